@@ -16,7 +16,8 @@ from jobsight.program.shell.walk import Walk, walk_script
 from jobsight.program.site import Site
 from jobsight.program.submission.job import Place, Submission
 from jobsight.program.submission.sbatch import read_sbatch
-from jobsight.program.tree import LANGUAGES, Endless, read_walked
+from jobsight.program.tree import LANGUAGES, Endless
+from jobsight.program.tree.reader import endless_in
 
 __all__ = ["BASH_SECONDS", "Job", "bash_error"]
 
@@ -146,9 +147,9 @@ class Job:
             return ()
         source = Source(self.source.file, self.text, folder=self.source.folder)
         known = self.walk.sources[:1] if self.language == "bash" else []
-        found = read_walked(
+        found = endless_in(
             known[0] if known else source, self.language, self.walk, self.folder, self.path
-        ).endless
+        )
         last = None if self.broken is None else self.broken[0]
         return tuple(
             one for one in found if last is None or one.file != self.source.file or one.line < last

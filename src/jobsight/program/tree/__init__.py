@@ -1,10 +1,15 @@
 """The normalized tree of a program in any of fourteen languages, and features made from it."""
 
-from jobsight.program.tree.features import FEATURES, GROUPS, features_of
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from jobsight.program.tree.grammars import LANGUAGES
 from jobsight.program.tree.normalized import Endless, File, Tree
-from jobsight.program.tree.read import read_program, read_text, read_walked
 from jobsight.program.tree.vocabulary import EFFECTS, KINDS, ROLES, VERSION
+
+if TYPE_CHECKING:
+    from jobsight.program.tree.features import FEATURES, GROUPS, features_of
+    from jobsight.program.tree.read import read_program, read_text
 
 __all__ = [
     "EFFECTS",
@@ -20,5 +25,19 @@ __all__ = [
     "features_of",
     "read_program",
     "read_text",
-    "read_walked",
 ]
+
+_MODULES = {
+    "FEATURES": "features",
+    "GROUPS": "features",
+    "features_of": "features",
+    "read_program": "read",
+    "read_text": "read",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What needs numpy is imported when it is first asked for: checks do without it."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,17 +1,11 @@
-"""A program and the programs that it runs, read into one tree; nothing is run.
-
-Bounds: `_MOST_FILES` texts, `_DEEPEST` texts within each other, `build.MOST_NODES` nodes. What
-they leave out, and cycles, are named in the tree's `problems`.
-"""
+"""A program and the programs that it runs, read into one tree; nothing is run."""
 
 from __future__ import annotations
 
 import os
-import re
 from array import array
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,27 +13,19 @@ from numpy.typing import NDArray
 from jobsight.errors import SourceError
 from jobsight.program.languages import language_of
 from jobsight.program.machine import Machine, read_source
-from jobsight.program.shell.model import Command, Program, Source
-from jobsight.program.shell.walk import Walk, walk_script
-from jobsight.program.tree.build import MOST_NODES, TextBuilder
-from jobsight.program.tree.effects import Names, effects_of
+from jobsight.program.shell.model import Source
+from jobsight.program.tree.effects import Names
 from jobsight.program.tree.ending import endless_parts
-from jobsight.program.tree.grammars import LANGUAGES, grammar_of
+from jobsight.program.tree.grammars import LANGUAGES
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.normalized import Tree
 from jobsight.program.tree.reach import reach
-from jobsight.program.tree.visiting import Visitor
-from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS
+from jobsight.program.tree.reader import Reader
 from jobsight.text import printable
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-__all__ = ["read_program", "read_text", "read_walked"]
+__all__ = ["read_program", "read_text"]
 
 T = TypeVar("T", bound=np.generic)
-_MOST_FILES, _DEEPEST = 64, 8
-_LITERAL = re.compile(r"[a-zA-Z]{0,2}(\"\"\"|'''|\"|'|`|\[\[)?(.*?)(?:\1|\]\])?", re.DOTALL)
 
 
 def read_program(path: Path | str, site: Names | None = None) -> Tree:
@@ -83,156 +69,24 @@ def read_text(
         raise SourceError(f"{shown}: no language that is read; these are {', '.join(LANGUAGES)}")
     here = os.getcwd()  # noqa: PTH109
     machine = machine or Machine(None, (here, os.path.abspath(folder)))  # noqa: PTH100
-    reader = _Reader(machine, here, site)
+    reader = Reader(machine, here, site)
     absolute = os.path.join(folder, os.path.basename(name))  # noqa: PTH118, PTH119
     reader.add(Source(name, text, folder=folder), language, absolute)
-    return reader.finish()
+    return _finished(reader.grown())
 
 
-def read_walked(source: Source, language: str, walk: Walk, folder: str, path: str) -> Tree:
-    """The tree of a program whose commands are known already.
+def _finished(tree: Growing) -> Tree:
+    depth, reached = reach(tree)
+    endless = endless_parts(tree)
 
-    Args:
-        source: its text.
-        language: of it.
-        walk: of a shell script, its commands; of others, where files are looked up.
-        folder: in which it starts.
-        path: of its file.
-    """
-    reader = _Reader(walk.machine, folder, None)
-    reader.note(walk)
-    reader.add(source, language, path)
-    return reader.finish()
+    def taken(numbers: bytearray | array[int], kind: type[T]) -> NDArray[T]:
+        return np.frombuffer(numbers, kind)[: tree.count].copy()
 
-
-class _Reader:
-    """Adds texts to one tree, each where it is run."""
-
-    def __init__(self, machine: Machine, here: str, site: Names | None) -> None:
-        self.tree = Growing()
-        self.site, self.here, self.machine = site, here, machine
-        self.chain: tuple[str, ...] = ()
-        self.walks: dict[int, dict[tuple[int, int], Command]] = {}
-        self.programs: dict[int, list[Program]] = {}
-        self.kept: list[Walk] = []
-
-    def add(
-        self, source: Source, language: str, path: str | None, parent: int = -1, lexical: int = 0
-    ) -> None:
-        """Add a text, unless it is being added already or a bound is reached."""
-        if path is not None and path in self.chain:
-            around = self.chain[self.chain.index(path) :]
-            names = [PurePosixPath(one).name for one in (*around, path) if one]
-            self._problem(" runs ".join(names))
-            return
-        tree = self.tree
-        if len(self.chain) >= _DEEPEST or len(tree.files) >= _MOST_FILES or tree.full:
-            self._problem(
-                f"{source.file}, line {source.first + 1}: too many programs in each other"
-            )
-            return
-        if language == "bash" and id(source) not in self.walks:
-            self._walk(source, path)
-        before, self.chain = self.chain, (*self.chain, path or "")
-        grammar, effects = grammar_of(language), effects_of(language, self.site)
-        data = source.text.encode("utf-8", "replace")
-        commands = self.walks.get(id(source), {})
-
-        def launched(builder: Visitor, call: int, node: Node) -> None:
-            for program in self._run_by(builder, call, node, source, commands):
-                if program.source is not None and program.language in LANGUAGES:
-                    self.add(program.source, program.language, program.path, call,
-                             tree.lexical[call])  # fmt: skip
-
-        builder = TextBuilder(tree, grammar, effects, data, source.first, launched, commands)
-        try:
-            builder.build(source.file, parent, lexical)
-        except SourceError as error:
-            if parent < 0:
-                raise
-            self._problem(f"{source.file}: {error}")
-        self.chain = before
-
-    def _problem(self, text: str) -> None:
-        if text not in self.tree.problems and len(self.tree.problems) < _MOST_FILES:
-            self.tree.problems.append(printable(text, 300))
-
-    def _walk(self, source: Source, path: str | None) -> None:
-        try:
-            walk = walk_script(source, self.machine, self.here, path)
-        except RecursionError:
-            self._problem(f"{source.file} is nested too deep: what it runs is not followed")
-            walk = Walk(self.machine)
-        self.note(walk)
-
-    def note(self, walk: Walk) -> None:
-        """Remember the commands of shell scripts by their texts and places."""
-        for command in walk.commands:
-            place = (command.place.line, command.place.column)
-            self.walks.setdefault(id(command.source), {}).setdefault(place, command)
-        for program in walk.programs:
-            self.programs.setdefault(id(program.command), []).append(program)
-        for cycle in walk.cycles:
-            self._problem(" runs ".join(cycle.files))
-        self.kept.append(walk)  # what is known by its id must live
-
-    def _run_by(
-        self, builder: Visitor, call: int, node: Node, source: Source,
-        commands: dict[tuple[int, int], Command],
-    ) -> Iterator[Program]:  # fmt: skip
-        """The programs that a call runs."""
-        if builder.grammar.language == "bash":
-            command = commands.get((node.start_point[0] + 1, node.start_point[1] + 1))
-            yield from self.programs.get(id(command), ()) if command is not None else ()
-        elif self.tree.kind[call] == KIND_NUMBERS["import"]:
-            yield from self._modules(self.tree.texts.get(call, "").split(), source)
-        elif self.tree.effect[call] == EFFECT_NUMBERS["launch"]:
-            words = self._words(call)
-            if words:
-                line = self.tree.line[call] - 1
-                inner = Source(source.file, words, line, source.folder)
-                self.add(inner, "bash", None, call, self.tree.lexical[call])
-
-    def _modules(self, names: list[str], source: Source) -> Iterator[Program]:
-        """Python modules next to the program; relative ones too."""
-        for name in names:
-            place = os.path.join(source.folder, *name.lstrip(".").split("."))  # noqa: PTH118
-            outer = place.rpartition("/")[0]
-            for path in (f"{place}.py", f"{place}/__init__.py", f"{outer}.py"):
-                if (text := self.machine.text(path)) is not None:
-                    shown = Source(os.path.relpath(path), text, folder=os.path.dirname(path))  # noqa: PTH120
-                    yield Program(shown, "python", None, (), path)  # type: ignore[arg-type]
-                    break
-
-    def _words(self, call: int) -> str:
-        """The command that a call runs, as a shell would be given it."""
-        tree, words = self.tree, []
-        for node in range(call + 1, tree.end[call]):
-            if tree.kind[node] == KIND_NUMBERS["text"] and node in tree.texts:
-                inner = tree.parent[node]
-                if tree.kind[inner] not in (KIND_NUMBERS["assign"], KIND_NUMBERS["text"]):
-                    found = _LITERAL.fullmatch(tree.texts[node].strip())
-                    words.append(found[2] if found else "")
-            elif tree.names.get(node, "").endswith("sys.executable"):
-                words.append("python3")
-        return " ".join(words)
-
-    def finish(self) -> Tree:
-        """The tree."""
-        tree = self.tree
-        if tree.full:
-            self._problem(f"more than {MOST_NODES} nodes: the rest is left out")
-        depth, reached = reach(tree)
-        endless = endless_parts(tree)
-
-        def taken(numbers: bytearray | array[int], kind: type[T]) -> NDArray[T]:
-            return np.frombuffer(numbers, kind)[: tree.count].copy()
-
-        return Tree(
-            taken(tree.kind, np.uint8), taken(tree.role, np.uint8), taken(tree.effect, np.uint8),
-            taken(tree.parent, np.int32), taken(tree.end, np.int32), depth,
-            taken(tree.lexical, np.uint8), taken(tree.size, np.uint8), reached,
-            taken(tree.line, np.int32), taken(tree.file, np.uint16), tuple(tree.files),
-            tuple(tree.imports), tree.calls, tree.functions, tree.names, endless,
-            tuple(tree.problems),
-        )  # fmt: skip
+    return Tree(
+        taken(tree.kind, np.uint8), taken(tree.role, np.uint8), taken(tree.effect, np.uint8),
+        taken(tree.parent, np.int32), taken(tree.end, np.int32), depth,
+        taken(tree.lexical, np.uint8), taken(tree.size, np.uint8), reached,
+        taken(tree.line, np.int32), taken(tree.file, np.uint16), tuple(tree.files),
+        tuple(tree.imports), tree.calls, tree.functions, tree.names, endless,
+        tuple(tree.problems),
+    )  # fmt: skip
