@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.encoding import CauseEncoder
 from jobsight.models.logistic import sigmoid
 from jobsight.models.rates import RateTable
-from jobsight.models.storage import load_body, require_names, save_body
+from jobsight.models.storage import Stored, require_names, save_body
 from jobsight.models.trees import Trees
 from jobsight.settings import BoostedSettings
 
@@ -68,7 +68,7 @@ _OF_MANY: dict[str, Any] = {
 """Of many rows; trees that see less of the data each mistake less drift for knowledge."""
 
 
-class Boosted:
+class Boosted(Stored):
     """Boosted trees on the features and the rates of causes.
 
     Implements `jobsight.models.base.Model`.
@@ -189,22 +189,13 @@ class Boosted:
             temporary.write_text(self._text, encoding="utf-8")
         save_body(folder, self.name, body)
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: a file is missing, damaged or of another schema.
-        """
-        model = cls()
-        with load_body(folder, cls.name) as body:
-            model._features = tuple(str(name) for name in body["features"])
-            model._causes = CauseEncoder.from_json(body["causes"])
-            model._rounds = int(body["rounds"])
-            model._settings = BoostedSettings.model_validate(body["settings"])
-            model._text = (folder / "lightgbm.txt").read_text(encoding="utf-8")
-            model._trees = Trees.load(folder / "trees.safetensors", len(model.columns))
-        return model
+    def _read(self, folder: Path, body: dict[str, Any]) -> None:
+        self._features = tuple(str(name) for name in body["features"])
+        self._causes = CauseEncoder.from_json(body["causes"])
+        self._rounds = int(body["rounds"])
+        self._settings = BoostedSettings.model_validate(body["settings"])
+        self._text = (folder / "lightgbm.txt").read_text(encoding="utf-8")
+        self._trees = Trees.load(folder / "trees.safetensors", len(self.columns))
 
 
 def known_features(inputs: Inputs) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 from jobsight.errors import ModelError
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.softmax import balanced, targets_of
-from jobsight.models.storage import (
-    load_arrays,
-    load_body,
-    require_names,
-    save_arrays,
-    save_body,
-)
+from jobsight.models.storage import Stored, load_arrays, require_names, save_arrays, save_body
 
 __all__ = ["Forest"]
 
@@ -27,7 +21,7 @@ _FORMS = {"roots": "i4", "feature": "i2", "threshold": "f4", "left": "i4", "righ
           "value": "f2"}  # fmt: skip
 
 
-class Forest:
+class Forest(Stored):
     """Trees grown by scikit-learn on resampled rows; answers need numpy only.
 
     Implements `jobsight.models.base.Model`. An unknown feature counts as 0.
@@ -96,21 +90,12 @@ class Forest:
         save_body(folder, self.name, {"names": list(self._names)})
         save_arrays(folder / "trees.safetensors", self._arrays)
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: a file is missing or damaged, or a walk through it could leave it.
-        """
-        model = cls()
-        with load_body(folder, cls.name) as body:
-            model._names = tuple(map(str, body["names"]))
-            arrays = load_arrays(folder / "trees.safetensors")
-            model._arrays = {name: arrays[name].astype(form) for name, form in _FORMS.items()}
-            if not _sound(model._arrays, len(model._names)):
-                raise ValueError("its nodes do not form trees")
-        return model
+    def _read(self, folder: Path, body: dict[str, Any]) -> None:
+        self._names = tuple(map(str, body["names"]))
+        arrays = load_arrays(folder / "trees.safetensors")
+        self._arrays = {name: arrays[name].astype(form) for name, form in _FORMS.items()}
+        if not _sound(self._arrays, len(self._names)):
+            raise ValueError("its nodes do not form trees")
 
 
 def _columns(inputs: Inputs) -> NDArray[np.float32]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from jobsight.models.boosted import (
     leaves,
 )
 from jobsight.models.logistic import sigmoid
-from jobsight.models.storage import load_body, require_names, save_body
+from jobsight.models.storage import Stored, require_names, save_body
 from jobsight.models.trees import Trees
 from jobsight.settings import BoostedSettings
 
@@ -55,7 +55,7 @@ _SHARED = 0.25
 are learned by heart otherwise, and intervals become too narrow for others."""
 
 
-class BoostedColumns:
+class BoostedColumns(Stored):
     """Boosted trees, one forest for each column of the output.
 
     Implements `jobsight.models.base.Model`.
@@ -131,25 +131,16 @@ class BoostedColumns:
         body |= {"rounds": self._rounds, "settings": self._settings.model_dump(exclude_none=True)}
         save_body(folder, self.name, body)
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: a file is missing, damaged or of another schema.
-        """
-        model = cls()
-        with load_body(folder, cls.name) as body:
-            model._features = tuple(str(name) for name in body["features"])
-            model._kind = str(body["output"])
-            model._rounds = int(body["rounds"])
-            model._settings = BoostedSettings.model_validate(body["settings"])
-            for k in range(int(body["k"])):
-                text = (folder / f"lightgbm-{k}.txt").read_text(encoding="utf-8")
-                model._texts.append(text)
-                trees = Trees.load(folder / f"trees-{k}.safetensors", len(model._features))
-                model._forests.append(trees)
-        return model
+    def _read(self, folder: Path, body: dict[str, Any]) -> None:
+        self._features = tuple(str(name) for name in body["features"])
+        self._kind = str(body["output"])
+        self._rounds = int(body["rounds"])
+        self._settings = BoostedSettings.model_validate(body["settings"])
+        for k in range(int(body["k"])):
+            text = (folder / f"lightgbm-{k}.txt").read_text(encoding="utf-8")
+            self._texts.append(text)
+            trees = Trees.load(folder / f"trees-{k}.safetensors", len(self._features))
+            self._forests.append(trees)
 
 
 def _target(rows: Labelled, column: int) -> Floats:

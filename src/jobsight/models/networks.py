@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from jobsight.errors import ModelError, TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled, Programs
 from jobsight.models.determinism import THREADS, require_torch
 from jobsight.models.softmax import Standard, balanced, softmax, targets_of
-from jobsight.models.storage import load_arrays, load_body, require_names, save_arrays, save_body
+from jobsight.models.storage import Stored, load_arrays, require_names, save_arrays, save_body
 
 __all__ = ["Dense", "NodeSequence", "NodeTree"]
 
@@ -29,7 +29,7 @@ _MOST_NODES, _MOST_STEPS = 4000, 160
 """Of a program, for trees and sequences."""
 
 
-class _Network:
+class _Network(Stored):
     """What the networks share; subclasses give a start, rows and margins.
 
     Implements `jobsight.models.base.Model`.
@@ -143,21 +143,12 @@ class _Network:
         save_body(folder, self.name, body)
         save_arrays(folder / "weights.safetensors", self._weights)
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: a file is missing, damaged or of another schema.
-        """
-        model = cls()
-        with load_body(folder, cls.name) as body:
-            model._names = tuple(map(str, body["names"]))
-            model._scaled = Standard.from_json(body["scaled"])
-            model._weights = load_arrays(folder / "weights.safetensors")
-            if "answer" not in model._weights:
-                raise ValueError("it has no weights")
-        return model
+    def _read(self, folder: Path, body: dict[str, Any]) -> None:
+        self._names = tuple(map(str, body["names"]))
+        self._scaled = Standard.from_json(body["scaled"])
+        self._weights = load_arrays(folder / "weights.safetensors")
+        if "answer" not in self._weights:
+            raise ValueError("it has no weights")
 
 
 class Dense(_Network):

@@ -6,9 +6,10 @@ Everything wrong with a file becomes one `ModelError` that names it.
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,15 @@ from jobsight.files import new_file, read_json, write_json
 if TYPE_CHECKING:
     from jobsight.models.base import Inputs
 
-__all__ = ["SCHEMA", "load_arrays", "load_body", "require_names", "save_arrays", "save_body"]
+__all__ = [
+    "SCHEMA",
+    "Stored",
+    "load_arrays",
+    "load_body",
+    "require_names",
+    "save_arrays",
+    "save_body",
+]
 
 SCHEMA = 1
 """Raised whenever a saved model of before could be misread."""
@@ -53,6 +62,28 @@ def load_body(folder: Path, kind: str) -> Iterator[dict[str, Any]]:
         raise ModelError(f"cannot read {path}: {error.strerror or error}") from None
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ModelError(f"{path} is damaged ({type(error).__name__}: {error})") from None
+
+
+class Stored(ABC):
+    """A model that is made empty and then read from its folder."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            ModelError: a file is missing, damaged or of another schema.
+        """
+        model = cls()
+        with load_body(folder, cls.name) as body:
+            model._read(folder, body)
+        return model
+
+    @abstractmethod
+    def _read(self, folder: Path, body: dict[str, Any]) -> None:
+        """Take the model from its folder and the body of its ``model.json``."""
 
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.softmax import Standard, softmax, targets_of
-from jobsight.models.storage import load_body, require_names, save_body
+from jobsight.models.storage import Stored, require_names, save_body
 
 __all__ = ["Svm"]
 
@@ -19,7 +19,7 @@ _SHARPNESS = 2.0
 """Of the softmax that makes probabilities of the margins; calibration corrects it."""
 
 
-class Svm:
+class Svm(Stored):
     """Linear SVM (squared hinge loss) with margins made probabilities by a softmax.
 
     Implements `jobsight.models.base.Model`; predicting needs numpy only.
@@ -73,18 +73,9 @@ class Svm:
         body = {"names": list(self._names), "scaled": self._scaled.to_json()}
         save_body(folder, self.name, {**body, "beta": self._beta.tolist()})
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: the file is missing, damaged or of another schema.
-        """
-        model = cls()
-        with load_body(folder, cls.name) as body:
-            model._names = tuple(map(str, body["names"]))
-            model._scaled = Standard.from_json(body["scaled"])
-            model._beta = np.array(body["beta"], np.float64)
-            if len(model._beta) != len(model._names) + 1:
-                raise ValueError("there is not one coefficient for each feature")
-        return model
+    def _read(self, folder: Path, body: dict[str, Any]) -> None:
+        self._names = tuple(map(str, body["names"]))
+        self._scaled = Standard.from_json(body["scaled"])
+        self._beta = np.array(body["beta"], np.float64)
+        if len(self._beta) != len(self._names) + 1:
+            raise ValueError("there is not one coefficient for each feature")

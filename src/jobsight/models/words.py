@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.softmax import balanced, fit_softmax, softmax, targets_of
-from jobsight.models.storage import load_arrays, load_body, save_arrays, save_body
+from jobsight.models.storage import Stored, load_arrays, save_arrays, save_body
 
 __all__ = ["Words"]
 
@@ -20,7 +20,7 @@ _LEAST_ROWS = 2
 _PENALTY = 0.3
 
 
-class Words:
+class Words(Stored):
     """Softmax regression on TF-IDF weights, (1 + ln tf) · idf of unit length.
 
     Implements `jobsight.models.base.Model`; answers need numpy only.
@@ -89,19 +89,10 @@ class Words:
             {name: one.astype(np.float32) for name, one in arrays.items()},
         )
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: a file is missing, damaged or of another schema.
-        """
-        model = cls()
-        with load_body(folder, cls.name) as body:
-            arrays = load_arrays(folder / "words.safetensors")
-            model._words = {str(word): k for k, word in enumerate(body["words"])}
-            model._idf = arrays["idf"].astype(np.float64)
-            model._beta = arrays["beta"].astype(np.float64)
-            if len(model._idf) != len(model._words) or len(model._beta) != len(model._idf) + 1:
-                raise ValueError("there is not one coefficient for each word")
-        return model
+    def _read(self, folder: Path, body: dict[str, Any]) -> None:
+        arrays = load_arrays(folder / "words.safetensors")
+        self._words = {str(word): k for k, word in enumerate(body["words"])}
+        self._idf = arrays["idf"].astype(np.float64)
+        self._beta = arrays["beta"].astype(np.float64)
+        if len(self._idf) != len(self._words) or len(self._beta) != len(self._idf) + 1:
+            raise ValueError("there is not one coefficient for each word")
