@@ -6,7 +6,7 @@ cluster, and which jobs are meant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,7 @@ import typer
 
 from jobsight.cli.common import caller
 from jobsight.cli.modelnames import model_folder
-from jobsight.cli.output import print_json, stages
+from jobsight.cli.output import print_json, report_problems, stages
 from jobsight.cli.reading import has_store, now, read_for, refuse_before
 from jobsight.cli.served import ready_for
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
@@ -25,7 +25,6 @@ from jobsight.history.slurm.options import requested
 from jobsight.ids import JobName, parse_job_name
 from jobsight.learning.desk import (
     Answerer,
-    Answers,
     Desk,
     indexed,
     last_recorded,
@@ -36,7 +35,6 @@ from jobsight.learning.reading import are_documents
 from jobsight.text import printable
 
 if TYPE_CHECKING:
-    from jobsight.cli.saving import Kept
     from jobsight.history.jobtable import JobTable
     from jobsight.learning.question import Question
     from jobsight.learning.registry import Entry
@@ -51,7 +49,6 @@ __all__ = [
     "OneOrListOption",
     "SaveOption",
     "asked",
-    "kept",
     "open_desk",
     "own_store",
     "title",
@@ -149,11 +146,40 @@ class Asked:
         """Whether one object is printed where there is one answer."""
         return self.script is not None or len(self.names) == 1
 
-    def print_json(self, answers: Sequence[Answers]) -> None:
-        """Print the answers as one object, or as a list of objects."""
-        objects = [one.to_json() for one in answers]
-        for one in objects if self.single and len(objects) < 2 else [objects]:
-            print_json(one)
+    def report(
+        self, desk: Desk[Any], *, save: bool, as_json: bool,
+        table: Callable[[list[Any]], None], page: Callable[[list[Any]], None],
+    ) -> None:  # fmt: skip
+        """Answer, and print the answers, after they are saved: their reader may go away.
+
+        Args:
+            desk: that answers.
+            save: keep the answers in the store.
+            as_json: print them as one object, or as a list of objects.
+            table: prints answers for queues.
+            page: prints answers for jobs that were named, or a script.
+
+        Raises:
+            JobsightError: they cannot be saved; or of some names there are none.
+        """
+        answers, problems = self.answers(desk)
+        failure = None
+        if save:
+            from jobsight.cli.saving import keep_answers
+
+            try:
+                problems += keep_answers(desk.question.name, answers, desk.settings, save=True)
+            except JobsightError as error:
+                failure = error
+        if as_json:
+            objects = [one.to_json() for one in answers]
+            for one in objects if self.single and len(objects) < 2 else [objects]:
+                print_json(one)
+        else:
+            (table if self.queues else page)(answers)
+        if failure is not None:
+            raise failure
+        report_problems(problems)
 
     def answers(self, desk: Desk[Any]) -> tuple[list[Any], list[str]]:
         """The answers, and what is wrong with the names."""
@@ -242,18 +268,6 @@ def _moment(jobs: JobTable, given: int | None, *, live: bool) -> tuple[int, str]
         return end + 1_000_000, f"{format_micros(end)} (the end of the history)"
     moment = max(end + 1, now())
     return moment, f"{format_micros(moment)} (now; last record {format_micros(end)})"
-
-
-def kept(
-    question: Question[Any], answers: Sequence[Kept], settings: Settings
-) -> tuple[list[str], JobsightError | None]:
-    """Keep answers before they are shown: the reader of the output may go away."""
-    from jobsight.cli.saving import keep_answers
-
-    try:
-        return keep_answers(question.name, answers, settings, save=True), None
-    except JobsightError as error:
-        return [], error
 
 
 def title(job: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ is 1.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -20,12 +21,10 @@ from jobsight.cli.asking import (
     OneOrListOption,
     SaveOption,
     asked,
-    kept,
     open_desk,
 )
 from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
 from jobsight.cli.failpage import print_answers, print_table
-from jobsight.cli.output import report_problems
 from jobsight.documents import State
 from jobsight.questions.fail.answering import RUNNING
 from jobsight.questions.fail.question import FAIL
@@ -64,14 +63,8 @@ def fail(
     settings = load_settings(config, {"timezone": timezone, "store": store}, FAIL)
     inputs = [*(log or []), *(files or [])]
     desk = open_desk(FAIL, settings, inputs, store=store is not None, model=model, at=at)
-    answers, problems = wanted.answers(desk)
-    unsaved, failure = kept(FAIL, answers, settings) if save else ([], None)
-    if as_json:
-        wanted.print_json(answers)
-    elif wanted.queues:
-        print_table(answers, " or ".join(wanted.queues), desk.when, each=each)
-    else:
-        print_answers(answers, desk.when)
-    if failure is not None:
-        raise failure
-    report_problems(problems + unsaved)
+    wanted.report(
+        desk, save=save, as_json=as_json,
+        table=partial(print_table, queue=" or ".join(queues), when=desk.when, each=each),
+        page=partial(print_answers, when=desk.when),
+    )  # fmt: skip

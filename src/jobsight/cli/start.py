@@ -7,6 +7,7 @@ others are answered, each of these gives a line on standard error, and the exit 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,11 +20,10 @@ from jobsight.cli.asking import (
     OneOrListOption,
     SaveOption,
     asked,
-    kept,
     open_desk,
 )
 from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
-from jobsight.cli.output import note, report_problems
+from jobsight.cli.output import note
 from jobsight.cli.startpage import print_answers, print_table
 from jobsight.clock import zone_named
 from jobsight.documents import State
@@ -83,17 +83,12 @@ def start(
     desk = open_desk(
         START, settings, inputs, store=store is not None, model=model, at=at, adapt=adapt
     )
-    answers, problems = wanted.answers(desk)
-    unsaved, failure = kept(START, answers, settings) if save else ([], None)
-    if as_json:
-        wanted.print_json(answers)
-    elif wanted.queues:
-        print_table(answers, desk.when, zone_named(settings.timezone))
-    else:
-        print_answers(answers, desk.when, zone_named(settings.timezone))
-    if failure is not None:
-        raise failure
-    report_problems(problems + unsaved)
+    zone = zone_named(settings.timezone)
+    wanted.report(
+        desk, save=save, as_json=as_json,
+        table=partial(print_table, when=desk.when, zone=zone),
+        page=partial(print_answers, when=desk.when, zone=zone),
+    )  # fmt: skip
 
 
 def _machine(settings: Settings) -> Machine:
