@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance
-from jobsight.program.preflight.findings import Hit, Severity, hit, rule
-from jobsight.program.preflight.traces import Trace, trace_of
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.traces import Trace, near, trace_of
 from jobsight.program.submission.condor import split_arguments
 from jobsight.program.submission.job import Place, Setting
 
@@ -43,10 +42,7 @@ def _executables(job: CondorJob) -> Iterator[Hit]:
         path = job.place_of(name, job.folder)
         setting = one.setting("executable")
         if _absent(path, job):
-            near = difflib.get_close_matches(os.path.basename(path), _names(path), 1, 0.7)  # noqa: PTH119
-            yield hit(
-                setting, f"{name} is not there: condor_submit refuses it", near[0] if near else None
-            )
+            yield hit(setting, f"{name} is not there: condor_submit refuses it", near(path))
         elif job.machine.is_folder(path):
             yield hit(setting, f"{name} is a folder")
     for queue in job.submission.queues:
@@ -63,13 +59,6 @@ def _in_image(one: Instance) -> bool:
     return bool(images) and (one.known("executable") or "").startswith("/")
 
 
-def _names(path: str) -> list[str]:
-    try:
-        return os.listdir(os.path.dirname(path))[:2000]  # noqa: PTH120, PTH208
-    except OSError:
-        return []
-
-
 @rule(
     "JS402 The executable may not be executed",
     fails="executable = run.sh\ntransfer_executable = false\nqueue\n=== run.sh\n#!/bin/sh\n",
@@ -83,19 +72,11 @@ def _executable_bits(job: CondorJob) -> Iterator[Hit]:
         if not name or _in_image(one):
             continue
         path = job.place_of(name, job.folder)
-        if (
-            job.machine.exists(path)
-            and not job.machine.is_folder(path)
-            and not job.machine.may(path, 1)
-        ):
+        there = job.machine.exists(path) and not job.machine.is_folder(path)
+        if there and not job.machine.may(path, 1):
             sure = one.yes("transfer_executable") is False or not job.transfers(one)
-            severity: Severity | None = None if sure else "warning"
-            yield hit(
-                one.setting("executable"),
-                f"{name} may not be executed",
-                f"chmod +x {name}",
-                severity=severity,
-            )
+            yield hit(one.setting("executable"), f"{name} may not be executed",
+                      f"chmod +x {name}", severity=None if sure else "warning")  # fmt: skip
 
 
 @rule(
@@ -109,12 +90,8 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
     for one in job.instances:
         for name, path in job.found(one):
             if _absent(path.rstrip("/"), job):
-                near = difflib.get_close_matches(os.path.basename(path), _names(path), 1, 0.7)  # noqa: PTH119
-                yield hit(
-                    _item_place(one, name, one.setting("transfer_input_files"), job),
-                    f"{name} is not there: the job is held",
-                    near[0] if near else None,
-                )
+                place = _item_place(one, name, one.setting("transfer_input_files"), job)
+                yield hit(place, f"{name} is not there: the job is held", near(path))
         name = one.known("input") or ""
         folder = job.start(one)
         if (
@@ -123,10 +100,8 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
             and _absent(job.place_of(name, folder), job)
             and not name.startswith("/dev/")
         ):
-            yield hit(
-                _item_place(one, name, one.setting("input"), job),
-                f"{name} is not there: the job is held",
-            )
+            place = _item_place(one, name, one.setting("input"), job)
+            yield hit(place, f"{name} is not there: the job is held")
     for queue in job.submission.queues:
         pattern = re.sub(r"^(?:files|dirs|any)\s+", "", queue.file or "", flags=re.I).strip("() ")
         plain = re.fullmatch(r"(?!/)[^$,\s]*[*?][^$,\s]*", pattern) and queue.items is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from functools import cached_property
 from jobsight.program.machine import Machine
 from jobsight.program.preflight.condor import GIVEN_MACROS
 from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.traces import near
 from jobsight.program.submission.dag import Dag, DagNode, cycle_of, read_dag
 
 __all__ = ["DagJob"]
@@ -71,20 +71,11 @@ def _node_files(job: DagJob) -> Iterator[Hit]:
             and not node.noop
             and job.missing(node.file, node.folder)
         ):
-            near = _near(job, node.file)
-            yield hit(node, f"{node.file} of {name} is not there", near)
+            path = job.place_of(node.file, node.folder)
+            yield hit(node, f"{node.file} of {name} is not there", near(path))
     for name, place in job.dag.included:
         if job.missing(name):
-            yield hit(place, f"{name} is not there", _near(job, name))
-
-
-def _near(job: DagJob, name: str) -> str | None:
-    try:
-        names = os.listdir(os.path.dirname(job.place_of(name)))[:2000]  # noqa: PTH120, PTH208
-    except OSError:
-        return None
-    found = difflib.get_close_matches(os.path.basename(name), names, 1, 0.7)  # noqa: PTH119
-    return found[0] if found else None
+            yield hit(place, f"{name} is not there", near(job.place_of(name)))
 
 
 @rule(
@@ -176,6 +167,6 @@ def _scripts(job: DagJob) -> Iterator[Hit]:
         if "/" not in name and job.machine.command(name):
             continue
         if job.missing(name, folder):
-            yield hit(place, f"{name} is not there", _near(job, name))
+            yield hit(place, f"{name} is not there", near(path))
         elif job.machine.exists(path) and not job.machine.may(path, 1):
             yield hit(place, f"{name} may not be executed", f"chmod +x {name}")

@@ -54,8 +54,7 @@ def _input_files(job: Job) -> Iterator[Hit]:
                 continue
             path = path_of(use.word, command.folder, job)
             if path and absent(path, trace, job):
-                message, fix = said(path, use.word)
-                yield hit(use.word, message, fix, source=command.source)
+                yield hit(use.word, *said(path, use.word), source=command.source)
             elif use.word.is_glob and _matches_nothing(use.word, command, trace, job):
                 yield hit(use.word, f"no file matches {use.word.text[:60]}", source=command.source)
 
@@ -114,8 +113,7 @@ def _program_files(job: Job) -> Iterator[Hit]:
         if program.word.text.startswith("-") or program.word.is_glob:
             continue
         if absent(path, trace, job, program=True):
-            message, fix = said(path, program.word)
-            yield hit(program.word, message, fix, source=command.source)
+            yield hit(program.word, *said(path, program.word), source=command.source)
 
 
 def _module_lacks(program: Program, job: Job) -> bool:
