@@ -1,0 +1,87 @@
+"""How often things run, and how loops move over arrays."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobsight.program.tree import FEATURES, KINDS, features_of, read_text
+
+
+def feature(text: str, name: str, file: str = "a.py") -> float:
+    found = features_of(read_text(text, file))
+    return float(dict(zip(FEATURES, found, strict=True))[name])
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("for i in range(1024):\n    f(i)\n", 11),
+        ("n = 32 * 32\nfor i in range(n):\n    f(i)\n", 11),
+        ("n = int(sys.argv[1]) if len(sys.argv) > 1 else 1024\nfor i in range(n):\n    f(i)\n", 11),
+        ("import argparse\np = argparse.ArgumentParser()\n"
+         "p.add_argument('--n', type=int, default=1024)\na = p.parse_args()\n"
+         "for i in range(a.n):\n    f(i)\n", 11),
+        ("for i in [3, 4, 5, 6]:\n    f(i)\n", 3),
+        ("for i in unknown():\n    f(i)\n", 0),
+        ("n = 1024\nn += other()\nfor i in range(n):\n    f(i)\n", 0),
+        ("while k < 4:\n    f(k)\n", 0),
+    ],
+)  # fmt: skip
+def test_the_size_of_a_loop_is_that_of_its_bounds(text: str, size: int) -> None:
+    tree = read_text(text, "a.py")
+    assert tree.size[tree.kind.tolist().index(KINDS.index("loop"))] == size
+
+
+def test_a_loop_runs_as_often_as_its_bounds_say_else_32_times() -> None:
+    call = "import os\nfor i in {}:\n    os.fsync(i)\n"
+    assert feature(call.format("range(1024)"), "runs.sync") == pytest.approx(10, abs=0.01)
+    assert feature(call.format("unknown()"), "runs.sync") == pytest.approx(5, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "straight"),
+    [
+        ("a.c", "void f() { for (i = 0; i < n; i++) for (j = 0; j < n; j++) s += a[i][j]; }", True),
+        ("a.c", "void f() { for (j = 0; j < n; j++) for (i = 0; i < n; i++) s += a[i][j]; }",
+         False),
+        ("a.c", "void f() { for (j = 0; j < n; j++) for (i = 0; i < n; i++) s += a[i * n + j]; }",
+         False),
+        ("a.f90", "program p\nreal :: a(9, 9)\ndo j = 1, n\ndo i = 1, n\ns = s + a(i, j)\nend do\n"
+         "end do\nend program\n", True),
+        ("a.f90", "program p\nreal :: a(9, 9)\ndo i = 1, n\ndo j = 1, n\ns = s + a(i, j)\nend do\n"
+         "end do\nend program\n", False),
+    ],
+)  # fmt: skip
+def test_the_index_that_is_fastest_in_memory_depends_on_the_language(
+    file: str, text: str, straight: bool
+) -> None:
+    assert (feature(text, "index.straight", file) > 0) == straight
+    assert (feature(text, "index.strided", file) > 0) == (not straight)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "name"),
+    [
+        ("a.c", "void f() { for (i = 0; i < n; i++) s += a[b[i]]; }", "index.indirect"),
+        ("a.c", "void f() { while (p) { p = p->next; } }", "index.chased"),
+        ("a.c", "void f() { while (k) { k = next[k]; } }", "index.chased"),
+        ("a.py", "for i in range(n):\n    s += a[i]\n", "index.interpreted"),
+    ],
+)
+def test_other_ways_to_index(file: str, text: str, name: str) -> None:
+    assert feature(text, name, file) > 0
+    plain = "void f() { for (i = 0; i < n; i++) s += a[i]; }"
+    assert feature(plain, name, "a.c") == 0
+
+
+def test_a_library_is_reached_whole_and_a_program_from_its_start() -> None:
+    functions = "import os\ndef one():\n    os.fsync(1)\ndef two():\n    one()\n"
+    assert feature(functions, "runs.sync") > 0
+    assert feature(f"{functions}print('done')\n", "runs.sync") == 0
+    assert feature(f"{functions}two()\n", "runs.sync") > 0
+
+
+def test_what_is_only_done_on_errors_does_not_count() -> None:
+    text = "import time\ntry:\n    f()\nexcept OSError:\n    time.sleep(9)\n"
+    assert feature(text, "runs.sleep") == 0
+    assert feature(text, "handlers.sleep") == 1
