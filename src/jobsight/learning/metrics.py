@@ -7,7 +7,7 @@ scored at once. NaN stands for "undefined", e.g. an area under the curve of one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -36,14 +36,15 @@ __all__ = [
     "f_measure",
     "log_loss",
     "mean",
+    "mean_of",
     "metric_named",
+    "named",
     "precision_recall_curve",
     "ratio",
     "reliability",
     "roc_auc",
     "roc_curve",
     "score",
-    "unknown_metric",
 ]
 
 Bools = NDArray[np.bool_]
@@ -74,9 +75,14 @@ def _counts(probability: Floats, success: Bools, weight: Floats) -> tuple[Floats
     return falling[ends], hits, misses
 
 
+def mean_of(values: Floats, weight: Floats) -> Any:
+    """Mean of one number per row, for weights (..., n); NaN without weight."""
+    return ratio(weight @ values, weight.sum(axis=-1))
+
+
 def mean(values: Floats, _success: Bools, weight: Floats) -> Any:
     """Mean of a value of each row, e.g. of what its decision costs."""
-    return ratio(weight @ values, weight.sum(axis=-1))
+    return mean_of(values, weight)
 
 
 def roc_auc(probability: Floats, success: Bools, weight: Floats) -> Any:
@@ -162,23 +168,23 @@ def metric_named(name: str, *, threshold: float = 0.5) -> Metric:
     Raises:
         UsageError: there is no such metric.
     """
-    plain: dict[str, Metric] = {
-        "roc_auc": roc_auc,
-        "average_precision": average_precision,
-        "brier": brier,
-        "ece": ece,
-        "log_loss": log_loss,
+    return named(name, {
+        "roc_auc": roc_auc, "average_precision": average_precision,
         "f1": partial(f1, threshold=threshold),
         "f1_failure": partial(f1_failure, threshold=threshold),
-    }
-    if name not in plain:
-        raise unknown_metric(name, METRICS)
-    return plain[name]
+        "brier": brier, "ece": ece, "log_loss": log_loss,
+    })  # fmt: skip
 
 
-def unknown_metric(name: str, known: Iterable[str]) -> UsageError:
-    """The error of a metric's name that is not known."""
-    return UsageError(f"no metric is named {name!r}; known are {', '.join(known)}")
+def named(name: str, known: Mapping[str, Metric]) -> Metric:
+    """One of several metrics.
+
+    Raises:
+        UsageError: there is no such metric.
+    """
+    if name not in known:
+        raise UsageError(f"no metric is named {name!r}; known are {', '.join(known)}")
+    return known[name]
 
 
 @dataclass(frozen=True)
