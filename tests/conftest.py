@@ -69,6 +69,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """No test is named by a long text: names reach every process that it starts."""
+    return argname if isinstance(val, str | bytes) and len(val) > 60 else None
+
+
 @pytest.fixture(scope="session", autouse=True)
 def no_terminal() -> Iterator[None]:
     """Nothing is told of a terminal, also where several processes share the tests."""

@@ -81,7 +81,6 @@ def test_a_source_in_trouble_is_named_with_its_error_in_one_line(
         json.dumps(written(sources={"a": 1})),
         json.dumps(written(written="now")),
     ],
-    ids=range(7),
 )
 def test_what_is_no_status_is_one_clear_error(settings: CollectSettings, text: str) -> None:
     status.status_path(settings).write_text(text)
