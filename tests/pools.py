@@ -17,7 +17,8 @@ from jobsight.learning.audit import Audit, audit
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.sections import EarlyStopping
-from jobsight.learning.train import Trained, train
+from jobsight.learning.train import train
+from jobsight.learning.trained import Trained
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 from tests.histories import table

@@ -32,8 +32,9 @@ from jobsight.learning.dataset import Dataset
 from jobsight.learning.manifest import Source
 from jobsight.learning.question import Question
 from jobsight.learning.registry import Entry
-from jobsight.learning.train import Trained, model_names
+from jobsight.learning.train import model_names
 from jobsight.learning.train import train as train_models
+from jobsight.learning.trained import Trained
 from jobsight.questions import question_named
 from jobsight.settings import QuestionSettings, Settings
 from jobsight.text import printable

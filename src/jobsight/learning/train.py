@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from jobsight import models
-from jobsight.clock import format_micros
 from jobsight.errors import TrainingError, UsageError
 from jobsight.learning.backtest import Backtest, backtest
 from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.evaluation import Evaluation, evaluate
+from jobsight.learning.evaluation import evaluate
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.manifest import Source
 from jobsight.learning.mixing import mix
@@ -25,10 +24,11 @@ from jobsight.learning.modeldir import ModelDir, TargetModel, fingerprints
 from jobsight.learning.question import Question
 from jobsight.learning.selection import Choice, choose_model
 from jobsight.learning.splits import PARTS
+from jobsight.learning.trained import Parts, Trained, TrainedTarget
 from jobsight.models.base import Floats, Labelled, Model
 from jobsight.models.stack import Stack
 
-__all__ = ["Trained", "TrainedTarget", "fit_calibrated", "fit_model", "model_names", "train"]
+__all__ = ["fit_calibrated", "fit_model", "model_names", "train"]
 
 LEAST_BATCHES = {"train": 20, "select": 5, "calibrate": 5, "test": 5}
 """Below these a part says nothing."""
@@ -37,84 +37,6 @@ LEAST_FOR_MOMENT = 30
 """Training batches that must support a later moment before an answer may propose it."""
 
 Progress = Callable[[str], None]
-Parts = dict[str, tuple[pl.DataFrame, Labelled]]
-
-
-@dataclass(frozen=True)
-class TrainedTarget:
-    """What training made for one target.
-
-    Attributes:
-        data: the dataset, seen by this target.
-        parts: table and examples of each part, by name.
-        choice: made on the select part.
-        evaluation: of the test part.
-        skipped: models that were not trained, with the reason.
-        model: what answers.
-    """
-
-    data: Dataset
-    parts: Parts
-    choice: Choice
-    evaluation: Evaluation
-    skipped: dict[str, str]
-    model: TargetModel
-
-    def facts(self) -> dict[str, Any]:
-        """What the manifest keeps of the parts and the choice."""
-        return {
-            "parts": {
-                name: {
-                    "examples": len(table),
-                    "batches": int(table["batch"].n_unique()),
-                    "base_rate": self.data.goal.mean(labelled.values, labelled.weight),
-                }
-                for name, (table, labelled) in self.parts.items()
-            },
-            "dropped": self.data.dropped(np.ones(len(self.data.table), np.bool_)),
-            "choice": {
-                "name": self.choice.name,
-                "reason": self.choice.reason,
-                "select": {name: asdict(value) for name, value in self.choice.values.items()},
-            },
-            "skipped_models": self.skipped,
-        }
-
-
-@dataclass(frozen=True)
-class Trained:
-    """What training made.
-
-    Attributes:
-        model: ready to be saved.
-        data: the dataset, its parts included.
-        targets: by name.
-        untaught: targets that cannot be learned from this history, with the reason.
-    """
-
-    model: ModelDir
-    data: Dataset
-    targets: dict[str, TrainedTarget]
-    untaught: dict[str, str]
-
-    @property
-    def main(self) -> TrainedTarget:
-        """The question's first target."""
-        return next(iter(self.targets.values()))
-
-    def facts(self) -> dict[str, Any]:
-        """What the manifest keeps of the training data; of other targets below their names."""
-        decisions = self.data.decisions
-        first, *others = self.targets.items()
-        return {
-            **decisions.facts,
-            "no_decision": dict(decisions.left_out),
-            "first": _moment(decisions.since),
-            "last": _moment(decisions.until),
-            "borders": [_moment(int(border)) for border in self.data.borders],
-            **first[1].facts(),
-            **({"targets": {name: one.facts() for name, one in others}} if others else {}),
-        }
 
 
 def model_names(question: Question[Any], wanted: str) -> tuple[str, ...]:
@@ -229,11 +151,9 @@ class _Plan:
         made, skipped = self._fit_all(parts, at)
         self.progress(f"backtesting{at}")
         before = backtest(data, list(made), _fitter(data), moment=moment)
-        train_part, select, later = (parts[name][1] for name in PARTS[:3])
-        fitted = {
-            name: _calibrated(data, model, train_part, select, later, before)
-            for name, model in made.items()
-        }
+        three = [parts[name][1] for name in PARTS[:3]]
+        select = three[1]
+        fitted = {name: _calibrated(data, model, three, before) for name, model in made.items()}
         raw = {name: one.model.predict(select.inputs) for name, one in fitted.items()}
         if Mixture.name in self.names and models.predicts(Mixture.name, data.goal.output):
             self.progress(f"mixing{at}")
@@ -283,13 +203,9 @@ class _Untested(NamedTuple):
 
 
 def _mixed(
-    data: Dataset,
-    fitted: Mapping[str, Fitted],
-    parts: Parts,
-    before: Backtest,
-    raw: Mapping[str, Floats],
-    moment: str | None,
-) -> tuple[Fitted, Floats, Backtest]:
+    data: Dataset, fitted: Mapping[str, Fitted], parts: Parts, before: Backtest,
+    raw: Mapping[str, Floats], moment: str | None,
+) -> tuple[Fitted, Floats, Backtest]:  # fmt: skip
     """The mixture as of the test, what it said of the select part, and of the backtest."""
     (_, train_part), (chosen_by, select), (calibrated_by, later) = (
         parts[name] for name in PARTS[:3]
@@ -339,39 +255,26 @@ def _fitter(data: Dataset) -> Callable[[str, Labelled, Labelled], Model]:
 
 
 def fit_calibrated(
-    name: str,
-    data: Dataset,
-    train_part: Labelled,
-    select: Labelled,
-    later: Labelled,
-    *,
-    before: Backtest | None = None,
+    name: str, data: Dataset, *three: Labelled, before: Backtest | None = None
 ) -> Fitted:
-    """A model of this name, fitted, and calibrated on `later`, the calibrate part.
+    """A model of this name, fitted, and calibrated on the calibrate part.
 
     Args:
         name: of the model.
         data: its settings and target count here, none of its decisions.
-        train_part: what it is taught.
-        select: may stop the fitting, and sets the thresholds.
-        later: what it is calibrated on.
+        three: what it is taught; what may stop the fitting, and sets the thresholds; what it is
+            calibrated on.
         before: of this model on these very parts; it is calibrated on that too.
 
     Raises:
         TrainingError: the examples cannot teach it anything.
     """
-    model = fit_model(name, data, train_part, select)
-    return _calibrated(data, model, train_part, select, later, before or Backtest.none())
+    model = fit_model(name, data, three[0], three[1])
+    return _calibrated(data, model, three, before or Backtest.none())
 
 
-def _calibrated(
-    data: Dataset,
-    model: Model,
-    train_part: Labelled,
-    select: Labelled,
-    later: Labelled,
-    before: Backtest,
-) -> Fitted:
+def _calibrated(data: Dataset, model: Model, three: Sequence[Labelled], before: Backtest) -> Fitted:
+    train_part, select, later = three
     raw, values, weight, _ = before.before(model.name, model.predict(later.inputs), later)
     on_select = model.predict(select.inputs), select.values, select.weight
     # Rates as of the decision follow what happens; a map learned on one part of the past does not.
@@ -413,14 +316,10 @@ def _fit_moments(data: Dataset, first: TargetModel, progress: Progress) -> dict[
         poor = data.goal.unlearnable(train_part.values, train_part.weight)
         if batches < LEAST_FOR_MOMENT or poor or not len(select):
             continue
-        try:
-            fitted = fit_calibrated(
-                name, data, train_part, select, later,
-                before=backtest(data, [name], _fitter(data), moment=moment),
-            )  # fmt: skip
-        except TrainingError:
-            continue
-        moments[moment] = TargetModel(name, first.reason, {name: fitted}, {})
+        with suppress(TrainingError):
+            before = backtest(data, [name], _fitter(data), moment=moment)
+            fitted = fit_calibrated(name, data, train_part, select, later, before=before)
+            moments[moment] = TargetModel(name, first.reason, {name: fitted}, {})
     return moments
 
 
@@ -444,7 +343,3 @@ def _losses(data: Dataset) -> str:
     everything = np.ones(len(data.table), np.bool_)
     lost = data.dropped(everything) | data.censored(everything)
     return "; ".join(f"{count} {kind}" for kind, count in lost.items()) or "none dropped"
-
-
-def _moment(microseconds: int) -> str:
-    return format_micros(microseconds).replace(" ", "T")

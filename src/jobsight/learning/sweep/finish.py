@@ -26,7 +26,8 @@ from jobsight.learning.sweep.attempt import (
 )
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.searched import with_parameters
-from jobsight.learning.train import Trained, train
+from jobsight.learning.train import train
+from jobsight.learning.trained import Trained
 from jobsight.settings import QuestionSettings
 
 __all__ = ["finish_sweep", "looks"]

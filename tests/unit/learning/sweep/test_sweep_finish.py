@@ -12,7 +12,8 @@ from jobsight.learning.sweep import finish
 from jobsight.learning.sweep.finish import finish_sweep, looks
 from jobsight.learning.sweep.run import train_run
 from jobsight.learning.tracking import Tracker
-from jobsight.learning.train import Trained, train
+from jobsight.learning.train import train
+from jobsight.learning.trained import Trained
 from jobsight.questions.hold.question import HOLD
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
