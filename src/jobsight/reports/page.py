@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 
@@ -26,6 +26,7 @@ __all__ = [
     "element",
     "figure",
     "join",
+    "report",
     "section",
     "table",
 ]
@@ -85,6 +86,20 @@ def section(title: str, *children: Child, lead: Child = None) -> Markup:
         None if lead is None else element("p", lead, class_="lead"),
         *children,
         id=anchor(title),
+    )
+
+
+def report(head: Child, parts: Mapping[str, Markup | None]) -> Markup:
+    """A page's head, links to its parts, and those that there are (see `section`), by name."""
+    present = {name: part for name, part in parts.items() if part is not None}
+    ids = {name: part.partition(' id="')[2].partition('"')[0] for name, part in present.items()}
+    links = [element("a", name, href=f"#{id_}") for name, id_ in ids.items()]
+    return element(
+        "main",
+        head,
+        element("nav", *links, aria_label="Parts of this report"),
+        *present.values(),
+        element("footer", "Made by Jobsight. This page asks no server."),
     )
 
 

@@ -11,7 +11,7 @@ from jobsight.learning.bootstrap import Interval
 from jobsight.learning.costs import cheapest_baseline
 from jobsight.learning.evaluation import Evaluation
 from jobsight.models import is_baseline
-from jobsight.reports.page import Markup, card, document, element, section, table
+from jobsight.reports.page import Markup, card, document, element, report, section, table
 from jobsight.reports.quality import audit_part, costs_part, models_part, savings_part, slices_part
 from jobsight.reports.scores import HEADINGS
 from jobsight.reports.shown import OwnParts, Reporting, Shown
@@ -52,24 +52,7 @@ def report_html(shown: Shown) -> str:
         "How to read this": _reading_part(own),
         "Where it comes from": _provenance_part(shown, own),
     }  # fmt: skip
-    present = {name: part for name, part in parts.items() if part is not None}
-    links = [element("a", name, href="#" + _id_of(part)) for name, part in present.items()]
-    return document(
-        f"Jobsight: {own.title}",
-        [
-            element(
-                "main",
-                _head(shown, own),
-                element("nav", *links, aria_label="Parts of this report"),
-                *present.values(),
-                element("footer", "Made by Jobsight. This page asks no server."),
-            )
-        ],
-    )
-
-
-def _id_of(part: Markup) -> str:
-    return part.partition(' id="')[2].partition('"')[0]
+    return document(f"Jobsight: {own.title}", [report(_head(shown, own), parts)])
 
 
 def _head(shown: Shown, own: OwnParts) -> Markup:

@@ -131,24 +131,17 @@ class Store(ABC):
 
         Jobs that move to the archive are not among them. This one looks at every live row.
         """
-        rows = self.rows(Query())
-        return (row for row in rows if row.revision > since and not row.archived)
+        return (row for row in self.rows(Query()) if row.revision > since and not row.archived)
 
     def rows(self, query: Query, after: Order | None = None) -> Iterator[Row]:
         """The rows of this query, in the order of `scan`, behind `after` (None: all)."""
         return all_rows(self._view, self._archive, query, after)
 
     def scan(
-        self,
-        *,
-        since: int | None = None,
-        until: int | None = None,
-        states: Collection[State] | None = None,
-        user: str | None = None,
-        cluster: str | None = None,
-        limit: int | None = None,
-        newest_first: bool = False,
-    ) -> Iterator[JobDocument]:
+        self, *, since: int | None = None, until: int | None = None,
+        states: Collection[State] | None = None, user: str | None = None,
+        cluster: str | None = None, limit: int | None = None, newest_first: bool = False,
+    ) -> Iterator[JobDocument]:  # fmt: skip
         """Documents, live and archived, in order of *time* and id, in bounded memory.
 
         The time of a document is that of the last thing that happened to the job: its latest
@@ -210,8 +203,7 @@ class Store(ABC):
 
     def status(self) -> StoreStatus:
         """What the store holds; reads no document."""
-        states = self._states()
-        parts = self._parts()
+        states, parts = self._states(), self._parts()
         size, per_job = self._size(sum(states.values()))
         return StoreStatus(
             url=self.url,
@@ -252,8 +244,9 @@ class Store(ABC):
                     note(_problem_of(row))
             except StoreError as error:
                 note(str(error))
-        wider = tuple(wider_modes(self._files()))
-        return CheckReport(live, archived, problems, tuple(first), wider)
+        return CheckReport(
+            live, archived, problems, tuple(first), tuple(wider_modes(self._files()))
+        )
 
     def prune(self, before: int, *, least: int = 1, overdue: int | None = None) -> PruneReport:
         """Move jobs that ended, and whose time (see `scan`) is less than `before`, to the archive.
@@ -403,6 +396,4 @@ def _problem_of(row: Row) -> str | None:
         keys = Keys.of(row.document())
     except StoreError as error:
         return str(error)
-    if keys != row.keys:
-        return f"the index has {row.keys}, but the document says {keys}"
-    return None
+    return None if keys == row.keys else f"the index has {row.keys}, but the document says {keys}"

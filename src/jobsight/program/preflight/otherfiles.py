@@ -33,7 +33,6 @@ _R_PACKAGES = frozenset(wordlist(
 ))  # fmt: skip
 _R_FOLDERS = ("/usr/lib/R/library", "/usr/lib/R/site-library", "/usr/local/lib/R/site-library",
               "/usr/lib64/R/library", "/usr/share/R/library")  # fmt: skip
-_CORE = frozenset(wordlist("strict warnings utf8 lib parent base constant feature vars integer"))
 
 
 @cache

@@ -18,9 +18,6 @@ _WITH_VALUE = {
     "r": set(), "julia": {"-t", "-p", "-L", "-J", "--project", "--threads"},
 }  # fmt: skip
 _TEXT = {"python": "-c", "bash": "-c", "perl": "-e", "r": "-e", "julia": "-e", "lua": "-e"}
-_SHELL_WORDS = frozenset({"python", "bash", "perl", "r", "julia", "lua"})
-
-
 COMPILERS = re.compile(
     r"(?:gcc|g\+\+|cc|c\+\+|gfortran|clang(?:\+\+)?|mpicc|mpicxx|mpic\+\+|mpif90|mpifort"
     r"|nvcc|icc|icpc|ifort|icx|icpx|ifx|rustc|javac|hipcc)(?:-\d+)?"

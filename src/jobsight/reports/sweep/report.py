@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jobsight.files import Kind, new_file, without_nan
-from jobsight.reports.page import Markup, card, document, element, join, section, table
+from jobsight.reports.page import Markup, card, document, element, join, report, section, table
 from jobsight.reports.sweep.data import SweepData
 from jobsight.reports.sweep.forest import best_baseline, tested_models
 from jobsight.reports.sweep.learning import cost_part, curves_part, failures_part
@@ -46,26 +46,18 @@ def write_report(folder: Path, output: Path, kind: Kind | None = None) -> None:
 def report_html(data: SweepData) -> str:
     """The report as the text of an HTML page; all text from records and configs is escaped."""
     importance = importances(data)
-    parts = [
-        ("At a glance", glance_part(data, importance)),
-        ("Test", tested_part(data)),
-        ("Parameters", parameters_part(data, importance)),
-        ("Learning", curves_part(data)),
-        ("Time and cost", cost_part(data)),
-        ("Failures", failures_part(data)),
-        ("All runs", runs_part(data, importance)),
-        ("How to read this", _reading_part()),
-        ("Where it comes from", _provenance_part(data)),
-    ]
-    shown = [(name, part) for name, part in parts if part is not None]
-    links = [element("a", name, href="#" + _id_of(part)) for name, part in shown]
-    body = element(
-        "main",
-        _head(data),
-        element("nav", *links, aria_label="Parts of this report"),
-        *(part for _, part in shown),
-        element("footer", "Made by Jobsight. This page asks no server."),
-    )
+    parts = {
+        "At a glance": glance_part(data, importance),
+        "Test": tested_part(data),
+        "Parameters": parameters_part(data, importance),
+        "Learning": curves_part(data),
+        "Time and cost": cost_part(data),
+        "Failures": failures_part(data),
+        "All runs": runs_part(data, importance),
+        "How to read this": _reading_part(),
+        "Where it comes from": _provenance_part(data),
+    }
+    body = report(_head(data), parts)
     return document(f"Jobsight: sweep {printable(data.name, 80)}", [body], style=_style())
 
 
@@ -73,10 +65,6 @@ def report_html(data: SweepData) -> str:
 def _style() -> str:
     place = resources.files("jobsight.reports.sweep") / "sweep.css"
     return place.read_text(encoding="utf-8")
-
-
-def _id_of(part: Markup) -> str:
-    return part.partition(' id="')[2].partition('"')[0]
 
 
 def _head(data: SweepData) -> Markup:
