@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from jobsight.errors import UsageError
 from jobsight.models.base import BINARY, Inputs, Labelled, Loadable, Model, Output
@@ -84,14 +85,9 @@ def create(
         from jobsight.models.recurrent import Recurrent
 
         return Recurrent(lstm)
-    if name == "boosted" and output.kind == "binary":
-        from jobsight.models.boosted import Boosted
-
-        return Boosted(boosted)
     if name == "boosted":
-        from jobsight.models.forests import BoostedColumns
-
-        return BoostedColumns(boosted)
+        made: Any = _class_of(name, output)
+        return made(boosted)  # type: ignore[no-any-return]
     if name == Stack.name:
         make = partial(create, columns=columns, boosted=boosted, output=output)
         return Stack(members, make, columns)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from jobsight.errors import TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled
-from jobsight.models.storage import load_body, save_body
+from jobsight.models.storage import Stored, save_body
 
 __all__ = ["Constant", "smoothed_rate", "weighted_quantiles"]
 
@@ -27,7 +27,7 @@ def weighted_quantiles(values: Floats, weight: Floats, levels: tuple[float, ...]
     return np.asarray(values[order][at], np.float64)
 
 
-class Constant:
+class Constant(Stored):
     """Predicts the same for every row: a rate, the rates of kinds, quantiles or mean shares.
 
     Rates are weighted and smoothed. Implements `jobsight.models.base.Model`.
@@ -69,13 +69,6 @@ class Constant:
         """Write ``model.json``."""
         save_body(folder, self.name, {"rate": np.asarray(self.rate).tolist()})
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: the file is missing, damaged or of another schema.
-        """
-        with load_body(folder, cls.name) as body:
-            rate = np.asarray(body["rate"], np.float64)
-            return cls(rate if rate.ndim else float(rate))
+    def _read(self, folder: Path, body: dict[str, Any]) -> None:
+        rate = np.asarray(body["rate"], np.float64)
+        self.rate = rate if rate.ndim else float(rate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from jobsight.errors import ModelError, TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.encoding import Design
 from jobsight.models.logistic import fit_logistic, sigmoid
-from jobsight.models.storage import load_body, save_body
+from jobsight.models.storage import Stored, save_body
 
 __all__ = ["Linear"]
 
@@ -20,7 +20,7 @@ DEFAULT_PENALTY = 30.0
 MOST_ROWS = 40_000
 
 
-class Linear:
+class Linear(Stored):
     """Ridge-penalized logistic regression; the penalty is chosen on the select part.
 
     Implements `jobsight.models.base.Model`. Predicting needs numpy only.
@@ -29,9 +29,9 @@ class Linear:
     name: ClassVar[str] = "linear"
     needs_both: ClassVar[bool] = True
 
-    def __init__(self, design: Design | None = None, beta: Floats | None = None) -> None:
-        self._design = design
-        self._beta = np.zeros(1) if beta is None else beta
+    def __init__(self) -> None:
+        self._design: Design | None = None
+        self._beta: Floats = np.zeros(1)
         self._penalty = DEFAULT_PENALTY
 
     @property
@@ -110,31 +110,15 @@ class Linear:
 
     def save(self, folder: Path) -> None:
         """Write ``model.json``."""
-        save_body(
-            folder,
-            self.name,
-            {
-                "design": self.design.to_json(),
-                "beta": self._beta.tolist(),
-                "penalty": self._penalty,
-            },
-        )
+        fitted = {"beta": self._beta.tolist(), "penalty": self._penalty}
+        save_body(folder, self.name, {"design": self.design.to_json(), **fitted})
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: the file is missing, damaged or of another schema.
-        """
-        with load_body(folder, cls.name) as body:
-            design = Design.from_json(body["design"])
-            beta = np.array(body["beta"], dtype=np.float64)
-            if beta.shape != (len(design.names) + 1,):
-                raise ValueError("there is not one coefficient for each column")
-            model = cls(design, beta)
-            model._penalty = float(body["penalty"])
-            return model
+    def _read(self, folder: Path, body: dict[str, Any]) -> None:
+        self._design = Design.from_json(body["design"])
+        self._beta = np.array(body["beta"], dtype=np.float64)
+        if self._beta.shape != (len(self._design.names) + 1,):
+            raise ValueError("there is not one coefficient for each column")
+        self._penalty = float(body["penalty"])
 
 
 def _with_ones(columns: Floats) -> Floats:

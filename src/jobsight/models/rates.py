@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from jobsight.errors import ModelError, TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.constant import smoothed_rate
-from jobsight.models.storage import load_body, save_body
+from jobsight.models.storage import Stored, save_body
 
 __all__ = ["RateTable", "Rates", "choose_strength"]
 
@@ -129,7 +129,7 @@ def choose_strength(table: RateTable, select: Labelled) -> RateTable:
     return replace(table, strength=-min(losses)[1])
 
 
-class Rates:
+class Rates(Stored):
     """Answers the smoothed rate of the finest level of each row's cause.
 
     Implements `jobsight.models.base.Model`.
@@ -138,8 +138,8 @@ class Rates:
     name: ClassVar[str] = "rates"
     needs_both: ClassVar[bool] = False
 
-    def __init__(self, table: RateTable | None = None) -> None:
-        self.table = table or RateTable(())
+    def __init__(self) -> None:
+        self.table = RateTable(())
 
     def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
         """Count `train`, choose the prior strength on `select`.
@@ -172,12 +172,5 @@ class Rates:
         """Write ``model.json``."""
         save_body(folder, self.name, self.table.to_json())
 
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: the file is missing, damaged or of another schema.
-        """
-        with load_body(folder, cls.name) as body:
-            return cls(RateTable.from_json(body))
+    def _read(self, folder: Path, body: dict[str, Any]) -> None:
+        self.table = RateTable.from_json(body)
