@@ -2,8 +2,8 @@
 
 import pytest
 
-from jobsight.models import NAMES, create
-from jobsight.models.base import Loadable
+from jobsight.models import NAMES, create, predicts
+from jobsight.models.base import BINARY, Loadable
 from jobsight.models.rules import Among, Arm, Between, RuleSet
 from jobsight.settings import LstmSettings
 from jobsight.testing import ModelContract
@@ -25,7 +25,10 @@ SMALL = LstmSettings(hidden_size=8, epochs=3, batch_size=64)
 COLUMNS = {"rates:5": "load", "last": "same"}
 
 
-@pytest.fixture(params=[*NAMES, "lstm-flat", *COLUMNS, *(f"rules:{name}" for name in RULE_SETS)])
+ASKED = [name for name in NAMES if predicts(name, BINARY)]
+
+
+@pytest.fixture(params=[*ASKED, "lstm-flat", *COLUMNS, *(f"rules:{name}" for name in RULE_SETS)])
 def model_name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
