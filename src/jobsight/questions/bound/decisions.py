@@ -20,6 +20,13 @@ BOUND = ("cpu", "memory", "io", "network", "waiting")
 _LAST = 10**15
 """µs: families are placed before it."""
 
+_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
+    **dict.fromkeys(("id", "job", "family", "language", "source", "class"), pl.String),
+    **dict.fromkeys(("example", "ended", "decided", "group"), pl.Int64),
+    "shares": pl.List(pl.Float64),
+    "possible": pl.List(pl.String),
+}
+
 Resolve = Callable[[Example], str | None]
 
 
@@ -40,41 +47,20 @@ def table_of(source: Sequence[Example], seed: int, resolve: Resolve) -> pl.DataF
     numbers: dict[str, int] = {}
     rows = []
     for number, one in enumerate(source):
-        moment, family = place_of(one.family, seed), numbers.setdefault(one.family, len(numbers))
         possible = [kind for kind in one.classes if kind in BOUND]
-        kind = possible[0] if len(possible) == 1 else resolve(one) if possible else None
         known = [one.shares.get(name) for name in BOUND]
-        shares = [share or 0.0 for share in known] if one.measured and any(known) else None
-        rows.append(
-            {
-                "id": one.id,
-                "example": number,
-                "job": one.job,
-                "family": one.family,
-                "language": one.language,
-                "source": "measured" if one.measured else "accounted",
-                "ended": one.ended,
-                "decided": moment,
-                "known_at": moment,
-                "batch": number,
-                "group": family,
-                "drawn": family,
-                "log": family,
-                "kept": True,
-                "teaches": True,
-                "class": kind,
-                "shares": shares,
-                "possible": list(one.classes),
-                "censored": None if kind else "several classes are possible",
-            }
-        )
-    texts = ("id", "job", "family", "language", "source", "class", "censored")
-    numbers_ = ("example", "ended", "decided", "known_at", "batch", "group", "drawn", "log")
-    schema: dict[str, pl.DataType | type[pl.DataType]] = {
-        **dict.fromkeys(texts, pl.String),
-        **dict.fromkeys(numbers_, pl.Int64),
-        **dict.fromkeys(("kept", "teaches"), pl.Boolean),
-        "shares": pl.List(pl.Float64),
-        "possible": pl.List(pl.String),
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=schema).sort("decided", "example")
+        rows.append({
+            "id": one.id, "example": number, "job": one.job, "family": one.family,
+            "language": one.language, "source": "measured" if one.measured else "accounted",
+            "ended": one.ended, "decided": place_of(one.family, seed),
+            "group": numbers.setdefault(one.family, len(numbers)),
+            "class": possible[0] if len(possible) == 1 else resolve(one) if possible else None,
+            "shares": [share or 0.0 for share in known] if one.measured and any(known) else None,
+            "possible": list(one.classes),
+        })  # fmt: skip
+    several = pl.when(pl.col("class").is_null()).then(pl.lit("several classes are possible"))
+    table = pl.DataFrame(rows, schema=_SCHEMA).sort("decided", "example")
+    return table.with_columns(
+        known_at="decided", batch="example", drawn="group", log="group",
+        kept=pl.lit(value=True), teaches=pl.lit(value=True), censored=several,
+    )  # fmt: skip
