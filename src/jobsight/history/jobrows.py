@@ -1,0 +1,248 @@
+"""Job documents and event logs as rows: of jobs, and of what became known of each, in order.
+
+What `jobsight.history.jobtable.JobTable` is made of; the columns are explained there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+from itertools import chain, islice
+from operator import attrgetter
+from urllib.parse import unquote
+
+import polars as pl
+
+from jobsight.codes import EventCode
+from jobsight.documents import JobDocument, State, condor_id
+from jobsight.documents.states import CONDOR_EVENTS
+from jobsight.history.adjson import parse_ad
+from jobsight.history.ads import TRIGGER
+from jobsight.history.jobads import sections
+from jobsight.history.outcomes import held_by_hand
+from jobsight.history.timelines import History
+
+__all__ = ["FROM_SUBMISSION", "MOMENT", "USAGE", "rows_of"]
+
+MOMENT = pl.Datetime("us", "UTC")
+FROM_SUBMISSION = (
+    "id", "scheduler", "scheduler_name", "job", "cluster", "proc", "job_id", "array_job_id",
+    "array_task_id", "group", "owner", "account", "name", "command", "work_dir", "partition", "qos",
+    "request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s",
+    "script_digest", "seen", "submit",
+)  # fmt: skip
+"""Columns known from the submission on."""
+USAGE = ("max_rss_mb", "cpu_time_s", "restarts")
+"""Columns known once a job is over."""
+_BATCH = 50_000
+_STATE = pl.Enum([state.value for state in State])
+_WAITS = (State.PENDING, State.HELD)
+
+_Kind = pl.DataType | type[pl.DataType]
+
+_FIELDS: dict[str, tuple[str, _Kind]] = {
+    "owner": ("submission.user", pl.String),
+    "account": ("request.account", pl.String),
+    "name": ("submission.name", pl.String),
+    "command": ("submission.command", pl.String),
+    "work_dir": ("submission.directory", pl.String),
+    "dag": ("submission.dag", pl.String),
+    "raw_id": ("submission.raw_id", pl.String),
+    "partition": ("request.partition", pl.String),
+    "qos": ("request.qos", pl.String),
+    "request_cpus": ("request.cpus", pl.Int64),
+    "request_memory_mb": ("request.memory_mb", pl.Int64),
+    "request_gpus": ("request.gpus", pl.Int64),
+    "request_nodes": ("request.nodes", pl.Int64),
+    "time_limit_s": ("request.time_limit_s", pl.Int64),
+    "submit": ("submission.submitted", pl.Int64),
+    "max_rss_mb": ("usage.memory_mb", pl.Int64),
+    "cpu_time_s": ("usage.cpu_s", pl.Float64),
+    "requeues": ("usage.requeues", pl.Int64),
+    "run_count": ("usage.starts", pl.Int64),
+}
+"""Columns, where documents have them, and their types."""
+
+_JOBS: dict[str, _Kind] = {
+    "id": pl.String, "updated": pl.Int64, "script_digest": pl.String,
+    **{name: kind for name, (_, kind) in _FIELDS.items()},
+}  # fmt: skip
+_ENTRIES: dict[str, _Kind] = {
+    "row": pl.Int64, "time": pl.Int64, "state": _STATE, "eligible": pl.Boolean, "code": pl.Int16,
+    "exit_code": pl.Int64, "signal": pl.Int64, "host": pl.String, "reason": pl.String,
+    "ad": pl.String, "fault": pl.Boolean,
+}  # fmt: skip
+
+
+def rows_of(
+    documents: Iterable[JobDocument], history: History | None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Jobs, and the changes of each: `JobTable.changes`; see `JobTable.read`."""
+    jobs, entries, rows = [pl.DataFrame(schema=_JOBS)], [pl.DataFrame(schema=_ENTRIES)], 0
+    left = iter(documents)
+    batches = iter(lambda: list(islice(left, _BATCH)), [])
+    logs = [] if history is None else [_of_history(history)]
+    for some, recorded in chain(map(_of_documents, batches), logs):
+        jobs.append(some)
+        entries.append(recorded.with_columns(pl.col("row") + rows))
+        rows += len(some)
+    return _in_order(*_joined(pl.concat(jobs), pl.concat(entries)))
+
+
+def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    taken = map(attrgetter(*(path for path, _ in _FIELDS.values())), documents)
+    fields = zip(*taken, strict=True)
+    jobs = {
+        "id": [one.id for one in documents],
+        "updated": [one.updated for one in documents],
+        "script_digest": [
+            script and sha256(script.encode(errors="replace")).hexdigest()[:16]
+            for script in (one.submission.script for one in documents)
+        ],
+        **dict(zip(_FIELDS, fields, strict=True)),
+    }
+    events = [event for one in documents for event in one.timeline]
+    entries = {
+        "row": [row for row, one in enumerate(documents) for _ in one.timeline],
+        "time": [None if event.undated else event.time for event in events],
+        "state": [event.state and event.state.value for event in events],
+        "eligible": [event.word == "ELIGIBLE" for event in events],
+        "code": [event.code for event in events],
+        "exit_code": [event.return_value for event in events],
+        "signal": [event.signal for event in events],
+        "host": [event.slot or event.host for event in events],
+        "reason": [
+            event.reason if event.code is None and event.state in _WAITS else None
+            for event in events
+        ],
+        "ad": [event.attributes for event in events],
+        "fault": None,
+    }
+    holds = {
+        "hold_code": [event.hold_code for event in events],
+        "reason": [event.reason if event.hold_code == 0 else None for event in events],
+    }
+    schema: dict[str, _Kind] = {"hold_code": pl.Int64, "reason": pl.String}
+    by_hand = pl.DataFrame(holds, schema=schema).select(held_by_hand()).to_series()
+    recorded = pl.DataFrame(entries, schema=_ENTRIES).with_columns(
+        fault=(pl.col("state") == State.HELD.value) & ~by_hand
+    )
+    return pl.DataFrame(jobs, schema=_JOBS), recorded
+
+
+def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
+    code, state = pl.col("code"), {number: one.value for number, one in CONDOR_EVENTS.items()}
+    done = pl.when(pl.col("return_value") == 0).then(pl.lit(State.COMPLETED.value))
+    rows = history.table.with_columns(
+        row=pl.Series(history.job, dtype=pl.Int64), clock=pl.Series(history.clock),
+        held=pl.Series(history.held),
+    ).filter(pl.col("row") >= 0)  # fmt: skip
+    entries = rows.select(
+        "row", time="clock",
+        state=pl.when("held").then(pl.lit(State.HELD.value))
+        .when(code == EventCode.TERMINATED).then(done.otherwise(pl.lit(State.FAILED.value)))
+        .otherwise(code.replace_strict(state, default=None, return_dtype=pl.String)).cast(_STATE),
+        eligible=False, code="code", exit_code=pl.col("return_value").cast(pl.Int64),
+        signal=pl.col("signal").cast(pl.Int64), host=pl.coalesce("slot", "host"),
+        reason=pl.lit(None, pl.String), ad="attributes", fault=pl.col("held") & ~held_by_hand(),
+    )  # fmt: skip
+    of_jobs = rows.group_by("row").agg(
+        submit=pl.col("time").filter(code == EventCode.SUBMIT).min().to_physical(),
+        updated=pl.col("time").max().to_physical(),
+        memory=pl.col("memory_mb").max(),
+        ad=pl.col("attributes").drop_nulls().last(),
+    ).sort("row")  # fmt: skip
+    point = pl.coalesce("access_point", pl.format("log-{}", "log"))
+    keys = history.jobs.select(point.alias("point"), "cluster", "proc")
+    jobs = pl.concat([_from_ads(of_jobs["ad"]), of_jobs.drop("submit", "ad")], how="horizontal")
+    jobs = jobs.with_columns(
+        id=pl.Series([condor_id(*key) for key in keys.iter_rows()], dtype=pl.String),
+        script_digest=pl.lit(None, pl.String),
+        owner=pl.coalesce("owner", history.jobs["owner"]),
+        submit=pl.min_horizontal("submit", of_jobs["submit"]),
+        max_rss_mb=pl.max_horizontal("max_rss_mb", "memory"),
+    )  # fmt: skip
+    return jobs.select(*_JOBS), entries
+
+
+def _from_ads(ads: pl.Series) -> pl.DataFrame:
+    """The columns of `_FIELDS` as the JSON of ads has them, a row for each."""
+    paths = [path.split(".") for path, _ in _FIELDS.values()]
+    rows = []
+    for text in ads:
+        found = sections((parse_ad(text) if text else None) or {})._asdict()
+        rows.append([found[section].get(field) for section, field in paths])
+    schema = {name: kind for name, (_, kind) in _FIELDS.items()}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _joined(jobs: pl.DataFrame, entries: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Each job once, and its entries with the moment (µs) since which they were known."""
+    entries = entries.with_columns(known=pl.col("time").cum_max().over("row"))
+    if jobs["id"].n_unique() == len(jobs):
+        return jobs, entries
+    number = (jobs["id"].rank("dense") - 1).cast(pl.Int64)
+    later = pl.all().exclude("submit").drop_nulls().last()
+    jobs = jobs.group_by(number.alias("row")).agg(later, pl.col("submit").min()).sort("row")
+    entries = entries.with_columns(row=number.gather(entries["row"])).unique(
+        ["row", "time", "state", "code"], keep="first", maintain_order=True
+    )
+    return jobs.select(*_JOBS), entries.sort("row", "known", nulls_last=True, maintain_order=True)
+
+
+def _in_order(jobs: pl.DataFrame, entries: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Jobs by `seen` and id, with the columns that no moment changes; their changes in order."""
+    ads = entries.drop_nulls("ad").group_by("row", maintain_order=True).agg(pl.col("ad").first())
+    ads = ads.filter(pl.col("ad").str.extract(rf'"{TRIGGER}": ?"?(-?\d+)') == "0")
+    asked = _from_ads(ads["ad"]).drop("submit", "max_rss_mb", "cpu_time_s", "requeues", "run_count")
+    first = entries.group_by("row").agg(first=pl.col("known").min())
+    jobs = (
+        jobs.with_columns(row=pl.int_range(pl.len()))
+        .update(asked.with_columns(row=ads["row"]), on="row")
+        .join(first, on="row", how="left", maintain_order="left")
+        .pipe(_with_ids)
+        .with_columns(
+            seen=pl.coalesce("submit", "first", "updated"),
+            restarts=pl.coalesce("requeues", (pl.col("run_count") - 1).clip(0)),
+        )
+        .sort("seen", "id")
+    )
+    order = jobs.select("row", place=pl.int_range(pl.len()), after="seen")
+    known = pl.when(pl.col("known").is_not_null()).then(pl.max_horizontal("known", "after"))
+    waits = pl.col("state").is_in([one.value for one in _WAITS])
+    seen = pl.col("code").is_null() & waits.fill_null(False)
+    changes = (
+        entries.filter(pl.col("state").is_not_null() | pl.col("eligible"))
+        .join(order, on="row", maintain_order="left")
+        .with_columns(row="place", known=known.cast(MOMENT), ad=pl.when(seen).then("ad"))
+        .drop("place", "after")
+        .sort("row", maintain_order=True)
+    )
+    jobs = jobs.with_columns(pl.col("seen", "submit").cast(MOMENT))
+    return jobs.select(*FROM_SUBMISSION, *USAGE), changes
+
+
+def _with_ids(jobs: pl.DataFrame) -> pl.DataFrame:
+    """The jobs with what their ids say."""
+    parts = pl.col("id").str.splitn(":", 3).struct
+    jobs = jobs.with_columns(
+        scheduler=parts.field("field_0"), quoted=parts.field("field_1"), job=parts.field("field_2")
+    )
+    names = {name: unquote(name) for name in jobs["quoted"].unique()}
+    number = pl.col("job").str.extract(r"^([^_+.]+)")
+    whole, slurm = number.cast(pl.Int64, strict=False), pl.col("scheduler") == "slurm"
+    task = pl.col("job").str.extract(r"_(\d+)$").cast(pl.Int64, strict=False)
+    is_task = pl.col("job").str.contains("_", literal=True)
+    raw = pl.col("raw_id").cast(pl.Int64, strict=False)
+    node = pl.when(~pl.col("dag").str.starts_with(":")).then("dag")
+    return jobs.with_columns(
+        scheduler_name=pl.col("quoted").replace(names),
+        cluster=pl.when(~slurm).then(whole),
+        proc=pl.when(~slurm).then(
+            pl.col("job").str.extract(r"\.(\d+)$").cast(pl.Int64, strict=False)
+        ),
+        job_id=pl.when(slurm).then(pl.coalesce(raw, pl.when(~is_task).then(whole))),
+        array_job_id=pl.when(slurm & is_task).then(whole),
+        array_task_id=pl.when(slurm).then(task),
+        group=pl.concat_str("scheduler", "quoted", pl.coalesce(node, number), separator=":"),
+    )
