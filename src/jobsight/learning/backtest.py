@@ -159,4 +159,6 @@ def _blocks(table: pl.DataFrame, horizon: int) -> Iterator[Split]:
         before = time[time < begin]
         stop = int(np.quantile(before, _STOPPING)) if len(before) else int(begin)
         borders = np.array([edges[0], min(stop, begin), begin, end, end], np.int64)
-        yield split_forward(time, batch, group, known_at, borders=borders, horizon=horizon)
+        yield split_forward(
+            time, batch, group, known_at, borders=borders, horizon=horizon, judged="calibrate"
+        )

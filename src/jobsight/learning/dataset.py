@@ -202,14 +202,18 @@ class Dataset:
     ) -> tuple[pl.DataFrame, Labelled]:
         """Examples of decisions with an outcome, as `labelled` gives them.
 
-        Unless `weighed`, quantiles without the weights of outcomes that a border of parts hides.
+        Unless `weighed`, without the weights of outcomes that a border of parts hides.
         """
         first = self.question.moments(self.encoding)[0]
         table, inputs = self.builder.build(table, first if moment is None else moment)
         values = self.goal.values(table[self.target])
         weight = batch_weights(table["batch"].to_numpy())
-        if weighed and self.goal.output.kind == "quantiles":
+        # Of jobs that may fail, late outcomes stand for no others: weights made nothing better.
+        hidden = self.goal.output.kind == "quantiles" or self.encoding.horizon_micros > 0
+        if weighed and hidden and len(table):
+            batches = weight.sum()
             weight = weight * table["weighs"].to_numpy()
+            weight *= batches / weight.sum()
         return table, Labelled(inputs, values, weight, drawn_together(table), self.goal.output)
 
     def censored(self, rows: Mask) -> dict[str, int]:

@@ -81,13 +81,22 @@ def part_borders(time: Ints, batch: Ints, shares: Shares, end: int) -> Ints:
 
 
 def split_forward(
-    time: Ints, batch: Ints, group: Ints, resolved: Ints, *, borders: Ints, horizon: int
+    time: Ints,
+    batch: Ints,
+    group: Ints,
+    resolved: Ints,
+    *,
+    borders: Ints,
+    horizon: int,
+    judged: str = "test",
 ) -> Split:
     """Parts in time order, of which none knows anything of the later ones.
 
     Dropped are, counted by the first kind that applies:
 
-    - ``end_of_part``: decisions within `horizon` of the end of their part, whatever became of them;
+    - ``end_of_part``: decisions of the part `judged` within `horizon` of its end, whatever became
+      of them; in the others those that are known by then stand for the rest
+      (`dataset.censoring_weights`);
     - ``outcome_later``: those whose outcome was not known at the end of their part;
     - ``crosses_border``: those of a group or batch that has a row in a later part.
 
@@ -98,13 +107,14 @@ def split_forward(
         resolved: int64 (n,), when the outcome was known.
         borders: int64 (5,), of `part_borders`.
         horizon: microseconds.
+        judged: one of `PARTS`.
     """
     part = np.clip(np.searchsorted(borders, time, side="right") - 1, 0, 3).astype(np.int8)
     ends = borders[part + 1]
     dropped = np.zeros(len(time), dtype=np.int8)
     dropped[_ends_later(part, batch) | _ends_later(part, group)] = CROSSES_BORDER
     dropped[resolved >= ends] = OUTCOME_LATER
-    dropped[time > ends - horizon] = END_OF_PART
+    dropped[(part == PARTS.index(judged)) & (time > ends - horizon)] = END_OF_PART
     return Split(np.where(dropped > 0, -1, part).astype(np.int8), dropped, borders)
 
 

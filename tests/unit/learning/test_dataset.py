@@ -8,7 +8,7 @@ from tests.histories import table
 
 from jobsight.errors import TrainingError
 from jobsight.history.timelines import History
-from jobsight.learning.dataset import Dataset
+from jobsight.learning.dataset import Dataset, _in_parts
 from jobsight.learning.splits import PARTS
 from jobsight.questions.hold.question import HOLD
 
@@ -49,6 +49,13 @@ def test_weights_count_batches(data: Dataset) -> None:
     table, labelled = data.labelled(data.part("train"))
     assert labelled.weight.sum() == pytest.approx(table["batch"].n_unique())
     assert len(labelled) == len(table)
+
+
+def test_a_long_horizon_costs_decisions_of_the_test_part_alone(data: Dataset) -> None:
+    other = replace(data, table=_in_parts(data.table, data.borders, 10**12))
+    assert not other.part("test").any()
+    for name in PARTS[:3]:
+        assert (other.part(name) == data.part(name)).all()
 
 
 def test_a_delay_leaves_out_jobs_that_were_not_yet_held(data: Dataset) -> None:

@@ -39,13 +39,13 @@ def test_rows_are_dropped_by_kind() -> None:
     assert split.rows("train").tolist() == [1, 3]
 
 
-def test_decisions_near_the_end_go_whatever_became_of_them() -> None:
-    time = ints(0, 35, 90)
+def test_decisions_near_the_end_of_the_test_part_go_whatever_became_of_them() -> None:
+    time = ints(0, 35, 90, 95)
     split = split_forward(
-        time, np.arange(3), np.arange(3), time, borders=ints(0, 40, 60, 70, 100), horizon=8
+        time, np.arange(4), np.arange(4), time, borders=ints(0, 40, 60, 70, 100), horizon=8
     )
     assert split.counts()["dropped_end_of_part"] == 1
-    assert split.part.tolist() == [0, -1, 3]
+    assert split.part.tolist() == [0, 0, 3, -1]
 
 
 def test_a_batch_across_a_border_is_dropped_from_the_earlier_side() -> None:
