@@ -1,29 +1,41 @@
-"""The service under load: mixed reads at a fixed rate, next to a plain FastAPI application."""
+"""The service under load: mixed reads at a fixed rate, next to a plain FastAPI application.
+
+``python -m bench serving`` fills a store with a million jobs first; the variable
+``JOBSIGHT_BENCH_JOBS`` names another number.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
+import itertools
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
 
 import httpx
 import numpy as np
 
-from bench.inputs import plain_log
+from bench.inputs import part_of, plain_log
 from bench.measure import Section
 
-__all__ = ["run"]
+if TYPE_CHECKING:
+    from jobsight.documents import Event, JobDocument
+
+__all__ = ["fill", "run"]
 
 _JOBSIGHT = (sys.executable, "-m", "jobsight")
-_RATE, _SECONDS, _STREAMS = 200, 20.0, 200
+_RATE, _SECONDS, _STREAMS = 200, 60.0, 200
+_GAP_S, _OPEN, _BATCH = 0.5, 1000, 2000
+"""Between submissions; jobs that have not ended, half of them pending; documents of a write."""
+_LOG = "eventlog#1790000000.000001.00c0ffee"
 _HELLO = """
 import uvicorn
 from fastapi import FastAPI
@@ -58,41 +70,53 @@ async def _process(words: Sequence[str], environment: dict[str, str]) -> AsyncIt
 
 
 async def _load(address: str, paths: Sequence[str]) -> list[float]:
-    """Milliseconds of requests at a fixed rate, counted from when each was due."""
-    limits = httpx.Limits(max_connections=64, max_keepalive_connections=64)
+    """Milliseconds of requests at a fixed rate, counted from when each was due.
+
+    Sent over plain sockets: an HTTP library would take as long as the service.
+    """
+    place = urlsplit(address)
+    idle: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
     took: list[float] = []
-    async with httpx.AsyncClient(base_url=address, limits=limits, timeout=30) as client:
 
-        async def ask(path: str, due: float) -> None:
-            answer = await client.get(path)
-            assert answer.status_code == 200, (path, answer.status_code)
-            await answer.aread()
-            took.append((time.perf_counter() - due) * 1000)
+    async def ask(path: str, due: float) -> None:
+        pair = idle.pop() if idle else await asyncio.open_connection(place.hostname, place.port)
+        pair[1].write(_request(place.netloc, path))
+        head = await pair[0].readuntil(b"\r\n\r\n")
+        length = re.search(rb"content-length: (\d+)", head)
+        assert head.startswith(b"HTTP/1.1 200") and length, (path, head)
+        await pair[0].readexactly(int(length[1]))
+        took.append((time.perf_counter() - due) * 1000)
+        idle.append(pair)
 
-        start, asked = time.perf_counter(), []
-        for number in range(int(_RATE * _SECONDS)):
-            due = start + number / _RATE
-            await asyncio.sleep(max(due - time.perf_counter(), 0))
-            asked.append(asyncio.create_task(ask(paths[number % len(paths)], due)))
-        await asyncio.gather(*asked)
+    start, asked = time.perf_counter(), []
+    for number in range(int(_RATE * _SECONDS)):
+        due = start + number / _RATE
+        await asyncio.sleep(max(due - time.perf_counter(), 0))
+        asked.append(asyncio.create_task(ask(paths[number % len(paths)], due)))
+    await asyncio.gather(*asked)
+    for _, writer in idle:
+        writer.close()
     return took
+
+
+def _request(host: str, path: str) -> bytes:
+    head = f"GET {path} HTTP/1.1\r\nhost: {host}\r\naccept-encoding: gzip\r\n\r\n"
+    return head.encode()
 
 
 async def _watched(address: str, paths: Sequence[str]) -> list[float]:
     """The same while event streams are open."""
-    limits = httpx.Limits(max_connections=_STREAMS)
-    async with httpx.AsyncClient(base_url=address, limits=limits, timeout=None) as client:
-
-        async def listen() -> None:
-            async with client.stream("GET", "/api/v1/events") as stream:
-                async for _ in stream.aiter_raw():
-                    pass
-
-        streams = [asyncio.create_task(listen()) for _ in range(_STREAMS)]
-        took = await _load(address, paths)
-        for one in streams:
-            one.cancel()
-        await asyncio.gather(*streams, return_exceptions=True)
+    place = urlsplit(address)
+    streams = []
+    for _ in range(_STREAMS):
+        reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        writer.write(_request(place.netloc, "/api/v1/events"))
+        assert (await reader.readuntil(b"\r\n")).split()[1] == b"200"
+        streams.append((writer, asyncio.create_task(reader.read())))
+    took = await _load(address, paths)
+    for writer, _ in streams:
+        writer.close()
+    await asyncio.gather(*(listening for _, listening in streams), return_exceptions=True)
     return took
 
 
@@ -107,29 +131,92 @@ async def _measure(store: str) -> dict[str, list[float]]:
         found["plain FastAPI, hello"] = await _load(address, ["/hello"])
     words = [*_JOBSIGHT, "serve", "--listen", "127.0.0.1:0", "--store", store]
     async with _process(words, environment) as address:
-        async with httpx.AsyncClient(base_url=address, timeout=30) as client:
+        async with httpx.AsyncClient(base_url=address, timeout=120) as client:
             while not (await client.get("/api/v1/health")).json()["ready"]:
                 await asyncio.sleep(0.2)
-            jobs = json.loads((await client.get("/api/v1/jobs?limit=50")).text)["jobs"]
-        paths = ["/api/v1/jobs?limit=50", "/api/v1/held", "/api/v1/pending", "/api/v1/models"]
-        paths += [f"/api/v1/jobs/{one['id']}" for one in jobs[:20]]
-        paths += [f"/api/v1/jobs/{one['id']}/answers" for one in jobs[:20]]
-        await _load(address, paths[:8])
+            paths = await _paths(client)
+            for path in paths:  # asked before, as most are at a site
+                await client.get(path)
         found["mixed reads"] = await _load(address, paths)
         found[f"mixed reads, {_STREAMS} event streams open"] = await _watched(address, paths)
     return found
 
 
+async def _paths(client: httpx.AsyncClient) -> list[str]:
+    """Lists, and documents and answers of jobs that wait and that have ended, mixed."""
+    lists = ["jobs?limit=50", "jobs?state=failed&limit=50", "held", "pending?limit=50", "models"]
+    found = [f"/api/v1/{one}" for one in lists]
+    for state in ("pending", "completed"):
+        jobs = (await client.get(f"/api/v1/jobs?state={state}&limit=10")).json()["jobs"]
+        found += [
+            f"/api/v1/jobs/{quote(one['id'])}{tail}" for one in jobs for tail in ("", "/answers")
+        ]
+    return [*found, "/", "/held"]
+
+
+def _events(number: int, at: float, ran: float, failed: bool, steps: int) -> Iterator[Event]:
+    """The first so many of: it is pending, runs, ends; every fourth job as a log tells it."""
+    from jobsight.documents import Event, State
+
+    end = State.FAILED if failed else State.COMPLETED
+    life = ((0.0, State.PENDING, 0), (600.0, State.RUNNING, 1), (600.0 + ran, end, 5))
+    for after, state, code in life[:steps]:
+        time_ = int((at + after) * 1e6)
+        if number % 4:
+            yield Event(time=time_, source="sacct", state=state)
+        else:
+            yield Event(
+                time=time_, source=_LOG, position=1000 * number + code, state=state, code=code,
+                return_value=int(failed) if code == 5 else None,
+            )  # fmt: skip
+
+
+def _documents(count: int) -> Iterator[JobDocument]:
+    """Jobs of many users of a Slurm cluster and an access point; the last have not ended."""
+    from jobsight.documents import JobDocument, Request, Submission, condor_id, slurm_id
+
+    draw = np.random.default_rng(0)
+    users, ran = draw.zipf(1.4, count) % 500, draw.lognormal(6.0, 1.0, count)
+    failed = draw.random(count) < 0.1 + 0.3 * (users % 7 == 0)
+    begun = time.time() - count * _GAP_S - ran.max()
+    for number in range(count):
+        left, user = count - number, int(users[number])
+        steps = 1 if left <= _OPEN // 2 else 2 if left <= _OPEN else 3
+        at = begun + number * _GAP_S
+        events = tuple(_events(number, at, ran[number], bool(failed[number]), steps))
+        yield JobDocument(
+            id=slurm_id("grid", str(number + 1)) if number % 4 else condor_id("ap", number, 0),
+            updated=events[-1].time,
+            request=Request(cpus=1 + number % 8, memory_mb=2048, time_limit_s=7200),
+            submission=Submission(
+                submitted=events[0].time, user=f"user{user}", name=f"fit{user % 30}"
+            ),
+            timeline=events,
+        )
+
+
+def fill(url: str, count: int) -> None:
+    """A store of the jobs of a small pool, some held, and so many more."""
+    from jobsight.store import open_store
+
+    with tempfile.TemporaryDirectory() as folder:
+        log = plain_log(Path(folder))
+        part = part_of(log, Path(folder), log.stat().st_size // 2)
+        words = [*_JOBSIGHT, "import", str(part), "--store", url]
+        subprocess.run(words, check=True, capture_output=True)
+    made = _documents(count)
+    with open_store(url) as store:
+        while batch := list(itertools.islice(made, _BATCH)):
+            store.merge(batch)
+
+
 def run() -> Section:
-    """Measure the service with the jobs of a small pool."""
+    """Measure the service with many jobs in its store."""
     section = Section("The service under load")
+    count = int(os.environ.get("JOBSIGHT_BENCH_JOBS", "1000000"))
     with tempfile.TemporaryDirectory() as folder:
         store = str(Path(folder) / "jobs.db")
-        subprocess.run(
-            [*_JOBSIGHT, "import", str(plain_log(Path(folder))), "--store", store],
-            check=True,
-            capture_output=True,
-        )
+        fill(store, count)
         found = asyncio.run(_measure(store))
     rows = [
         [name, *(f"{np.percentile(took, q):.1f} ms" for q in (50, 95, 99)), f"{max(took):.0f} ms"]
@@ -137,8 +224,10 @@ def run() -> Section:
     ]
     section.table(["requests", "median", "95 %", "99 %", "longest"], rows)
     section.say(
-        f"{_RATE} requests per second for {_SECONDS:.0f} s, sent by one process on the same "
-        "machine; the time of each is from when it was due to its last byte. Mixed reads are "
-        "lists, documents and answers of jobs, held and pending jobs, and models."
+        f"{count:,} jobs in the store, no trained model. {_RATE} requests per second for "
+        f"{_SECONDS:.0f} s, sent by one process on the same machine; the time of each is from when "
+        "it was due to its last byte. Mixed reads are lists, documents and answers of jobs that "
+        "wait and that have ended, held and pending jobs, models, and two pages; each was asked "
+        "for once before."
     )
     return section

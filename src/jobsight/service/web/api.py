@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
+import msgspec
 from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
@@ -62,6 +63,11 @@ _Text = Annotated[str, Field(max_length=_MOST_SCRIPT)]
 _Option = Annotated[str, Field(max_length=1000)]
 
 
+def _json(data: Any) -> Response:
+    """Plain data as JSON, as it is: FastAPI would check and copy each value first."""
+    return Response(msgspec.json.encode(data), media_type="application/json")
+
+
 class Script(BaseModel):
     """A batch script or submit file, and options of its submission."""
 
@@ -88,7 +94,7 @@ class Wanted(BaseModel):
     options: Annotated[list[_Option], Field(max_length=100)] = []
 
 
-@router.get("/jobs")
+@router.get("/jobs", response_model=dict[str, Any])
 def jobs(
     site: TheSite,
     who: Asking,
@@ -99,80 +105,80 @@ def jobs(
     until: _Moment = None,
     after: Annotated[str | None, Query(max_length=1000, description="`next` of a page.")] = None,
     limit: Annotated[int, Query(ge=1, le=MOST_JOBS)] = 50,
-) -> dict[str, Any]:
+) -> Response:
     """Jobs, those first of which something happened last; `next` is the cursor of the next page."""
     page = site.jobs(
         who, user=user, states=state or (), cluster=cluster, since=since, until=until,
         after=after, limit=limit,
     )  # fmt: skip
-    return {"jobs": [summary(one) for one in page.jobs], "next": page.next}
+    return _json({"jobs": [summary(one) for one in page.jobs], "next": page.next})
 
 
-@router.get("/jobs/{id}")
-def job(site: TheSite, who: Asking, id: _Id) -> dict[str, Any]:  # noqa: A002
+@router.get("/jobs/{id}", response_model=dict[str, Any])
+def job(site: TheSite, who: Asking, id: _Id) -> Response:  # noqa: A002
     """All that is known of a job: its document."""
-    return to_json(site.job(who, id))
+    return _json(to_json(site.job(who, id)))
 
 
-@router.get("/jobs/{id}/answers")
-def answers(site: TheSite, who: Asking, id: _Id) -> dict[str, Any]:  # noqa: A002
+@router.get("/jobs/{id}/answers", response_model=dict[str, Any])
+def answers(site: TheSite, who: Asking, id: _Id) -> Response:  # noqa: A002
     """What each question answers for a job now; `problems` says why one does not."""
-    return site.answers(who, id)
+    return _json(site.answers(who, id))
 
 
-@router.post("/answers/{question}")
+@router.post("/answers/{question}", response_model=dict[str, Any])
 def ask(
     site: TheSite,
     who: Asking,
     question: Annotated[str, Path(max_length=40, examples=["hold"])],
     wanted: Annotated[Wanted, Body()],
-) -> dict[str, Any]:
+) -> Response:
     """The answers of one question for jobs, or for a script as if it were submitted now."""
     if bool(wanted.jobs) == (wanted.script is not None):
         raise UsageError("name jobs, or send a script")
     if wanted.script is None:
-        return {"answers": site.answer(who, question, wanted.jobs)}
+        return _json({"answers": site.answer(who, question, wanted.jobs)})
     answer = site.script_answer(who, question, wanted.name, wanted.script, wanted.options)
-    return {"answers": [{"job": None, "answer": answer}]}
+    return _json({"answers": [{"job": None, "answer": answer}]})
 
 
-@router.post("/check")
-def check(site: TheSite, who: Asking, sent: Annotated[Script, Body()]) -> dict[str, Any]:
+@router.post("/check", response_model=dict[str, Any])
+def check(site: TheSite, who: Asking, sent: Annotated[Script, Body()]) -> Response:
     """What will go wrong with a script; nothing of it is run."""
-    return site.check(who, sent.name, sent.script, sent.options)
+    return _json(site.check(who, sent.name, sent.script, sent.options))
 
 
-@router.get("/held")
-def held(site: TheSite, who: Asking) -> list[dict[str, Any]]:
+@router.get("/held", response_model=list[dict[str, Any]])
+def held(site: TheSite, who: Asking) -> Response:
     """The held jobs by cause and cluster: one decision each, the greatest gain first."""
-    return site.held(who)
+    return _json(site.held(who))
 
 
-@router.get("/pending")
+@router.get("/pending", response_model=list[dict[str, Any]])
 def pending(
     site: TheSite, who: Asking, limit: Annotated[int, Query(ge=1, le=MOST_JOBS)] = 200
-) -> list[dict[str, Any]]:
+) -> Response:
     """Jobs that wait, with their answers; those whose failure would waste most first."""
-    return site.pending(who, limit)
+    return _json(site.pending(who, limit))
 
 
-@router.get("/models")
-def models(site: TheSite, who: Asking) -> list[dict[str, Any]]:
+@router.get("/models", response_model=list[dict[str, Any]])
+def models(site: TheSite, who: Asking) -> Response:
     """The trained models; `champion` marks those that answer."""
     del who
-    return site.models()
+    return _json(site.models())
 
 
-@router.get("/collectors")
-def collectors(site: TheSite, who: Asking) -> list[dict[str, Any]]:
+@router.get("/collectors", response_model=list[dict[str, Any]])
+def collectors(site: TheSite, who: Asking) -> Response:
     """The state of the collectors."""
-    return site.collectors(who)
+    return _json(site.collectors(who))
 
 
-@router.get("/health")
-def health(site: TheSite) -> dict[str, Any]:
+@router.get("/health", response_model=dict[str, Any])
+def health(site: TheSite) -> Response:
     """Whether the service answers, and how far it has read the store."""
-    return site.health()
+    return _json(site.health())
 
 
 @router.post("/command", include_in_schema=False)
