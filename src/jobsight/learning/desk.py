@@ -45,7 +45,11 @@ A = TypeVar("A", bound=Answers)
 
 
 class Answerer(Protocol[A]):
-    """Answers for the jobs of one table, as of one moment."""
+    """Answers for the jobs of one table, as of one moment (µs)."""
+
+    @property
+    def moment(self) -> int:
+        """The moment."""
 
     def asked(self, rows: pl.Expr) -> pl.DataFrame:
         """The jobs of the table that an expression selects, as they are asked about."""
@@ -116,7 +120,8 @@ class Desk(Generic[A]):
 
     def answerer(self, entry: Entry | None) -> Answerer[A]:
         """Who answers as of the moment: a champion, or what answers without one."""
-        return self.index(entry).at(self.moment)
+        found = self.index(entry)
+        return found if found.moment == self.moment else found.at(self.moment)
 
     def find(self, name: JobName) -> tuple[list[str], str | None]:
         """The ids of the jobs of a name that wait or run; what is wrong where there are none."""

@@ -14,7 +14,8 @@ from jobsight.store.rows import Order, Query, Row
 
 __all__ = ["ArchiveGrewError", "View", "all_rows", "live_rows"]
 
-_PAGE = 500
+_FIRST, _PAGE = 100, 500
+"""Rows that are read at a time: at first no more than most lists show."""
 
 
 class ArchiveGrewError(Exception):
@@ -97,8 +98,9 @@ def all_rows(
 
 
 def _paged(view: View, query: Query, after: Order | None) -> Iterator[tuple[Order, Row]]:
-    while page := view.page(query, after, _PAGE):
-        after = page[-1].order
+    count = _FIRST
+    while page := view.page(query, after, count):
+        after, count = page[-1].order, _PAGE
         yield from ((row.order, row) for row in page)
 
 

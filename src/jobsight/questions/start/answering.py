@@ -137,6 +137,7 @@ class Answerer:
             self._features = Features(jobs, model.encoding, model.settings.seed)
         self._machine = Machine()
         self._analysis: Mapping[str, Sequence[str]] = {}
+        self._queues: dict[str, Snapshot] = {}
 
     def of_cluster(self, machine: Machine, analysis: Mapping[str, Sequence[str]]) -> Self:
         """The same with what is known of the cluster now.
@@ -145,14 +146,14 @@ class Answerer:
             machine: what Slurm reports of it; an empty one: what was ever in use counts.
             analysis: what HTCondor says of idle jobs, lines by job.
         """
-        other = copy(self)
+        other = self.at(self.moment)
         other._machine, other._analysis = machine, analysis
         return other
 
     def at(self, moment: int) -> Self:
         """The same as of a later moment (µs), until which nothing more became known."""
         other = copy(self)
-        other.moment = moment
+        other.moment, other._queues = moment, {}
         return other
 
     @cached_property
@@ -180,13 +181,12 @@ class Answerer:
 
     def _of_cluster(self, asked: pl.DataFrame, cluster: Any) -> list[Answer]:
         new = asked.filter(pl.col("id").is_null())
-        queue = Snapshot.of(self.jobs, self.moment, cluster, self._machine, new)
+        queue = self._queue(cluster, new)
         place_of = {id_: place for place, id_ in enumerate(queue.jobs["id"])}
         places = [place_of[id_] for id_ in asked["id"]]
         found = _Known(None, None, _hashes(asked))
         if self._model is not None:
             found = self._predicted(asked)
-            queue = self._with_runtimes(queue)
         chosen = np.isin(np.arange(len(queue.jobs)), places)
         starts = np.full((1, len(chosen)), np.inf)
         if asked["scheduler"][0] == "slurm":
@@ -239,6 +239,17 @@ class Answerer:
             fitted = target.moments.get(moment, target).answering
             spans[name] = np.expm1(np.sort(fitted.predict(inputs), axis=1)).clip(0.0)
         return _Known(spans.get("wait"), spans.get("runtime"), inputs.digests())
+
+    def _queue(self, cluster: Any, new: pl.DataFrame) -> Snapshot:
+        """The queue of a cluster with jobs that are submitted now; without such, kept."""
+        if cluster in self._queues and not len(new):
+            return self._queues[cluster]
+        queue = Snapshot.of(self.jobs, self.moment, cluster, self._machine, new)
+        if self._model is not None:
+            queue = self._with_runtimes(queue)
+        if not len(new):
+            self._queues[cluster] = queue
+        return queue
 
     def _with_runtimes(self, queue: Snapshot) -> Snapshot:
         """The queue with runtimes as the model expects them, where it is not too long."""

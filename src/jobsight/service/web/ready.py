@@ -39,6 +39,8 @@ T = TypeVar("T")
 
 _REST = 2.0
 """After work of some seconds, so many times as long passes before the next: requests come first."""
+_STEP = 10_000_000
+"""µs: answers are as of multiples of it, so that those asked for together share their work."""
 _MOST_CACHED = 10_000
 _OLDER = 3.0
 """For so many times its span what was made is still given while it is made anew."""
@@ -65,14 +67,18 @@ class Ready:
         """µs: the last moment of which anything is recorded of a job."""
         return last_recorded(self.tables.jobs)
 
-    def index(self, question: Question[Any], entry: Entry | None) -> Answerer[Any]:
-        """The answerer of a champion, made once."""
+    def index(
+        self, question: Question[Any], entry: Entry | None, moment: int | None = None
+    ) -> Answerer[Any]:
+        """The answerer of a champion, made once; as of a moment (µs; None: the last asked for)."""
         with self.lock:
             key = (question.name, None if entry is None else entry.digest)
             if key not in self._answerers:
                 made = indexed(question, self.tables.jobs, max(self.end + 1, self.made), entry)
                 made.asked(pl.lit(value=False))  # indexed now: copies share it
                 self._answerers[key] = made
+            if moment is not None and moment != self._answerers[key].moment:
+                self._answerers[key] = self._answerers[key].at(moment)
             return self._answerers[key]
 
     def index_all(self) -> None:
@@ -85,8 +91,8 @@ class Ready:
 
     def desk(self, question: Question[Any]) -> Desk[Any]:
         """Who answers a question on job tables now."""
-        moment = max(self.end + 1, now_micros())
-        index = partial(self.index, question)
+        moment = max(self.end + 1, now_micros() // _STEP * _STEP)
+        index = partial(self.index, question, moment=moment)
         when = format_micros(moment)
         return Desk(question, self.tables.jobs, moment, when, self.settings, True, index)
 
