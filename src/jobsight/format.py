@@ -8,6 +8,7 @@ __all__ = [
     "UNKNOWN",
     "amount",
     "chance",
+    "hours",
     "interval",
     "memory",
     "moment",
@@ -99,6 +100,11 @@ def span(seconds: float | None, *, lasts: bool = False) -> str:
     if seconds is None:
         return UNKNOWN
     return format_span(max(seconds, 0.0)) + ("…" if lasts else "")
+
+
+def hours(value: float | None) -> str:
+    """Hours: ``4.2``, ``1,200``."""
+    return UNKNOWN if value is None else f"{value:,.{1 if value < 100 else 0}f}"
 
 
 def timestamp(micros: int | None) -> str | None:

@@ -9,7 +9,7 @@ from jobsight.cli.asking import title
 from jobsight.cli.output import say
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import field, paint
-from jobsight.format import UNKNOWN, chance, percent
+from jobsight.format import UNKNOWN, chance, hours, percent
 from jobsight.questions.fail.evidence import Advice
 from jobsight.questions.fail.groups import by_cause
 from jobsight.text import counted, printable
@@ -46,7 +46,7 @@ def print_answers(answers: Sequence[Answer], when: str) -> None:
             like = counted(one.advice.known if one.advice else 0, "like run")
             say(field("", f"{percent(one.with_advice)} to fail with it ({like} had it)", _INDENT))
         if one.at_stake is not None:
-            say(field("at stake", f"{_hours(one.at_stake)} core-hours", _INDENT))
+            say(field("at stake", f"{hours(one.at_stake)} core-hours", _INDENT))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
 
 
@@ -67,10 +67,6 @@ def _painted(text: str, probability: float | None) -> str:
     return paint(text, "31" if probability >= _HIGH else "33" if probability >= _SOME else "32")
 
 
-def _hours(hours: float) -> str:
-    return f"{hours:,.1f}" if hours < 100 else f"{hours:,.0f}"
-
-
 def print_table(answers: Sequence[Answer], queue: str, when: str, *, each: bool) -> None:
     """Print many answers, those with the most core-hours at stake first.
 
@@ -87,8 +83,8 @@ def print_table(answers: Sequence[Answer], queue: str, when: str, *, each: bool)
     say(f"{counted(len(answers), 'job')} {queue} as of {when}; model: {models}")
     expected = sum(one.probability or 0.0 for one in answers)
     at_stake = [one.at_stake for one in answers if one.at_stake is not None]
-    hours = f", {_hours(sum(at_stake))} core-hours at stake" if at_stake else ""
-    say(f"{expected:,.1f} expected to fail{hours}")
+    lost = f", {hours(sum(at_stake))} core-hours at stake" if at_stake else ""
+    say(f"{expected:,.1f} expected to fail{lost}")
     say("")
     headings = ["fails", "at stake", "jobs", "user", "name", "likely", "advice"]
     rows = [_row(group) for group in by_cause(answers, each=each)]
@@ -103,7 +99,7 @@ def _row(group: Group) -> list[str]:
     probability = group.probability
     return [
         _painted(percent(probability), probability),
-        UNKNOWN if stake is None else f"{_hours(stake)} h",
+        UNKNOWN if stake is None else f"{hours(stake)} h",
         printable(group.jobs, 60),
         printable(first.job["owner"] or first.job["account"] or UNKNOWN, 40),
         printable(first.job["name"] or UNKNOWN, 40),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -25,23 +26,35 @@ if TYPE_CHECKING:
     from jobsight.learning.registry import Entry
     from jobsight.settings import Settings
 
-__all__ = ["Answerer", "Answers", "Desk", "indexed", "last_recorded", "open_model", "script_row"]
+__all__ = ["Answerer", "Desk", "JobAnswer", "indexed", "last_recorded", "open_model", "script_row"]
 
 _ENDED = [state.value for state in State if state.ended]
 
 
-class Answers(Protocol):
-    """An answer of a question on job tables."""
+@dataclass(frozen=True)
+class JobAnswer(ABC):
+    """An answer of a question on job tables.
+
+    Attributes:
+        job: its row of the job table.
+        moment: µs, as of when.
+    """
+
+    job: Mapping[str, Any]
+    moment: int
 
     @property
-    def job(self) -> Mapping[str, Any]:
-        """Its row of the job table."""
+    def id(self) -> str | None:
+        """The id of its document; None of a job that is not submitted yet."""
+        found: str | None = self.job["id"]
+        return found
 
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """As plain data."""
+        """The answer as plain data, with the keys that the command prints."""
 
 
-A = TypeVar("A", bound=Answers)
+A = TypeVar("A", bound=JobAnswer)
 
 
 class Answerer(Protocol[A]):

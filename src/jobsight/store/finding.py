@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jobsight.documents import parse_key
 from jobsight.errors import JobError
+from jobsight.store.packing import cluster_of
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -40,13 +41,13 @@ def find_ids(store: Store, name: JobName, cluster: str | None = None) -> list[st
         if name.job != name.number:
             found = [one for one in found if parse_key(one).job == name.job]
         if name.place:
-            found = [one for one in found if _place(one) == name.place]
+            found = [one for one in found if cluster_of(one) == name.place]
     if cluster is not None:
-        found = [one for one in found if cluster in (parse_key(one).cluster, _place(one))]
+        found = [one for one in found if cluster in (parse_key(one).cluster, cluster_of(one))]
     if not found:
         where = "" if cluster is None else f" of {printable(cluster, 60)}"
         raise JobError(f"the store has no job {name}{where}; `jobsight jobs` lists what it has")
-    places = sorted(set(map(_place, found)))
+    places = sorted(set(map(cluster_of, found)))
     if len(places) > 1:
         shown = ", ".join(f"{place}:{name.job}" for place in places[:_SHOWN])
         more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
@@ -55,7 +56,3 @@ def find_ids(store: Store, name: JobName, cluster: str | None = None) -> list[st
             "or write the whole id"
         )
     return sorted(found, key=lambda one: [int(part) for part in re.findall(r"\d+", one)])
-
-
-def _place(id_: str) -> str:
-    return id_.rpartition(":")[0]

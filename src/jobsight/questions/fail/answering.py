@@ -17,6 +17,7 @@ from jobsight.history.jobsasked import jobs_asked, submitted_now
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, Past
 from jobsight.learning.dataset import Dataset
+from jobsight.learning.desk import JobAnswer
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.learned import caught_up
 from jobsight.learning.mixture import Mixture
@@ -36,12 +37,10 @@ RUNNING = (State.RUNNING.value, State.SUSPENDED.value)
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(JobAnswer):
     """The answer for one job.
 
     Attributes:
-        job: its row of the job table.
-        moment: µs, as of when.
         probability: P(it fails); None where no outcome is known.
         low, high: 90 % interval of it; None without a model.
         kinds: P(kind | it fails), the likeliest first; empty where nothing is known.
@@ -52,8 +51,6 @@ class Answer:
         inputs: hash of what was read for it.
     """
 
-    job: Mapping[str, Any]
-    moment: int
     probability: float | None
     low: float | None
     high: float | None
@@ -63,12 +60,6 @@ class Answer:
     with_advice: float | None
     model: str
     inputs: str
-
-    @property
-    def id(self) -> str | None:
-        """The id of its document; None of a job that is not submitted yet."""
-        found: str | None = self.job["id"]
-        return found
 
     @property
     def kind(self) -> str | None:
@@ -84,7 +75,7 @@ class Answer:
         return float((self.job["request_cpus"] or 1) * limit / 3600 * self.probability)
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain data, with the keys that the command prints."""
+        """See `JobAnswer.to_json`."""
         advice = self.advice
         return {
             "job": self.job["job"],

@@ -16,6 +16,7 @@ from jobsight.clock import format_micros, micros
 from jobsight.documents import State
 from jobsight.history.jobsasked import submitted_now
 from jobsight.history.jobtable import JobTable
+from jobsight.learning.desk import JobAnswer
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
 from jobsight.questions.start.decisions import MOMENTS, starts_asked
@@ -45,12 +46,11 @@ _TAILS = 0.6
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(JobAnswer):
     """The answer for one job.
 
     Attributes:
-        job: its row of the job table, with `reason` and `estimate` (µs), Slurm's own.
-        moment: µs, as of when.
+        job: also with `reason` and `estimate` (µs), Slurm's own.
         wait: seconds until it starts; None: it runs, or that is not known.
         runtime: seconds that it runs; None where nothing is known of it.
         blocked: why it does not start by itself; None: it may.
@@ -60,8 +60,6 @@ class Answer:
         inputs: hash of what was read for it.
     """
 
-    job: Mapping[str, Any]
-    moment: int
     wait: Spans | None
     runtime: Spans | None
     blocked: str | None
@@ -69,12 +67,6 @@ class Answer:
     advice: Sequence[Advice]
     model: str
     inputs: str
-
-    @property
-    def id(self) -> str | None:
-        """The id of its document; None of a job that is not submitted yet."""
-        found: str | None = self.job["id"]
-        return found
 
     @property
     def starts(self) -> tuple[int, int, int] | None:
@@ -90,7 +82,7 @@ class Answer:
         return _after(micros(begun), self.runtime)
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain data, with the keys that the command prints."""
+        """See `JobAnswer.to_json`."""
         estimate = self.job["estimate"]
         return {
             "job": self.job["job"],

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from jobsight.format import percent
 from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.reports.sweep.curves import curves_plot
 from jobsight.reports.sweep.data import Run, SweepData
@@ -14,7 +15,7 @@ from jobsight.reports.sweep.importance import contrast
 from jobsight.reports.sweep.scales import Floats, column, short
 from jobsight.reports.sweep.scatter import scatter_plot, search_plot
 from jobsight.reports.sweep.timeline import NOWHERE, places_of, timeline_plot
-from jobsight.reports.sweep.words import bytes_words, hours_words, parameter_words, percent
+from jobsight.reports.sweep.words import bytes_words, hours_words, parameter_words
 from jobsight.text import counted, printable
 
 __all__ = ["cost_part", "curves_part", "failures_part"]

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from jobsight.format import percent
 from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.reports.sweep.data import SweepData
 from jobsight.reports.sweep.importance import FEW_RUNS, Importance, importance
 from jobsight.reports.sweep.parallel import MOST_AXES, parallel_plot
 from jobsight.reports.sweep.scales import Column, short
 from jobsight.reports.sweep.scatter import scatter_plot
-from jobsight.reports.sweep.words import correlation_words, percent
+from jobsight.reports.sweep.words import correlation_words
 from jobsight.text import counted, printable
 
 __all__ = ["glance_part", "importances", "parameters_part"]

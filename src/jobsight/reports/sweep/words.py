@@ -13,7 +13,6 @@ __all__ = [
     "correlation_words",
     "hours_words",
     "parameter_words",
-    "percent",
     "run_words",
 ]
 
@@ -42,11 +41,6 @@ def parameter_words(run: Run, most: int = _PARAMETERS) -> str:
         for name, value in list(run.parameters.items())[:most]
     ]
     return ", ".join(shown) + (" …" if len(run.parameters) > most else "")
-
-
-def percent(share: float) -> str:
-    """A share: ``43 %``, ``< 1 %``."""
-    return "< 1 %" if 0 < share < 0.01 else f"{share:.0%}".replace("%", " %")
 
 
 def hours_words(seconds: float) -> str:

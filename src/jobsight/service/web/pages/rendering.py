@@ -16,8 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from jobsight import __version__
-from jobsight.clock import format_span, micros
-from jobsight.format import UNKNOWN, amount, memory, moment, number, percent, timestamp
+from jobsight.clock import micros
+from jobsight.format import UNKNOWN, amount, hours, memory, moment, number, percent, span, timestamp
 from jobsight.service.web.pages.held import merged
 from jobsight.text import counted, printable, visible
 
@@ -110,17 +110,9 @@ def _ago(value: int | str | None) -> Markup | str:
     known = _micros(value)
     if known is None:
         return UNKNOWN
-    age = format_span(max(time.time() - known / 1e6, 0.0))
+    age = span(time.time() - known / 1e6)
     text = Markup('<time datetime="{}" title="{}">{} ago</time>')
     return text.format(timestamp(known), moment(known), age)
-
-
-def _span(seconds: float | None) -> str:
-    return UNKNOWN if seconds is None else format_span(max(seconds, 0.0))
-
-
-def _hours(hours: float | None) -> str:
-    return UNKNOWN if hours is None else f"{hours:,.1f}" if hours < 100 else f"{hours:,.0f}"
 
 
 def _verbatim(text: str) -> Markup:
@@ -144,12 +136,12 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "along": _along,
     "amount": amount,
     "dated": _dated,
-    "hours": _hours,
+    "hours": hours,
     "line": printable,
     "memory": memory,
     "number": number,
     "percent": percent,
-    "span": _span,
+    "span": span,
     "verbatim": _verbatim,
     "words": _words,
 }
