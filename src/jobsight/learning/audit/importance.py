@@ -229,4 +229,5 @@ def _without(inputs: Inputs, family: str, dropped: tuple[str, ...]) -> Inputs:
         return replace(inputs, frames=np.zeros_like(inputs.frames))
     keep = [place for place, name in enumerate(inputs.names) if name not in dropped]
     names = tuple(inputs.names[place] for place in keep)
-    return replace(inputs, features=inputs.features[:, keep], names=names)
+    start = inputs.start if inputs.start in names else ""
+    return replace(inputs, features=inputs.features[:, keep], names=names, start=start)
