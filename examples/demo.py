@@ -26,7 +26,7 @@ ABOUT = (
     "not how well it will work on your pool."
 )
 SHOWN = 30
-_DATE = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
+_DATE = re.compile(rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 
 
 def step(title: str, *arguments: str, shown: int = SHOWN) -> None:
@@ -90,8 +90,18 @@ def main(folder: Path) -> None:
     print(f"\nDone in {time.monotonic() - began:.0f} s. The report: {report.resolve().as_uri()}")
 
 
+def _later(record: bytes, span: dt.timedelta) -> bytes:
+    """A record with all its times so much later."""
+
+    def moved(found: re.Match[bytes]) -> bytes:
+        text = found[0].decode()
+        return (dt.datetime.fromisoformat(text) + span).isoformat(text[10]).encode()
+
+    return _DATE.sub(moved, record)
+
+
 def live(folder: Path) -> None:
-    """Serve the pool as it was at that moment, and go on as fast as it did, until Ctrl-C."""
+    """Serve the pool as if that moment were now, and go on as fast as it did, until Ctrl-C."""
     from jobsight.store import open_store
 
     log, store = folder / "EventLog", folder / "jobs.db"
@@ -100,8 +110,10 @@ def live(folder: Path) -> None:
     records = gzip.decompress(Path(LOG).read_bytes()).split(b"\n...\n")[:-1]
     times = [dt.datetime.fromisoformat(_DATE.search(one)[0].decode()) for one in records]  # type: ignore[index]
     at = choose_moment(folder / "events.parquet", folder / "model")
-    start = dt.datetime.fromisoformat(at).replace(tzinfo=None)
+    start = dt.datetime.fromisoformat(at).replace(tzinfo=None, microsecond=0)
     here = next((k for k, one in enumerate(times) if one > start), len(times))
+    since = dt.datetime.now(dt.UTC).replace(tzinfo=None, microsecond=0) - start
+    records = [_later(one, since) for one in records]
     for old in folder.glob(store.name + "*"):
         old.unlink()
     open_store(str(store), create=True).close()
@@ -127,5 +139,6 @@ def live(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    os.environ["TZ"] = "UTC"  # as that of the pool
     place = Path(sys.argv[1] if len(sys.argv) > 1 else "demo")
     live(place) if sys.argv[2:] == ["live"] else main(place)

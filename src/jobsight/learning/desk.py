@@ -26,9 +26,20 @@ if TYPE_CHECKING:
     from jobsight.learning.registry import Entry
     from jobsight.settings import Settings
 
-__all__ = ["Answerer", "Desk", "JobAnswer", "indexed", "last_recorded", "open_model", "script_row"]
+__all__ = [
+    "OPEN",
+    "Answerer",
+    "Desk",
+    "JobAnswer",
+    "indexed",
+    "last_recorded",
+    "open_model",
+    "script_row",
+]
 
 _ENDED = [state.value for state in State if state.ended]
+OPEN = ~pl.col("state").cast(pl.String).is_in(_ENDED).fill_null(value=False)
+"""Whether a job of a job table has not ended."""
 
 
 @dataclass(frozen=True)
@@ -148,15 +159,14 @@ class Desk(Generic[A]):
         found = self.jobs.table.filter(named)
         if not len(found):
             return [], f"no job {name} is known as of {format_micros(self.moment)}"
-        state = found["state"].cast(pl.String)
-        open_ = found.filter(~state.is_in(_ENDED).fill_null(False))
+        open_ = found.filter(OPEN)
         if len(open_):
             return open_["id"].to_list(), None
         if len(found) > 1:
             return [], f"all {len(found)} jobs of {name} have ended"
         ended = found["end"].to_physical()[0]
         when = "at an unknown time" if ended is None else f"at {format_micros(ended)}"
-        return [], f"job {name} has ended: {state[0].replace('_', ' ')} {when}"
+        return [], f"job {name} has ended: {str(found['state'][0]).replace('_', ' ')} {when}"
 
 
 def indexed(

@@ -27,7 +27,7 @@ from jobsight.learning.targets import Target
 from jobsight.learning.train import fit_calibrated
 from jobsight.models.base import Floats, Inputs, Labelled
 
-__all__ = ["check_features", "families"]
+__all__ = ["check_features", "families", "without_family"]
 
 TOO_GOOD = 0.98
 """ROC AUC of one feature alone from which it is suspected to be the outcome in disguise."""
@@ -214,15 +214,16 @@ def _predictions_without(it: Audited, known: dict[str, tuple[str, ...]]) -> dict
             fitted = fit_calibrated(kind, it.data, *earlier)
         except TrainingError:
             continue
-        predictions[family] = fitted.predict(_without(test.inputs, family, dropped))
+        predictions[family] = fitted.predict(without_family(test.inputs, family, dropped))
     return predictions
 
 
 def _labelled_without(part: Labelled, family: str, dropped: tuple[str, ...]) -> Labelled:
-    return replace(part, inputs=_without(part.inputs, family, dropped))
+    return replace(part, inputs=without_family(part.inputs, family, dropped))
 
 
-def _without(inputs: Inputs, family: str, dropped: tuple[str, ...]) -> Inputs:
+def without_family(inputs: Inputs, family: str, dropped: tuple[str, ...]) -> Inputs:
+    """The inputs without the features of a family; models start from none that is dropped."""
     if family == CAUSES:
         return replace(inputs, causes={})
     if family == FRAMES and inputs.frames is not None:

@@ -11,7 +11,7 @@ from jobsight.documents import State, condor_id
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.files import without_nan
 from jobsight.history.slurm.options import requested
-from jobsight.learning.desk import script_row
+from jobsight.learning.desk import OPEN, script_row
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.bound.answering import Answerer as Programs
 from jobsight.questions.bound.answering import answering_model
@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from jobsight.service.web.ready import Ready
     from jobsight.store.base import Store
 
-__all__ = ["about_job", "about_script", "held_groups", "new_holds", "pending_rows", "state_counts"]
+__all__ = [
+    "about_job",
+    "about_script",
+    "answers_for_waiting",
+    "held_groups",
+    "new_holds",
+    "pending_rows",
+    "state_counts",
+]
 
 WAITS = (State.PENDING.value, State.HELD.value)
 _FRESH = 15.0
@@ -67,7 +75,7 @@ def _about_job(ready: Ready, id_: str, question: Question[Any]) -> dict[str, Any
         moment = max(ready.end, now_micros())
         answers, problems = answers_for(ready.held(), held_names([id_]), moment)
     else:
-        answers, problems = ready.desk(question).answer(pl.col("id") == id_), []
+        answers, problems = ready.desk(question).answer(OPEN & (pl.col("id") == id_)), []
     if not answers:
         raise JobError(problems[0] if problems else f"{question.name} has no answer for this job")
     found_answer: dict[str, Any] = without_nan(answers[0].to_json())
@@ -159,7 +167,7 @@ def pending_rows(ready: Ready, store: Store, owner: str | None) -> list[dict[str
     def made() -> list[dict[str, Any]]:
         query = Query(states=frozenset(WAITS), user=owner and user_key(owner), newest_first=True)
         rows = [summary(one) for one in page_of(store, query, None, None, MOST_JOBS).jobs]
-        answers = _answers_for(ready, [one["id"] for one in rows])
+        answers = answers_for_waiting(ready, [one["id"] for one in rows])
         return [
             row | {name: found.get(row["id"]) for name, found in answers.items()} for row in rows
         ]
@@ -187,9 +195,9 @@ def state_counts(ready: Ready, owner: str | None) -> dict[str, int]:
     return ready.cached(("counts", owner), _HOUR, made)
 
 
-def _answers_for(ready: Ready, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+def answers_for_waiting(ready: Ready, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
     """The answers of all questions on job tables for jobs that wait: by question, then by id."""
-    chosen = pl.col("id").is_in(list(ids))
+    chosen = OPEN & pl.col("id").is_in(list(ids))  # the store may be ahead of the table
     return {
         name: _each(lambda name=name: ready.desk(question_named(name)).answer(chosen))  # type: ignore[misc]
         for name in QUESTIONS

@@ -214,14 +214,15 @@ class Follower:
 
     def _run(self) -> None:
         while not self._halt:
-            started = time.monotonic()
+            started, first = time.monotonic(), self._ready is None
             try:
                 self._look()
-            except JobsightError as error:
+            except Exception as error:  # the thread goes on whatever one state of the store does
                 self.errors.record("store not read", error)
             else:
                 self.errors.resolve()
-            spent = time.monotonic() - started
+            # What was written while all was read for the first time is looked for at once.
+            spent = 0.0 if first else time.monotonic() - started
             self._wake.clear()
             self._wake.wait(max(self._settings.serve.follow_seconds, _REST * spent))
 
@@ -235,7 +236,10 @@ class Follower:
             if tables is before.tables:
                 return
         ready = Ready(tables, self._settings)
-        self._prepare(ready)
+        try:
+            self._prepare(ready)
+        except Exception as error:  # reported to the caller that needs what is missing
+            self.errors.record("not all made ready", error)
         with self._news:
             self._ready = ready
             self._news.notify_all()

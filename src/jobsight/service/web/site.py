@@ -299,7 +299,9 @@ class Site:
         return ready
 
     def _prepare(self, ready: Ready) -> None:
-        warm_up(ready, self.store, first=not self.warm)
+        before = self.follower.current
+        first = before is None or not len(before.tables.jobs.table)
+        warm_up(ready, self.store, first=first)
 
     def _tell(self, before: Ready | None, ready: Ready, documents: Sequence[JobDocument]) -> None:
         """Publish what is new."""

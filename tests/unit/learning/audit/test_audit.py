@@ -334,3 +334,11 @@ def test_what_is_no_spell(table: pl.DataFrame) -> None:
     number, spells = find_spells(table, 60)
     assert len(spells) == 0
     assert (number == -1).all()
+
+
+def test_a_model_without_the_rate_it_starts_from_counts_causes_itself(case: Audited) -> None:
+    _, test = case.test
+    rate = test.inputs.names[0]
+    inputs = replace(test.inputs, start=rate)
+    assert importance.without_family(inputs, "own", (rate,)).start == ""
+    assert importance.without_family(inputs, "other", test.inputs.names[1:2]).start == rate

@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from tests.storedjobs import HOSTILE, filled, slurm_job
 from jobsight.cli.mcp import server
 from jobsight.documents import State
 from jobsight.errors import JobError
+from jobsight.history.jobtable import JobTable
 from jobsight.learning.following import Tables
+from jobsight.service.web.asking import answers_for_waiting
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.peers import peer_of
 from jobsight.service.web.ready import Ready
@@ -105,6 +108,35 @@ def test_what_is_made_anew_keeps_nobody_waiting(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(JobError, match="number 2"):
             ready.cached("other", 60, fail)
+
+
+@pytest.mark.slow
+def test_a_list_that_is_ahead_of_the_tables_and_an_error_do_not_end_the_service(
+    tmp_path: Path,
+) -> None:
+    found = site(tmp_path, follow_seconds=0.05)
+    ended = found.store.get(["slurm:grid:1"])["slurm:grid:1"].document
+    waits = found.store.get(["slurm:grid:90"])["slurm:grid:90"].document
+    tables = Tables.read(found.store)
+    rows = Ready(replace(tables, jobs=JobTable.read([ended, waits])), found.settings)
+    assert answers_for_waiting(rows, [ended.id, waits.id])["start"].keys() == {waits.id}
+
+    prepare, failed = found.follower._prepare, threading.Event()
+
+    def fails(ready: Ready) -> None:
+        if not failed.is_set():
+            failed.set()
+            raise KeyError("a fault")
+        prepare(ready)
+
+    found.follower._prepare = fails
+    found.follower.start()
+    ready = found.follower.await_ready(120)
+    assert ready is not None and failed.is_set()
+    found.store.merge([still_held(7)])
+    again = found.follower.await_ready(120, found.store.revision())
+    assert again is not None and again is not ready
+    found.follower.stop()
 
 
 @pytest.mark.slow
