@@ -86,6 +86,7 @@ def syntax_tree(language: str, text: bytes, *, with_text: bool = True) -> Node:
         SourceError: parsing takes more than `_MOST_SECONDS`, as of some deeply nested texts.
     """
     parser = _parser(language)
+    text = _single_heres(text) if language == "bash" and text.count(b"<<") > 1 else text
     if not with_text or len(text) > _QUICK:
         begun = time.thread_time()
         try:
@@ -101,6 +102,34 @@ def syntax_tree(language: str, text: bytes, *, with_text: bool = True) -> Node:
         if not with_text:
             return tree.root_node
     return parser.parse(text).root_node
+
+
+_HERE = re.compile(rb"(?<![<(])\d*<<(?!<)(-?)[ \t]*([\"']?)\\?([A-Za-z_]\w*)\2")
+
+
+def _single_heres(text: bytes) -> bytes:
+    """A shell script of the same length that has at most one here-document per line.
+
+    The grammar knows no second one: it would take its lines for commands. It becomes blanks.
+    """
+    lines = text.split(b"\n")
+    at = 0
+    while at < len(lines):
+        marks = [] if lines[at].lstrip()[:1] == b"#" else list(_HERE.finditer(lines[at]))
+        ends, following = [], at + 1
+        for mark in marks:
+            own = [one.lstrip(b"\t") if mark[1] else one for one in lines[following:]]
+            if mark[3] not in own:
+                break
+            following += own.index(mark[3]) + 1
+            ends.append(following)
+        if len(ends) > 1 and len(ends) == len(marks):
+            for mark in marks[1:]:
+                before, rest = lines[at][: mark.start()], lines[at][mark.end() :]
+                lines[at] = before + b" " * (mark.end() - mark.start()) + rest
+            lines[ends[0] : ends[-1]] = [b" " * len(one) for one in lines[ends[0] : ends[-1]]]
+        at = ends[-1] if ends else at + 1
+    return b"\n".join(lines)
 
 
 def tree_errors(root: Node) -> list[tuple[int, int, str]]:

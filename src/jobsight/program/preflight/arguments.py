@@ -290,6 +290,10 @@ _COUNTS["cpp"] = _COUNTS["c"]
 _STOPS = re.compile(
     r"(?i)\b(?:exit|stop|quit|die|return\s+[1-9-]|raise|usage|error|abort|croak|throw)\b"
 )
+_OPTIONAL = re.compile(
+    r"\$#|\$\{#|\$[@*]|\s-[nzv]\s|\$\{\w+:?[-+=]|\bcase\b|\bshift\b|\bgetopts\b|\bset --"
+)
+"""What shows that a script or function of the shell may have fewer arguments."""
 _FEW = {"!=": 0, "-ne": 0, "/=": 0, "<": 0, "-lt": 0, "<=": 1}
 _MANY = {"!=": 0, "-ne": 0, "/=": 0, ">": 0, "-gt": 0, ">=": -1}
 
@@ -316,6 +320,11 @@ def _counted(job: Job) -> Iterator[Hit]:
         )
         if language == "bash" and re.search(r"^\s*set\s+-\w*u|nounset", text, re.M):
             needed += [int(one) for one in re.findall(r"\$\{?([1-9])(?!\d|:?[-+=])", text)]
+        elif language == "bash" and not _OPTIONAL.search(text):
+            plain = re.sub(r"'[^']*'|<<-?\s*[\"'\\](?s:.*)", "", text)
+            taken = re.findall(r"(?<!\\)\$\{?([1-9])(?![\d:#%/-])", plain)
+            needed += [int(one) for one in taken]
+        needed += _taken(language, text)
         low, high = max(needed, default=0), 1_000_000
         for found in re.finditer(form, text):
             if _STOPS.search(_body(text, found.end())):
@@ -332,6 +341,30 @@ def _counted(job: Job) -> Iterator[Hit]:
             yield hit(program.command, message)
 
 
+_TAKES = {
+    "r": (r"commandArgs\(\s*(?:trailingOnly\s*=\s*)?T", r"\b\w*arg\w*\[\[?(\d+)\]", 0),
+    "julia": (r"", r"\bARGS\[(\d+)\]", 0),
+    "perl": (r"", r"\$ARGV\[(\d+)\]", 1),
+    "c": (r"", r"\bargv\[(\d+)\]", 0),
+}
+_TAKES["cpp"] = _TAKES["c"]
+_MAY_LACK = {
+    "r": r"length\(|is\.na\(|tryCatch|\bnargs\b|optparse|argparse|\bif\b",
+    "julia": r"length\(ARGS|isempty\(ARGS|\btry\b|get\(ARGS|ArgParse",
+    "perl": r"@ARGV|#ARGV|defined|//|\|\||Getopt|shift",
+    **dict.fromkeys(("c", "cpp"), r"\bargc\b(?!\s*,)|getopt"),
+}
+"""What shows that a program asks how many arguments there are."""
+
+
+def _taken(language: str, text: str) -> list[int]:
+    """The numbers of the arguments that a program takes without asking whether they are there."""
+    first, form, more = _TAKES.get(language, (r"(?!)", "", 0))
+    if not re.search(first, text) or re.search(_MAY_LACK.get(language, ""), text):
+        return []
+    return [int(one) + more for one in re.findall(form, text)]
+
+
 def _body(text: str, at: int) -> str:
     """What follows a condition, up to the end of its block or four lines."""
     after = "\n".join(text[at : at + 600].split("\n")[:5])
@@ -344,6 +377,7 @@ def _started(job: Job) -> Iterator[tuple[Program, list[Word]]]:
     own = Source(job.source.file, job.text)
     if job.arguments is not None and job.language == "bash" and job.commands:
         yield Program(own, "bash", job.commands[0], job.arguments), list(job.arguments)
+    yield from _called(job)
     for program in job.walk.programs:
         one, command, name = program, program.command, program.interpreter or ""
         texts = [word.text for word in command.arguments]
@@ -361,4 +395,21 @@ def _started(job: Job) -> Iterator[tuple[Program, list[Word]]]:
         words = _words(one)
         unknown = program.path == job.path and job.arguments is None
         if words is not None and not command.checked and not unknown:
+            yield one, words
+
+
+def _called(job: Job) -> Iterator[tuple[Program, list[Word]]]:
+    """Functions of the shell where they are called."""
+    text = "\n".join(one.text for one in job.walk.sources)
+    form = r"^[ \t]*(?:function\s+)?([\w-]+)\s*\(\s*\)\s*\{(.*?)^[ \t]*\}"
+    bodies = dict(re.findall(form, text, re.M | re.S))
+    if re.search(r"\btrap\b|\bexport -f\b", text):
+        return
+    for command in job.commands:
+        body = bodies.get(command.name or "")
+        if body is None or command.launchers or command.checked:
+            continue
+        one = Program(Source(command.source.file, body), "bash", command, command.arguments)
+        words = _words(one)
+        if words is not None:
             yield one, words

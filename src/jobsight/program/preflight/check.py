@@ -22,17 +22,22 @@ from jobsight.program.preflight import (
     dags,
     datafiles,
     endless,
+    folders,
+    given,
     gpus,
     habits,
     limits,
     logic,
     missing,
+    names,
     otherfiles,
     pythoncalls,
     pythonfiles,
     pythonlogic,
+    pythonslips,
     requests,
     slips,
+    starts,
     syntax,
     tools,
     traps,
@@ -64,9 +69,9 @@ _OF_FILES = frozenset({"JS008", "JS103", "JS105", "JS401", "JS403", "JS413", "JS
 """Rules that look at the files of a machine: not for a text sent from elsewhere."""
 
 _RULES = (
-    arguments, arrays, compiled, condor, condorfiles, condorpool, dags, datafiles, endless, gpus,
-    habits, limits, logic, missing, otherfiles, pythoncalls, pythonfiles, pythonlogic, requests,
-    slips, syntax, tools, traps, variables,
+    arguments, arrays, compiled, condor, condorfiles, condorpool, dags, datafiles, endless, folders,
+    given, gpus, habits, limits, logic, missing, names, otherfiles, pythoncalls, pythonfiles,
+    pythonlogic, pythonslips, requests, slips, starts, syntax, tools, traps, variables,
 )  # fmt: skip
 """The modules whose import registers the rules."""
 

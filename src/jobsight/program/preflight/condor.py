@@ -298,7 +298,7 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
     known |= GIVEN_MACROS
     seen: set[str] = set()
     for setting in sorted(all_settings(job).values(), key=lambda s: s.place):
-        if re.search(r"\$\([\w.]*(?:$|[^\w.):])", setting.value) and setting.name[0] != "+":
+        if re.search(r"(?<!\$)\$\([\w.]*(?:$|[^\w.):])", setting.value) and setting.name[0] != "+":
             yield hit(setting, "a macro is not closed: $(NAME)")
         bare = re.search(
             r"(?i)(?<!\$)\$\{?(process|cluster|procid|clusterid|item)\b", setting.value

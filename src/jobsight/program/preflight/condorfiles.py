@@ -121,7 +121,10 @@ def _item_place(one: Instance, name: str, setting: Setting, job: CondorJob) -> P
     return setting.place
 
 
-_OWN = re.compile(r"\$\((?:Process|ProcId|Proc|Step|Row|ItemIndex|Node|Cluster(?:Id)?\.\$)", re.I)
+_OWN = re.compile(
+    r"\$(?:INT|REAL|STRING|EVAL)?\((?:Process|ProcId|Proc|Step|Row|ItemIndex|Node|Cluster(?:Id)?\.\$)",
+    re.I,
+)
 
 
 @rule(
@@ -247,7 +250,7 @@ def _not_written(job: CondorJob) -> Iterator[Hit]:
     kind="condor",
 )
 def _log_folders(job: CondorJob) -> Iterator[Hit]:
-    """HTCondor does not make it: the job is held, or condor_submit refuses it."""
+    """HTCondor does not make it: the job is held. With transfers HTCondor 23 makes it."""
     for one in job.instances:
         start = job.start(one)
         if start is not None and start != job.folder and _absent(start, job):
@@ -260,4 +263,7 @@ def _log_folders(job: CondorJob) -> Iterator[Hit]:
             if not folder or "$" in folder or start is None or value.startswith("/dev/"):
                 continue
             if _absent(job.place_of(folder, start), job):
-                yield hit(one.setting(name), f"{folder} is not there", f"mkdir -p {folder}")
+                made = name != "log" and job.transfers(one)
+                severity: Severity | None = "warning" if made else None
+                yield hit(one.setting(name), f"{folder} is not there", f"mkdir -p {folder}",
+                          severity=severity)  # fmt: skip

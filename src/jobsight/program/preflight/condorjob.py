@@ -21,6 +21,8 @@ ALWAYS = "executable = /bin/echo\n"
 """How examples begin."""
 
 _MOST_INSTANCES = 200
+_MOST_NUMBERED = 64
+_PROCESS = re.compile(r"\$\((?:Process|ProcId|Step)\)", re.I)
 _SANDBOX = "/condor-sandbox"
 
 
@@ -99,11 +101,11 @@ class CondorJob:
 
     @cached_property
     def instances(self) -> list[Instance]:
-        """Its jobs: one for each item, at most `_MOST_INSTANCES`."""
+        """Its jobs: one for each item, or for each of a few numbers that names depend on."""
         found: list[Instance] = []
         for queue in self.submission.queues:
             if queue.items is None:
-                found.append(Instance(queue, {}))
+                found += _numbered(queue)
                 continue
             for _, line in queue.items[:_MOST_INSTANCES]:
                 fields = fields_of(line) if len(queue.names) > 1 else [line]
@@ -199,6 +201,16 @@ class CondorJob:
             "work_dir": self.start(one),
             "request_memory_mb": memory and int(memory),
         }
+
+
+def _numbered(queue: Queue) -> Iterator[Instance]:
+    count = queue.count or 1
+    named = any(_PROCESS.search(one.value) for one in queue.commands.values())
+    if queue.file is not None or not named or not 1 < count <= _MOST_NUMBERED:
+        yield Instance(queue, {})
+        return
+    for number in map(str, range(count)):
+        yield Instance(queue, {"Process": number, "ProcId": number, "Step": number})
 
 
 def all_settings(job: CondorJob) -> dict[str, Setting]:

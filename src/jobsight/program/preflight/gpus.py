@@ -1,4 +1,4 @@
-"""JS213, JS214: GPUs that are asked for and not used, or used and not asked for."""
+"""JS213, JS214, JS219, JS220: GPUs that are asked for against those that are used."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.python import PythonText, dotted
 from jobsight.program.submission.job import Place
 
 if TYPE_CHECKING:
-    from jobsight.program.shell.model import Command
+    from jobsight.program.shell.model import Command, Source
 
 
 __all__: list[str] = []
@@ -23,6 +24,11 @@ _GPU_TEXT = re.compile(
     r"rocm|hip|keras|relion|alphafold|vllm|deepspeed|accelerate|onnx|triton|opencl|acc\b|vasp|gromacs|openmm|"
     r"apptainer|singularity|docker|conda|module load|source |julia|matlab",
     re.IGNORECASE,
+)
+
+
+_GPU_USED = re.compile(
+    r"cuda|gpu|torch|tensorflow|\bjax|cupy|alphafold|vllm|relion|parabricks", re.I
 )
 
 
@@ -142,10 +148,65 @@ def _too_many_gpus(job: Job) -> Iterator[Hit]:
         listed = re.search(r"CUDA_VISIBLE_DEVICES=[\"']?(\d+(?:,\d+)*)", line)
         counted = re.search(r"--nproc[-_]per[-_]node[= ](\d+)|\bsrun\b.*--gpus[= ](\d+)", line)
         counted = counted or re.search(r"\bsrun\b.*--gres=gpu:(?:\w+:)?(\d+)()", line)
-        used = (
-            len(listed[1].split(",")) if listed else int(counted[1] or counted[2]) if counted else 0
-        )
+        used = int(counted[1] or counted[2]) if counted else 0
+        if listed:
+            used = max(map(int, listed[1].split(","))) + 1
         if used > each:
-            yield hit(
-                number, f"{used} GPUs are used, the job has {each} on a node", f"--gpus={used}"
-            )
+            yield _more(number, used, each, None)
+    for program, text in job.pythons:
+        if "device_count" in text.text or program.source is None:
+            continue
+        for node, around in text.nodes:
+            used = _gpus_named(node, text)
+            if used > each and not any(
+                isinstance(up, ast.Try | ast.If | ast.IfExp) for up in around
+            ):
+                yield _more(Place(getattr(node, "lineno", 1)), used, each, program.source)
+
+
+def _more(at: Place | int, used: int, each: int, source: Source | None) -> Hit:
+    message = f"GPU {used - 1} is used, the job has {each} on a node, from 0 on"
+    return hit(at, message, f"--gpus={used}", source=source)
+
+
+def _gpus_named(node: ast.AST, text: PythonText) -> int:
+    """How many GPUs there must be: one more than the highest number that a node names."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        found = re.fullmatch(r"cuda:(\d+)|/?(?:device:)?GPU:(\d+)", node.value, re.I)
+        return int(found[1] or found[2]) + 1 if found else 0
+    if not isinstance(node, ast.Call):
+        return 0
+    most = 0
+    if dotted(node.func).endswith("cuda.set_device") and node.args:
+        most = int(text.number(node.args[0]) or 0) + 1
+    for one in node.keywords:
+        if one.arg == "device_ids" and isinstance(one.value, ast.List):
+            most = max([most, *(int(text.number(n) or 0) + 1 for n in one.value.elts)])
+        elif one.arg in ("devices", "gpus", "num_gpus", "n_gpus", "tensor_parallel_size"):
+            most = max(most, int(text.number(one.value) or 0))
+    return most
+
+
+@rule(
+    "JS220 A container that does not see the GPUs",
+    fails="#SBATCH --gpus=1\napptainer exec pytorch.sif python3 -c 'import torch'\n",
+    passes="#SBATCH --gpus=1\napptainer exec --nv pytorch.sif python3 -c 'import torch'\n",
+)
+def _blind_containers(job: Job) -> Iterator[Hit]:
+    """Without ``--nv``, ``--rocm`` or ``--gpus``, where all that uses GPUs runs in containers."""
+    if not job.is_slurm or not job.submission.request.gpus or re.search(
+        r"--nv(?:ccli)?\b|--rocm|--gpus?\b.*\b(?:docker|podman)|_NV\b|NV=|NVIDIA_",
+        re.sub(r"(?m)^#.*", "", job.text),
+    ):  # fmt: skip
+        return
+    inside = [(one, launcher) for one in job.commands for launcher in one.launchers
+              if launcher.name in ("apptainer", "singularity", "docker", "podman")]  # fmt: skip
+    if any("gpus" in launcher.options or "device" in launcher.options for _, launcher in inside):
+        return
+    texts = [one.source.text for one in job.walk.programs if one.source and one.command.contained]
+    for command, launcher in inside:
+        shown = " ".join(word.text for word in command.words) + launcher.options.get("image", "")
+        if _GPU_USED.search("\n".join([shown, *texts])):
+            flag = "--nv" if launcher.name in ("apptainer", "singularity") else "--gpus all"
+            yield hit(launcher, f"without {flag} the container sees no GPU", flag,
+                      source=command.source)  # fmt: skip

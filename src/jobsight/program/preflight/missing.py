@@ -233,16 +233,22 @@ def _output_folders(job: Job) -> Iterator[Hit]:
             yield from _folder_hit(use, command, trace, job)
 
 
+_WRITES_TO = frozenset({"cp", "mv", "tee", "touch", "tar"})
+"""Commands that make no folder for what they write."""
+
+
 def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
     path = path_of(use.word, command.folder, job)
     if path is None or job.blind:
         return
-    sure = not trace.opaque  # what is written under an unknown name is no folder
+    sure = not (trace.opaque or trace.unnamed)  # what is written is no folder
     if use.kind == "folder" and absent(path, trace, job, program=sure):
         message, fix = said(path, use.word)
         yield hit(use.word, message, fix or f"mkdir -p {use.word.value}", source=command.source)
     parent = os.path.dirname(path)  # noqa: PTH120
-    redirected = any(use.word is one.target for one in command.redirects)
+    redirected = command.name in _WRITES_TO or any(
+        use.word is one.target for one in command.redirects
+    )
     if (
         use.kind == "write"
         and redirected

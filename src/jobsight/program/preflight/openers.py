@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["opener", "unclosed"]
+__all__ = ["dedented", "opener", "unclosed"]
 
 _CLOSES = {
     "if": "fi",
@@ -161,3 +161,14 @@ def unclosed(text: str) -> int | None:
             if not one_line and bare.count("{") >= bare.count("}"):
                 stack.append((number, indent))
     return stack[-1][0] if stack else None
+
+
+def dedented(text: str) -> int | None:
+    """The line of a block of MATLAB whose ``end`` is that of a block around it, by indentation."""
+    bare = re.sub(r"%.*|\"[^\"\n]*\"|(?<![\w)\]}.'])'[^'\n]*'", "", text)
+    while (plain := re.sub(r"\([^()\n]*\)|\[[^][\n]*\]|\{[^{}\n]*\}", "", bare)) != bare:
+        bare = plain
+    ends = len(re.findall(r"(?m)^\s*end\b", bare))
+    starts = len(re.findall(r"(?m)^\s*(?:par)?(?:for|while|if|switch|try)\b(?!.*\bend\b)", bare))
+    line = unclosed(bare) if 0 < ends == starts else None
+    return line if line and not re.match(r"\s*function\b", bare.split("\n")[line - 1]) else None

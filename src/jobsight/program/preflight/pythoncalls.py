@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import importlib
 import inspect
 import re
@@ -50,7 +51,11 @@ def _misfits(job: Job) -> Iterator[Hit]:
                 continue
             if (wrong := _misfit(call, found.args, bound)) is not None:
                 yield hit(call, f"{name}() {wrong}: TypeError", source=program.source)
-        for node, _ in text.nodes:
+        for node, around in text.nodes:
+            cls = around[-1] if around and isinstance(around[-1], ast.ClassDef) else None
+            if isinstance(node, _Function) and cls is not None and _selfless(node, text):
+                yield hit(node, f"{node.name}() has no self: TypeError where it is called",
+                          f"def {node.name}(self)", source=program.source)  # fmt: skip
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
                 given = _returned(node.value, known)
                 wanted = len(node.targets[0].elts)
@@ -58,6 +63,17 @@ def _misfits(job: Job) -> Iterator[Hit]:
                 if given is not None and given != wanted and not starred:
                     message = f"{wanted} names for {given} values: ValueError"
                     yield hit(node, message, source=program.source)
+
+
+def _selfless(node: _Function, text: PythonText) -> bool:
+    """Whether a method takes nothing, and is called of an object."""
+    given = node.args
+    takes = given.posonlyargs or given.args or given.vararg or node.decorator_list
+    return not takes and any(
+        isinstance(call.func, ast.Attribute) and call.func.attr == node.name
+        and (dotted(call.func.value) == "self" or not dotted(call.func.value)[:1].isupper())
+        for _, call, _ in text.calls
+    )  # fmt: skip
 
 
 def _method(name: str, text: PythonText) -> _Function | None:
@@ -148,6 +164,29 @@ def _members(job: Job) -> Iterator[Hit]:
         if not re.search(r"\b(?:hasattr|setattr|__getattr__|__dict__|reload)\b", text.text):
             yield from _module_members(program, text, job)
             yield from _self_members(program, text)
+            yield from _object_members(program, text)
+
+
+_KINDS: tuple[tuple[type[ast.expr], type], ...] = (
+    (ast.List, list), (ast.ListComp, list), (ast.Dict, dict), (ast.DictComp, dict), (ast.Set, set),
+    (ast.SetComp, set), (ast.Tuple, tuple), (ast.JoinedStr, str),
+)  # fmt: skip
+
+
+def _object_members(program: Program, text: PythonText) -> Iterator[Hit]:
+    """Methods of names that are given a list, a dictionary, a text and so on, and nothing else."""
+    for name, call, around in text.calls:
+        front, _, method = name.rpartition(".")
+        value = text.values.get(front)
+        if value is None or text.stores[front] != 1 or catches(call, around, "AttributeError"):
+            continue
+        kind = next((own for form, own in _KINDS if isinstance(value, form)), None)
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            kind = str
+        if kind is not None and not hasattr(kind, method):
+            message = f"a {kind.__name__} has no {method}(): AttributeError"
+            close = difflib.get_close_matches(method, [n for n in dir(kind) if n[0] != "_"], 1)
+            yield hit(call, message, close[0] if close else None, source=program.source)
 
 
 def _module_members(program: Program, text: PythonText, job: Job) -> Iterator[Hit]:

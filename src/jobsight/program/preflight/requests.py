@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.workers import too_many_workers
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.submission.job import Place, Problem
 from jobsight.text import wordlist
@@ -196,10 +197,15 @@ def _unused_tasks(job: Job) -> Iterator[Hit]:
         )
 
 
-_THREADS = re.compile(
-    r"^(?:-j|-t|-@|-p|--threads?|--cpus?|--cores|--jobs|--nproc|--num[-_]threads|-nt|--ncpus"
-    r"|--num[-_]workers|--n[-_]jobs|--workers)(?:=?(\d+))?$"
+_LONG = (
+    r"--threads?|--cpus?|--CPU|--cores|--nproc|--num[-_]threads|--ncpus|--n[-_]?threads|--ncores"
+    r"|--local-?cores|--max-?threads|-num_threads|-nthreads|-threads"
 )
+_THREADS = re.compile(
+    rf"^(?:{_LONG}|-j|-t|-@|-p|--jobs|-nt|--num[-_]workers|--n[-_]jobs|--workers)(?:=?(\d+))?$"
+)
+_ANY_THREADS = re.compile(rf"(?:{_LONG})(?:=(\d+))?")
+"""Options that mean threads in every program that has them."""
 _COUNTS_THREADS = re.compile(
     r"make|ninja|bwa|bowtie2?|samtools|STAR|hisat2|minimap2|blast\w+|fastqc|pigz|cmake|snakemake|spades\.py|"
     r"salmon|kallisto|bcftools|xz|zstd|sort|parallel|hmmsearch|raxml\S*|iqtree\S*|julia|xargs|python[\d.]*"
@@ -247,7 +253,7 @@ def _threads(job: Job) -> Iterator[Hit]:
                 f"{found} threads, but a task has {most} CPUs",
                 f"#SBATCH --cpus-per-task={found}, or $SLURM_CPUS_PER_TASK",
             )
-    yield from _python_threads(job, request.cpus)
+    yield from too_many_workers(job, request.cpus)
 
 
 def _line_of(job: Job, pattern: str) -> int | None:
@@ -257,11 +263,12 @@ def _line_of(job: Job, pattern: str) -> int | None:
 
 def _threads_given(command: Command) -> int | None:
     name = PurePosixPath(command.name or "").name
-    if not _COUNTS_THREADS.fullmatch(name) or command.contained:
+    if command.contained or name in ("sbatch", "salloc"):
         return None
+    form = _THREADS if _COUNTS_THREADS.fullmatch(name) else _ANY_THREADS
     words = command.arguments
     for at, word in enumerate(words):
-        found = _THREADS.match(word.text)
+        found = form.fullmatch(word.text)
         if found is None or (name == "sort" and word.text.startswith("-t")):
             continue
         following = words[at + 1].value if at + 1 < len(words) else None
@@ -269,66 +276,6 @@ def _threads_given(command: Command) -> int | None:
         if number.isdecimal() and word.text not in ("-p",) and name != "xargs":
             return int(number)
     return None
-
-
-_POOLS = frozenset(
-    {"Pool", "ProcessPoolExecutor", "ThreadPoolExecutor", "Parallel", "set_num_threads"}
-)
-_WORKERS = ("processes", "max_workers", "n_jobs")
-
-
-def _python_threads(job: Job, most: int) -> Iterator[Hit]:
-    for program, text in job.pythons:
-        for name, call, _ in text.calls:
-            if name.rpartition(".")[2] not in _POOLS:
-                continue
-            named = {k.arg: k.value for k in call.keywords}
-            given = [*call.args[:1], *(named[k] for k in _WORKERS if k in named)]
-            number = next((n for n in map(text.number, given) if n is not None), None)
-            if number is not None and number > most and "Thread" not in name:
-                message = f"{int(number)} processes, but the job has {most} CPUs"
-                yield hit(
-                    call, message, f"#SBATCH --cpus-per-task={int(number)}", source=program.source
-                )
-
-
-_SET_WITH = {
-    **dict.fromkeys(("ARRAY_TASK_ID", "ARRAY_JOB_ID", "ARRAY_TASK_COUNT", "ARRAY_TASK_MAX",
-                     "ARRAY_TASK_MIN"), ("array",)),
-    "CPUS_PER_TASK": ("cpus-per-task",), "NTASKS_PER_NODE": ("ntasks-per-node",),
-    "NTASKS": ("ntasks", "ntasks-per-node", "ntasks-per-gpu"), "MEM_PER_NODE": ("mem",),
-    "NPROCS": ("ntasks", "ntasks-per-node", "ntasks-per-gpu"), "MEM_PER_CPU": ("mem-per-cpu",),
-    "GPUS": ("gpus",), "GPUS_PER_NODE": ("gpus-per-node",), "GPUS_PER_TASK": ("gpus-per-task",),
-}  # fmt: skip
-"""The options with which Slurm sets a variable, of sbatch(1), "Output environment variables"."""
-
-
-@rule(
-    "JS216 A variable that Slurm sets only with an option that is not given",
-    fails="#SBATCH --mem=1G\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
-    passes="#SBATCH --mem=1G\n#SBATCH --array=1-3\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
-)
-def _unset_by_slurm(job: Job) -> Iterator[Hit]:
-    """The number of an array task; without ``set -u``, counts that are empty are a warning."""
-    if not job.is_slurm or re.search(r"sbatch\s.*--(?:array|cpus-per-task|ntasks)", job.text):
-        return
-    strict = re.search(r"^\s*set\s+-\w*u|nounset", job.text, re.M)
-    seen: set[str] = set()
-    for number, line in enumerate(job.text.split("\n"), 1):
-        if line.lstrip().startswith("#") or "\\$" in line:
-            continue
-        for name in re.findall(r"\$\{?SLURM_([A-Z_]+)\b(?!\}?:?[-+?=])", line):
-            needs = _SET_WITH.get(name, ())
-            given = set(needs) & job.submission.settings.keys()
-            guarded = re.search(
-                rf"SLURM_{name}\}}?:?[-+?=]|\[\s+(?:!\s+)?-[nzv]\s+\S*SLURM_{name}\b", job.text
-            )
-            if needs and not given and not guarded and name not in seen:
-                seen.add(name)
-                counts = name.startswith("ARRAY") or strict
-                severity: Severity | None = None if counts else "warning"
-                message = f"there is no --{needs[0]}: SLURM_{name} is unset"
-                yield hit(number, message, f"#SBATCH --{needs[0]}=...", severity=severity)
 
 
 @rule(

@@ -45,7 +45,7 @@ def _other_names(job: Job) -> Iterator[Hit]:
         path = path_of(word, folder, job)
         if (
             value in written
-            or re.search(r"[*?\[]", value)
+            or re.search(r"[*?\[]|\.(?:o|a|so|mod|x|exe)$", value)
             or path is None
             or job.machine.exists(path)
         ):
@@ -133,9 +133,21 @@ def _left_behind(job: Job) -> Iterator[Hit]:
                 last = use.word
             elif use.kind == "read" and last is not None and use.word.text == last.text:
                 last = None
-    if last is not None and gone:
+    if last is not None and gone and not _copied_at_the_end(job):
         yield hit(last, f"{last.text} stays in the temporary folder, which is removed",
                   "cp it to $SLURM_SUBMIT_DIR")  # fmt: skip
+
+
+def _copied_at_the_end(job: Job) -> bool:
+    """Whether a function that ``trap`` names copies files."""
+    bodies = re.findall(
+        r"^\s*(?:function\s+)?(\w+)\s*(?:\(\))?\s*\{(.*?)\}\s*$", job.text, re.M | re.S
+    )
+    return any(
+        re.search(rf"^\s*trap\b.*\b{name}\b", job.text, re.M)
+        and re.search(r"\b(?:cp|mv|rsync|tar|scp|install)\b", body)
+        for name, body in bodies
+    )
 
 
 @rule(

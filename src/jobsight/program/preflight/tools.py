@@ -1,4 +1,4 @@
-"""JS341–JS343: programs of awk and sed, and arithmetic of the shell."""
+"""JS341, JS342, JS361: programs of awk and sed, and arithmetic of the shell."""
 
 from __future__ import annotations
 
@@ -124,6 +124,7 @@ def _arithmetic(job: Job) -> Iterator[Hit]:
 
 
 def _uncountable(text: str, values: dict[str, str]) -> str | None:
+    text = re.sub(r"\$\([^()]*\)", "1", text)
     if re.search(r"(?<![\w.$])\d+\.\d+|(?<![\w.#])\.\d", text):
         return "bash does not compute with fractions"
     if re.search(r"(?<![\w.#])0\d*[89]", text):
@@ -142,3 +143,26 @@ def _uncountable(text: str, values: dict[str, str]) -> str | None:
         ):  # fmt: skip
             return f"{name} may be 08 or 09, which are not octal numbers"
     return None
+
+
+@rule(
+    "JS361 More words than a command takes",
+    fails="stamp=$(date +%Y-%m-%d %H:%M)\necho $stamp\n",
+    passes="stamp=$(date '+%Y-%m-%d %H:%M')\necho $stamp\n",
+)
+def _extra_words(job: Job) -> Iterator[Hit]:
+    """``date +%Y %H``, ``cd new folder``: a blank that should be in quotes parts them."""
+    for command in job.commands:
+        words = command.arguments
+        if any(one.is_glob or "@" in one.text or "*" in one.text for one in words):
+            continue
+        if command.name == "date":
+            at = next((k for k, one in enumerate(words) if one.text[:1] == "+"), len(words))
+            extra = words[at + 1 :]
+        elif command.name in ("cd", "pushd"):
+            extra = tuple(one for one in words if one.text[:1] not in ("-", "+"))[1:]
+        else:
+            continue
+        if extra and extra[0].text[:1] != "-":
+            yield hit(extra[0], f"{command.name} takes no {extra[0].text[:40]}: quotes are missing",
+                      source=command.source)  # fmt: skip

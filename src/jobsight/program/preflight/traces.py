@@ -31,6 +31,8 @@ class Trace:
     """A program ran whose text is not known: it may have made data."""
     blurred: bool = False
     """A file was written whose name is not known."""
+    unnamed: bool = False
+    """A folder was made whose name is not known."""
 
     def may_be_there(self, path: str, *, program: bool = False) -> bool:
         """Whether something before may have made it."""
@@ -59,18 +61,30 @@ def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
     for command in job.commands:
         yield command, trace
         for use in uses_of(command):
-            path = path_of(use.word, command.folder, job)
-            if use.kind in ("write", "make"):
-                if path is None:
-                    path = _prefix(use.word, command.folder)
-                if use.kind == "make" and path is not None and not use.word.is_glob:
+            for word in _each(use.word, command) if use.kind in ("write", "make") else ():
+                path = path_of(word, command.folder, job) or _prefix(word, command.folder)
+                if use.kind == "make" and path is not None and not word.is_glob:
                     parts = path.split("/")
                     trace.folders |= {"/".join(parts[:k]) for k in range(2, len(parts) + 1)}
                 elif path is not None:
                     trace.made.add(path)
                 else:
                     trace.blurred = trace.blurred or use.kind == "write"
+                    trace.unnamed = trace.unnamed or use.kind == "make"
         _note_program(command, programs.get(id(command)), trace, job)
+
+
+def _each(word: Word, command: Command) -> Iterator[Word]:
+    """What a word is in each round of a loop over known words; itself elsewhere."""
+    values = [word.text.strip("\"'")] if word.value is None else []
+    for loop in command.loops:
+        for name in loop.names if loop.values else ():
+            form = re.compile(rf"\$(?:{name}\b|\{{{name}\}})")
+            values = [form.sub(lambda _, v=one: v, text) for text in values for one in loop.values]  # type: ignore[misc]
+    if not values or any("$" in one or "`" in one for one in values):
+        yield word
+    else:
+        yield from (word._replace(value=one, text=one) for one in dict.fromkeys(values))
 
 
 def _prefix(word: Word, folder: str | None) -> str | None:
@@ -84,7 +98,7 @@ def _prefix(word: Word, folder: str | None) -> str | None:
 def _note_program(command: Command, program: Program | None, trace: Trace, job: Job) -> None:
     name = PurePosixPath(command.name or "").name
     if name in BUILDS:
-        trace.built = True
+        trace.built = trace.built or not _plain_copy(name, command)
     elif program is not None and program.language == "bash" and program.source is not None:
         return  # its commands are in the walk
     elif program is not None and program.language == "python" and program.source is not None:
@@ -102,6 +116,15 @@ def _note_program(command: Command, program: Program | None, trace: Trace, job: 
         path = path_of(word, command.folder, job)
         if path is not None and name not in HARMLESS:
             trace.made.add(path)
+
+
+def _plain_copy(name: str, command: Command) -> bool:
+    """Whether a command makes nothing but what its words name: ``cp``, ``mv``, ``tar -c``."""
+    words = command.arguments
+    if name == "tar" and words and re.match(r"-?\w*c|--create", words[0].text):
+        return True
+    sure = all(one.text not in ("-t", "--target-directory") for one in words)
+    return name in ("cp", "mv") and sure and bool(words) and words[-1].value is not None
 
 
 def absent(path: str | None, trace: Trace, job: Job, *, program: bool = False) -> bool:

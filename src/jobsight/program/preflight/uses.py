@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -68,6 +69,7 @@ _READERS = {
     "tr": "",
     "ls": "",
     "split": "l b n a",
+    "csplit": "f b n",
     "column": "s t",
     "jq": "",
     "xz": "T",
@@ -79,7 +81,7 @@ _READERS = {
 }
 _SBATCH = "A a b D M C c d e x G i J L w N n p q t o m append file"
 _SKIPS_FIRST = frozenset(wordlist("grep egrep fgrep zgrep sed awk gawk chmod chown jq"))
-_SILENT = frozenset({"ls", "tr", "file", "readlink", "du", "split"})
+_SILENT = frozenset({"ls", "tr", "file", "readlink", "du", "split", "csplit"})
 """Operands of these are not judged: they may well be missing, or be something else."""
 _SOURCES = re.compile(r".*\.(?:c|cc|cpp|cxx|C|cu|f|f90|f95|F90|F|rs|java|o)$")
 BUILTINS = frozenset(
@@ -137,6 +139,7 @@ def uses_of(command: Command) -> Iterator[Use]:
         yield from (Use("read", word) for word in command.arguments[:1])
     elif name in _READERS:
         yield from _reader(name, command.arguments)
+        yield from (Use("write", Word("$", None, one.place)) for one in _unnamed(name, command))
     elif name == "tar":
         yield from _tar(command.arguments)
     elif COMPILERS.fullmatch(name):
@@ -192,6 +195,21 @@ def _reader(name: str, words: tuple[Word, ...]) -> Iterator[Use]:
     yield from (Use("read", word) for word in found)
 
 
+_WRITES = {
+    "awk": r"print[^;}]*>",
+    "gawk": r"print[^;}]*>",
+    "sed": r"w\s+[\w./]",
+    "split": "",
+    "csplit": "",
+}
+"""Programs of awk and sed, and names of split, under which files of unknown names are written."""
+
+
+def _unnamed(name: str, command: Command) -> list[Word]:
+    form = _WRITES.get(name)
+    return [] if form is None else [w for w in command.words[:4] if re.search(form, w.text)][:1]
+
+
 def _copies(words: list[Word]) -> list[Word]:
     """What is written: below a folder that is named as one, by the last names of the sources."""
     folder = words[-1].value if words else None
@@ -209,6 +227,9 @@ def _tar(words: tuple[Word, ...]) -> Iterator[Use]:
     flags = words[0].text.lstrip("-") if words else ""
     if words and re.fullmatch(r"[a-zA-Z]+", flags) and "f" in flags and len(words) > 1:
         yield Use("write" if "c" in flags else "read", words[1])
+    for option, word in pairwise(words):
+        if option.text in ("-C", "--directory"):
+            yield Use("folder", word)
 
 
 def _compiler(words: tuple[Word, ...]) -> Iterator[Use]:
@@ -220,9 +241,9 @@ def _compiler(words: tuple[Word, ...]) -> Iterator[Use]:
             yield Use("read", word)
     if "-c" in texts and "-o" not in texts:
         for word in words:
-            if _SOURCES.fullmatch(word.text) and word.value:
-                built = word.value.rpartition("/")[2].rpartition(".")[0] + ".o"
-                yield Use("write", Word(built, built, word.place))
+            if _SOURCES.fullmatch(word.text):
+                built = word.text.strip("\"'").rpartition("/")[2].rpartition(".")[0] + ".o"
+                yield Use("write", Word(built, built if word.value else None, word.place))
     if "-o" not in texts and "-c" not in texts:
         yield (
             Use("write", Word("a.out", "a.out", words[0].place)) if words else Use("read", words[0])

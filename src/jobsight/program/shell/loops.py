@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-__all__ = ["is_endless", "loop_names", "loop_times"]
+__all__ = ["is_endless", "loop_names", "loop_times", "loop_values"]
 
 _ALWAYS = re.compile(
     r"(?:true|:|\[ 1 \]|\[\[ 1 \]\]|\(\( ?1 ?\)\)|\[ true \]|\[\[ true \]\]|/bin/true)\s*;?"
 )
+_MOST_VALUES = 64
 _LEAVES = frozenset({"break", "exit", "return", "exec", "kill", "scancel", "trap"})
 
 
@@ -97,3 +98,10 @@ def loop_times(node: Node, values: Sequence[Word]) -> int | None:
     if values and all(word.value is not None and not word.is_glob for word in values):
         return len(values)
     return None
+
+
+def loop_values(values: Sequence[Word]) -> tuple[str, ...]:
+    """The words that a for loop goes through; empty: some are not known, or they are many."""
+    if len(values) > _MOST_VALUES or any(one.value is None or one.is_glob for one in values):
+        return ()
+    return tuple(one.value or "" for one in values)

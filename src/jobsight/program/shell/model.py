@@ -68,12 +68,14 @@ class Loop(NamedTuple):
         times: how often it runs, None: unknown.
         endless: its condition is always true, and nothing in it leaves it.
         names: variables that it sets.
+        values: words that its one variable gets in turn; empty: not known.
     """
 
     place: Place
     times: int | None
     endless: bool
     names: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
 
 
 class Launcher(NamedTuple):

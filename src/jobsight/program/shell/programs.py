@@ -70,7 +70,10 @@ def program_of(
         return None
     rest = list(command.arguments)
     if language == "go":
-        rest = rest[1:] if rest and rest[0].text == "run" else []
+        named = [one for one in rest if one.text.endswith(".go")]
+        rest = named if rest and rest[0].text in ("run", "build") else []
+    if PurePosixPath(command.name or "").name == "R":
+        rest = _of_r(rest)
     if language == "matlab" and not (rest and rest[-1].text.endswith(".m")):
         return _function(command, rest, machine, path_of)
     while rest and rest[0].text.startswith("-") and rest[0].text not in ("-", "--"):
@@ -85,9 +88,29 @@ def program_of(
             rest.pop(0)
     if not rest or rest[0].text == "-":
         if command.here is None:
-            return None
+            given = [one.target for one in command.redirects if one.operator == "<"]
+            return (
+                _file(command, given[-1], (), language, made, machine, path_of) if given else None
+            )
         return Program(command.here, language, command, tuple(rest[1:]), interpreter=command.name)
     return _file(command, rest[0], tuple(rest[1:]), language, made, machine, path_of)
+
+
+def _of_r(words: list[Word]) -> list[Word]:
+    """What R runs and gives to it: ``R CMD BATCH fit.R out``, ``R -f fit.R --args 3``."""
+    texts = [one.text for one in words]
+    if texts[:2] == ["CMD", "BATCH"]:
+        return [one for one in words[2:] if not one.text.startswith("-")][:1]
+    if texts[:1] == ["CMD"]:
+        return []
+    at = texts.index("--args") if "--args" in texts else len(texts)
+    given = words[at + 1 :]
+    for number, one in enumerate(words[:at]):
+        if one.text in ("-f", "--file") and number + 1 < at:
+            return [words[number + 1], *given]
+        if one.text.startswith("--file="):
+            return [one._replace(value=one.value and one.value[7:]), *given]
+    return words[:at]
 
 
 def _function(

@@ -130,6 +130,10 @@ class Runner:
         if name == "LD_LIBRARY_PATH" or name == "PYTHONPATH":
             self.state.environment = replace(self.state.environment, opaque=True)
 
+    def unnamed_variable(self) -> None:
+        """A variable is set whose name is not known here: from now on any may be."""
+        self.state.environment = replace(self.state.environment, opaque=True)
+
     def place(self, node: Node) -> Place:
         """Where a node begins."""
         return Place(node.start_point.row + 1, node.start_point.column + 1)
@@ -295,6 +299,8 @@ class Runner:
             for word in words:
                 if re.fullmatch(r"\w+", word.text):
                     self.assign(word.text, Value(None, frozenset({"read"})))
+            if name == "printf" and words and words[0].text == "-v" and words[1].value is None:
+                self.unnamed_variable()
         elif name in wordlist("eval spack conda mamba micromamba pyenv trap shopt easybuild"):
             if name != "trap" and name != "shopt":
                 state.environment = replace(state.environment, opaque=True, path=None)

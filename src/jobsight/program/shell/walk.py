@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from jobsight.program.languages import syntax_tree
 from jobsight.program.machine import Machine
-from jobsight.program.shell.loops import is_endless, loop_names, loop_times
+from jobsight.program.shell.loops import is_endless, loop_names, loop_times, loop_values
 from jobsight.program.shell.model import Environment, Loop, Source, Word
 from jobsight.program.shell.runner import Cycle, Runner, State, Walk
 from jobsight.program.shell.words import Value, evaluate, names_in, text_of, word_of
@@ -30,6 +30,10 @@ _GOES_ON = frozenset(wordlist("mkdir cd module source . export rm touch echo ml"
 """Commands that succeed, so that what follows ``&&`` runs."""
 
 
+_DECLARES = frozenset(wordlist(
+    "variable_assignment variable_name word declare local export readonly typeset"
+))  # fmt: skip
+"""Parts of a declaration that name the variables they set."""
 _SETS = re.compile(
     r"\b([A-Za-z_]\w*)\+?=|\b(?:for|select|read(?: -\w+)*|local|declare|mapfile(?: -\w+)*) (\w+)"
 )
@@ -158,7 +162,8 @@ class _Walker(Runner):
             self.assign(one, Value(None, depends))
         if name is not None and len(values) == 1 and times == 1:
             self.assign(text_of(name), evaluate(values[0], self.state.variables))
-        self.loop(node, Loop(self.place(node), times, is_endless(node), names), sure=bool(times))
+        loop = Loop(self.place(node), times, is_endless(node), names, loop_values(words))
+        self.loop(node, loop, sure=bool(times))
 
     on_c_style_for_statement = on_for_statement
 
@@ -277,6 +282,8 @@ class _Walker(Runner):
         self.assign(text, known)
 
     def on_declaration_command(self, node: Node) -> None:
+        if any(child.type not in _DECLARES or text_of(child) == "-n" for child in node.children):
+            self.unnamed_variable()
         for child in node.named_children:
             self.visit(child)
             name = (

@@ -1,0 +1,2 @@
+#!/bin/sh
+join -t, left.csv right.csv

@@ -1,0 +1,5 @@
+"""Cellular automata."""
+
+from .rules import Rule
+
+__all__ = ["Rule"]

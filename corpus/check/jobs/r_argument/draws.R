@@ -1,0 +1,5 @@
+args <- commandArgs(trailingOnly = TRUE)
+n <- as.integer(args[1])
+seed <- as.integer(args[2])
+set.seed(seed)
+cat(mean(rexp(n)), "\n")

@@ -1,0 +1,248 @@
+"""JS354, JS356, JS357: names in programs of R, Julia, MATLAB, Perl, Lua and Go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.missing import one_slip
+from jobsight.program.preflight.traces import siblings
+from jobsight.program.shell.model import Program, Source
+from jobsight.text import wordlist
+
+__all__: list[str] = []
+
+_KNOWN = {
+    "r": wordlist(
+        "abs aggregate all any anova aov apply array as.character as.data.frame as.Date as.factor "
+        "as.integer as.numeric barplot boxplot cat cbind ceiling character chisq.test class coef "
+        "colMeans colnames colSums complete.cases cor crossprod cumsum cut data.frame density diff "
+        "dim dir.create do.call factor file.exists file.path floor for format function glm grepl "
+        "gsub head hist identical ifelse integer interaction invisible is.na is.null kmeans lapply "
+        "length levels library list lines list.files lm log10 logical mapply matrix mean median "
+        "merge message names ncol nchar nrow numeric optim optimize order paste paste0 plot png "
+        "points predict print quantile range rbinom rbind read.csv read.delim read.table readLines "
+        "readRDS rep replace require residuals rnorm round row.names rowMeans rownames rowSums "
+        "rpois runif sample sapply saveRDS scale seq_along seq_len set.seed setdiff setwd solve "
+        "sort source split sprintf sqrt stop strsplit subset substr summary switch system t.test "
+        "table tapply tolower toupper trimws tryCatch unique unlist vapply var vector warning "
+        "NCOL NROW cbind2 rbind2 formatC grep is.nan nzchar optimise ppoints read.csv2 read.delim2 "
+        "rlnorm rnbinom step Summary system2 write.csv2 "
+        "which which.max which.min while wilcox.test with within write.csv write.table writeLines"
+    ),
+    "julia": wordlist(
+        "abs append! ceil collect cumsum deepcopy enumerate error exp filter findall findfirst "
+        "floor foldl haskey isempty isfile joinpath length log map maximum mean minimum mkpath "
+        "ones parse print println push! rand randn range readline readlines reduce replace reshape "
+        "round size sort split sprintf sqrt std string strip sum typeof vcat hcat write zeros zip"
+    ),
+    "matlab": wordlist(
+        "abs arrayfun bsxfun ceil cellfun cumsum deal diag disp display error exist exp eye figure "
+        "find fclose fgetl floor fopen fprintf fscanf func2str gradient hist horzcat imread "
+        "interp1 isempty isfield ismember length linspace load logspace max mean median meshgrid "
+        "mldivide norm num2str numel ones plot polyfit polyval print rand randi randn readtable "
+        "regexp repmat reshape round saveas size sort sprintf sqrt std str2double str2num strcat "
+        "cell exit histc plot3 randg randp rande sqrtm strcmpi strncmp strvcat strcmp "
+        "strrep strsplit strtrim struct sum textscan trapz unique vertcat writetable zeros"
+    ),
+}
+"""Functions of the languages themselves that programs use most."""
+_CALLS = {"r": r"(?<![\w.$@:%])([A-Za-z][\w.]*)\(", "julia": r"(?<![\w.@:!])([A-Za-z]\w*!?)\(",
+          "matlab": r"(?<![\w.@'])([A-Za-z]\w*)\("}  # fmt: skip
+_SET = {
+    "r": r"(?<![\w.$@])([A-Za-z][\w.]*)\s*(?:<-|=(?!=))|\bfor\s*\(\s*(\w+)\s+in\b",
+    "julia": r"(?<![\w.])([A-Za-z]\w*)\s*[-+*/]?=(?![=>])|\bfor\s+(\w+)\s*(?:=|in)\s",
+    "matlab": r"(?<![\w.])([A-Za-z]\w*)\s*(?:\([^()]*\))?\s*=(?!=)|\bfor\s+(\w+)\s*=",
+    "lua": r"(?<![\w.:])([A-Za-z]\w*)\s*=(?!=)|\bfor\s+(\w+)\b",
+}
+"""What gives a name a value."""
+_COMMENT = {"matlab": "[#%]", "lua": "--"}
+_TEXTS = r"\"{3}(?s:.*?)\"{3}|\"(?:[^\"\\\n]|\\.)*\"|(?<![\w)\]}.'])'(?:[^'\\\n]|\\.)*'"
+_OF_DATA = re.compile(
+    r"~|\b(?:with|within|subset|aes|mutate|filter|select|summari[sz]e|arrange|group_by|transform"
+    r"|data\.table|quote|bquote|library|require)\b|%>%|\|>|\[,|\[\w*,"
+)
+"""Lines of R in which names may be columns of a table."""
+
+
+def _programs(job: Job, languages: object) -> Iterator[tuple[Program, Source, str]]:
+    """Programs of these languages, with their texts without strings and comments."""
+    for program in job.walk.programs:
+        source = program.source
+        if source is not None and source.exact and program.language in languages:  # type: ignore[operator]
+            language = program.language or ""
+            form = rf"{_TEXTS}|{_COMMENT.get(language, '#')}.*"
+            whole = language in ("perl", "go")
+            yield program, source, source.text if whole else re.sub(form, _blanked, source.text)
+
+
+def _blanked(found: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+@rule(
+    "JS354 A name that nothing defines",
+    fails='Rscript fit.R\n=== fit.R\nd <- read.cvs("a.csv")\nprint(d)\n=== a.csv\nx\n1\n',
+    passes='Rscript fit.R\n=== fit.R\nd <- read.csv("a.csv")\nprint(d)\n=== a.csv\nx\n1\n',
+)
+def _undefined(job: Job) -> Iterator[Hit]:
+    """One slip away from a well-known function, or from a variable of the program."""
+    everything = "\n".join(one.source.text for one in job.walk.programs if one.source is not None)
+    for program, source, text in _programs(job, _SET):
+        language = program.language or ""
+        seen: set[str] = set()
+        for name, at, close in (
+            *_functions(language, text, everything, source),
+            *_variables(language, text, everything),
+        ):
+            if name not in seen:
+                seen.add(name)
+                line = text.count("\n", 0, at) + 1
+                yield hit(line, f"nothing defines {name}", close, source=source)
+
+
+def _functions(
+    language: str, text: str, everything: str, source: Source
+) -> Iterator[tuple[str, int, str]]:
+    known: Iterable[str] = _KNOWN.get(language, ())
+    for found in re.finditer(_CALLS.get(language, r"(?!)"), text):
+        name = found[1]
+        if name in known or len(name) < 4:
+            continue
+        close = next((one for one in known if len(one) > 3 and _slip(name, one)), None)
+        bare = rf"(?<![\w.]){re.escape(name)}(?![\w.(!])|\bfunction\b.*\b{re.escape(name)}\b"
+        set_here = rf"^\s*{re.escape(name)}\(.*\)\s*=[^=]"
+        own = f"{name}.m" in siblings(f"{source.folder}/x")
+        if close and not own and not re.search(f"{bare}|{set_here}", everything, re.M):
+            yield name, found.start(), close
+
+
+def _variables(language: str, text: str, everything: str) -> Iterator[tuple[str, int, str]]:
+    """Names that stand once in all programs of the job, and are nearly those of variables."""
+    names = {one[1] or one[2] for one in re.finditer(_SET[language], text)}
+    lines = text.split("\n")
+    for found in re.finditer(r"(?<![\w.$@:])[A-Za-z][\w.]*(?![\w.]*\s*(?:[(=!]|<-))", text):
+        name, at = found[0].rstrip("."), found.start()
+        once = len(name) > 3 and len(re.findall(rf"(?<![\w.]){re.escape(name)}\b", everything)) == 1
+        line = lines[text.count("\n", 0, at)]
+        if not once or (language == "r" and _OF_DATA.search(line)) or "import" in line:
+            continue
+        close = next((one for one in sorted(names) if len(one) > 3 and _slip(name, one)), None)
+        if close is not None:
+            yield name, at, close
+
+
+def _slip(name: str, other: str) -> bool:
+    """Whether a name was meant for the other: one slip, or only the case differs."""
+    same = name != other and name.lower() == other.lower()
+    plural = name == f"{other}s" or other == f"{name}s" or name[:-1] == other[:-1]
+    return same or (one_slip(name, other) and not plural and name[0] == other[0])
+
+
+_FROM = {
+    "r": {
+        "ggplot2": "ggplot geom_point geom_line geom_bar geom_histogram ggsave aes facet_wrap",
+        "dplyr": "mutate group_by summarise summarize left_join inner_join arrange rename",
+        "readr": "read_csv read_tsv write_csv", "data.table": "fread fwrite data.table setDT",
+        "stringr": "str_detect str_replace str_split", "reshape2": "dcast",
+        "tidyr": "pivot_longer pivot_wider", "lme4": "lmer glmer", "MASS": "glm.nb mvrnorm",
+        "parallel": "mclapply detectCores makeCluster parLapply clusterExport stopCluster",
+        "foreach": "foreach", "doParallel": "registerDoParallel", "survival": "Surv coxph survfit",
+        "jsonlite": "fromJSON toJSON", "randomForest": "randomForest", "glmnet": "cv.glmnet",
+    },
+    "julia": {
+        "Statistics": "mean std var median cor quantile", "Printf": "@printf @sprintf",
+        "LinearAlgebra": "norm det eigen eigvals dot cross svd tr",
+        "Random": "shuffle shuffle! randperm",
+        "DelimitedFiles": "readdlm writedlm", "Dates": "now today", "DataFrames": "DataFrame",
+        "Distributed": "addprocs pmap @distributed", "Distributions": "Normal",
+    },
+    "perl": {
+        "List::Util": "sum sum0 max min first reduce shuffle", "POSIX": "floor ceil fmod strftime",
+        "File::Basename": "basename dirname fileparse", "Data::Dumper": "Dumper",
+        "Getopt::Long": "GetOptions", "Time::HiRes": "usleep", "File::Path": "make_path",
+        "Cwd": "getcwd", "Scalar::Util": "looks_like_number",
+    },
+}  # fmt: skip
+"""Packages, and what they bring: functions that the languages themselves lack."""
+_LOADS = re.compile(
+    r"tidyverse|pacman|box::use|lapply\([^\n]*(?:library|require)|\bsource\(|\binclude\(|^\s*do\b",
+    re.M,
+)
+_BRINGS = (
+    r"(?m)^[^#\n]*?(?:(?:library|require|requireNamespace|loadNamespace)\("
+    r"|\b(?:using|import|use)\s+[A-Z]\w+)[^\n]*"
+)
+_BARE = re.compile(
+    r"\b(?:parallel|stats|utils|methods|grid|splines|Random|Printf|LinearAlgebra|Dates|Statistics"
+    r"|DelimitedFiles|Distributed|foreach|doParallel|MASS|data\.table|jsonlite)\b"
+)
+"""Packages that load no others for the program that names them."""
+
+
+@rule(
+    "JS356 A function whose package is not loaded",
+    fails="Rscript fit.R\n=== fit.R\nx <- mclapply(1:3, sqrt)\nprint(x)\n",
+    passes="Rscript fit.R\n=== fit.R\nlibrary(parallel)\nx <- mclapply(1:3, sqrt)\nprint(x)\n",
+)
+def _unloaded(job: Job) -> Iterator[Hit]:
+    """In R, Julia and Perl, where no other package that is loaded may bring it."""
+    everything = "\n".join(one.source.text for one in job.walk.programs if one.source is not None)
+    for program, source, text in _programs(job, _FROM):
+        language = program.language or ""
+        packages = re.findall(_BRINGS, source.text)
+        packages += [one.text[2:] for one in program.command.arguments if one.text[:2] == "-M"]
+        if _LOADS.search(source.text):
+            continue
+        for package, functions in _FROM[language].items():
+            if any(re.search(rf"\b{re.escape(package)}\b", one) for one in packages):
+                continue
+            found = _first_use(functions, language, text, everything)
+            others = [one for one in packages if language != "perl" and not _BARE.search(one)]
+            if found is not None and not others:
+                line = text.count("\n", 0, found.start()) + 1
+                load = {"r": f"library({package})", "julia": f"using {package}"}.get(language)
+                message = f"{found[1]} is of {package}, which is not loaded"
+                yield hit(line, message, load or f"use {package};", source=source)
+
+
+def _first_use(functions: str, language: str, text: str, everything: str) -> re.Match[str] | None:
+    """The first call of one of these that the programs of the job do not define themselves."""
+    before = {"r": r"(?<![\w.$@:])", "julia": r"(?<![\w.:!@])", "perl": r"(?<![\w>:$@%&-])"}[
+        language
+    ]
+    for name in wordlist(functions):
+        word = re.escape(name)
+        own = rf"\b{word}\s*(?:<-|=[^=])|(?:function|sub)\s+(?:[\w.]+\.)?{word}\b"
+        end = r"\b" if name[0] == "@" else r"\s*\("
+        found = re.search(rf"{before}({word}){end}", text)
+        if found and not re.search(rf"{own}|^\s*{word}\(.*\)\s*=", everything, re.M):
+            return found
+    return None
+
+
+@rule(
+    "JS357 What the compiler of Go refuses",
+    fails='go run a.go\n=== a.go\npackage main\n\nimport "os"\n\nfunc main() {\n}\n',
+    passes='go run a.go\n=== a.go\npackage main\n\nimport "os"\n\nfunc main() {\n\tos.Exit(0)\n}\n',
+)
+def _go(job: Job) -> Iterator[Hit]:
+    """Packages that are imported, and variables that are declared, and never used."""
+    for _, source, text in _programs(job, ("go",)):
+        code = re.sub(r"//.*|/\*(?s:.*?)\*/", _blanked, text)
+        block = re.search(r"(?m)^import\s*\((?s:.*?)^\)|^(?:import\s+[^(\n]*\n)+", code)
+        start, end = block.span() if block else (0, 0)
+        rest = code[end:]
+        imports = re.finditer(r"(?m)^\s*(?:import\s+)?([\w.]+\s+)?\"([\w./-]+)\"", code[start:end])
+        for found in imports:
+            name = (found[1] or found[2].rpartition("/")[2]).strip()
+            if name not in ("_", ".") and "-" not in name and not re.search(rf"\b{name}\.", rest):
+                line = code.count("\n", 0, start + found.start(2)) + 1
+                yield hit(line, f"{found[2]} is imported and not used", source=source)
+        for found in re.finditer(r"(?m)^\s*(?:var\s+)?(\w+)\b(?:\s*:=|(?<=\w) \S+ =)", rest):
+            name, inside = found[1], re.search(r"(?m)^func\b", rest[: found.start()])
+            if name != "_" and inside and len(re.findall(rf"\b{name}\b", rest)) == 1:
+                line = code.count("\n", 0, end + found.start(1)) + 1
+                yield hit(line, f"{name} is declared and not used", "_", source=source)

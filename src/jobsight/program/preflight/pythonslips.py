@@ -1,0 +1,166 @@
+"""JS358–JS360: parts of Python programs that never run, and values that are not there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.pythoncalls import compiled_programs
+from jobsight.program.python import PythonText, catches, dotted
+
+__all__: list[str] = []
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@rule(
+    "JS358 The main part of a Python program never runs",
+    fails="python3 - <<'EOF'\nif __name__ == 'main':\n    print(1)\nEOF\n",
+    passes="python3 - <<'EOF'\nif __name__ == '__main__':\n    print(1)\nEOF\n",
+)
+def _never_main(job: Job) -> Iterator[Hit]:
+    """``__name__`` is ``"__main__"`` in the program that is run."""
+    for program, text in compiled_programs(job):
+        for node, _ in text.nodes:
+            if isinstance(node, ast.Compare) and dotted(node.left) == "__name__":
+                right = node.comparators[0]
+                value = right.value if isinstance(right, ast.Constant) else "__main__"
+                if value != "__main__" and isinstance(node.ops[0], ast.Eq) and not program.imported:
+                    yield hit(node, f"__name__ is never {value!r}", '"__main__"',
+                              source=program.source)  # fmt: skip
+
+
+@rule(
+    "JS359 A function gives nothing, and its result is used",
+    fails="python3 - <<'EOF'\ndef rows():\n    found = [1]\ndata = rows()\nprint(len(data))\nEOF\n",
+    passes="python3 - <<'EOF'\ndef rows():\n    return [1, 2]\ndata = rows()\nprint(len(data))\n"
+    "EOF\n",
+)
+def _nothing_returned(job: Job) -> Iterator[Hit]:
+    """A function without ``return``, and methods that change a list in place."""
+    for program, text in compiled_programs(job):
+        silent = _silent(text)
+        empty = {
+            name: value for name, value in text.values.items()
+            if text.stores[name] == 1 and isinstance(value, ast.Call)
+            and (dotted(value.func) in silent or _in_place(value, text))
+        }  # fmt: skip
+        seen: set[str] = set()
+        for node, around in text.nodes:
+            name = _used(node)
+            value = empty.get(name)
+            if (
+                value is None
+                or name in seen
+                or catches(node, around, "TypeError", "AttributeError")
+            ):
+                continue
+            seen.add(name)
+            assert isinstance(value, ast.Call)
+            message = f"{name} is None: {ast.unparse(value.func)}() gives nothing"
+            yield hit(node, message, "return", source=program.source)  # type: ignore[arg-type]
+
+
+def _silent(text: PythonText) -> set[str]:
+    """Functions that end without a value, whatever they do."""
+    found = set()
+    for one in text.tree.body if text.tree else ():
+        if (
+            isinstance(one, ast.FunctionDef)
+            and not one.decorator_list
+            and text.stores[one.name] == 1
+        ):
+            inner = list(ast.walk(one))
+            gives = any(isinstance(n, ast.Return) and n.value is not None for n in inner)
+            other = any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Raise) for n in inner)
+            if not (gives or other):
+                found.add(one.name)
+    return found
+
+
+def _in_place(call: ast.Call, text: PythonText) -> bool:
+    """``xs.sort()`` of a list that the program makes."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in (
+        "sort", "append", "extend", "reverse", "insert"
+    ):  # fmt: skip
+        return False
+    made = text.values.get(dotted(call.func.value))
+    listed = isinstance(made, ast.Call) and dotted(made.func) in ("list", "sorted")
+    return listed or isinstance(made, ast.List | ast.ListComp)
+
+
+def _used(node: ast.AST) -> str:
+    """The name that a node reads from, iterates over or measures."""
+    if isinstance(node, ast.Subscript | ast.Attribute):
+        return dotted(node.value)
+    if isinstance(node, ast.For):
+        return dotted(node.iter)
+    if isinstance(node, ast.Call) and dotted(node.func) in ("len", "sum", "max", "min", "sorted"):
+        return dotted(node.args[0]) if node.args else ""
+    return ""
+
+
+@rule(
+    "JS360 A loop goes beyond the end of its list",
+    fails="python3 - <<'EOF'\nxs = [3, 1, 2]\nfor i in range(len(xs)):\n"
+    "    print(xs[i + 1] - xs[i])\nEOF\n",
+    passes="python3 - <<'EOF'\nxs = [3, 1, 2]\nfor i in range(len(xs) - 1):\n"
+    "    print(xs[i + 1] - xs[i])\nEOF\n",
+)
+def _beyond(job: Job) -> Iterator[Hit]:
+    """``x[i + 1]`` in ``range(len(x))``, ``x[i]`` in ``range(len(x) + 1)``."""
+    for program, text in compiled_programs(job):
+        for loop, around in text.nodes:
+            if not isinstance(loop, ast.For) or catches(loop.iter, (*around, loop), "IndexError"):
+                continue
+            name, most = _range(loop, text)
+            index = dotted(loop.target)
+            inner = [one for part in loop.body for one in ast.walk(part)]
+            stops = any(isinstance(one, ast.If | ast.IfExp | ast.Try | ast.Break) for one in inner)
+            if not name or not index or stops:
+                continue
+            for node in inner:
+                over = _offset(node, name, index) if isinstance(node, ast.Subscript) else None
+                if over is not None and over + most > 0:
+                    message = f"the last {ast.unparse(node)} is beyond the end: IndexError"
+                    yield hit(node, message, source=program.source)  # type: ignore[arg-type]
+                    break
+
+
+def _range(loop: ast.For, text: PythonText) -> tuple[str, float]:
+    """The list whose length bounds a loop, and how far behind its last the loop goes."""
+    call = loop.iter
+    if (
+        not isinstance(call, ast.Call)
+        or dotted(call.func) != "range"
+        or len(call.args) not in (1, 2)
+    ):
+        return "", 0
+    stop, more = call.args[-1], 0.0
+    if isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add | ast.Sub):
+        number = text.number(stop.right)
+        if number is None:
+            return "", 0
+        more = number if isinstance(stop.op, ast.Add) else -number
+        stop = stop.left
+    if isinstance(stop, ast.Call) and dotted(stop.func) == "len" and len(stop.args) == 1:
+        name = dotted(stop.args[0])
+        lists = isinstance(text.values.get(name), ast.List | ast.ListComp)
+        return (name, more) if lists and text.stores[name] == 1 else ("", 0)
+    return "", 0
+
+
+def _offset(node: ast.Subscript, name: str, index: str) -> int | None:
+    """K of ``name[index + k]``; None: it is something else."""
+    if dotted(node.value) != name or not isinstance(node.ctx, ast.Load):
+        return None
+    place = node.slice
+    if dotted(place) == index:
+        return 0
+    if isinstance(place, ast.BinOp) and dotted(place.left) == index:
+        right = place.right.value if isinstance(place.right, ast.Constant) else None
+        if isinstance(right, int) and isinstance(place.op, ast.Add | ast.Sub):
+            return right if isinstance(place.op, ast.Add) else -right
+    return None
