@@ -67,10 +67,56 @@ def test_what_it_runs_is_followed() -> None:
         "cat <<EOF > late.sh\n#SBATCH --mem=4G\nEOF\ncat late.sh\n",
         "python3 -c 'import sys; sys.exit(0)' || exit 3\n",
         "apptainer exec /images/tool.sif run_tool /data/in\n",
+        "paste - /dev/fd/3 <<A 3<<B\n1\nA\nsort no.txt\nB\n",
+        "for d in dry wet; do mkdir -p $d; seq 3 > $d/x; done\ncd dry\nsort x ../wet/x\n",
+        "for s in a b; do gcc -c $s.c; done\ngcc -o run a.o b.o\n",
+        'set -u\nfor k in a b; do declare "v_$k=1"; done\necho $v_a\n',
+        "set -u\nfill() { local -n out=$1; out=5; }\nfill result\necho $result\n",
+        'set -u\nprintf -v "name_$HOSTNAME" %s x\necho $name_a\n',
+        "seq 9 | awk '{ print > ($1 \".col\") }'\nsort 1.col\n",
+        "seq 9 | split -l 3 - part_\nsort part_aa\n",
+        "R CMD BATCH --no-save fit.R\nR --vanilla --args 3 < fit.R\n=== fit.R\nx <- 1\n",
+        "N=3\nsed 's/\\$N/x/' a.txt\nbash -c 'echo $N'\n=== a.txt\n1\n",
+        'id=${PBS_JOBID:-$SLURM_JOB_ID}\necho "$id"\n',
+        "D=d_$USER\nmkdir $D && cd $D\ncp ../a.txt .\nsort a.txt\n=== a.txt\n1\n",
+        "show() { if [ $# -eq 0 ]; then echo none; else echo $1; fi; }\nshow\n",
     ],
 )
 def test_sound_scripts_have_no_errors(body: str) -> None:
     assert [one for one in checked(HEAD + body).findings if one.severity == "error"] == []
+
+
+def test_results_are_copied_by_a_function_at_the_end() -> None:
+    copied = "mv $W/out $HOME/\n"
+    body = f"W=$(mktemp -d)\nend() {{\n{copied}rm -rf $W\n}}\ntrap end EXIT\ncd $W\nseq 3 > out\n"
+    assert found(HEAD + body) == []
+    assert [one[2] for one in found(HEAD + body.replace(copied, ""))] == ["JS348"]
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "code"),
+    [
+        ("export CUDA_VISIBLE_DEVICES=1\n", 4, "JS219"),
+        (
+            "python3 a.py\n=== a.py\nimport os\nn = int(os.environ['SLURM_ARRAY_TASK_ID'])\n",
+            2,
+            "JS216",
+        ),
+        ("Rscript a.R\n=== a.R\nx <- mclapply(1:3, sqrt, mc.cores = 64)\nprint(x)\n", 1, "JS209"),
+        ("bash b.sh\n=== b.sh\nsort $1 > out\n", 4, "JS336"),
+        ("java -jar tool.jaar\n=== tool.jar\n1\n", 4, "JS116"),
+        ("julia a.jl\n=== a.jl\nx = [1, 2]\nprintln(mean(x))\n", 2, "JS356"),
+        (
+            "octave a.m\n=== a.m\nfunction a()\nfor k = 1:3\n  if k > 1\n    disp(k)\nend\nend\n",
+            3,
+            "JS004",
+        ),
+        ("cp /etc/passwd missing/copy\n", 4, "JS104"),
+    ],
+)
+def test_errors_are_at_their_lines(body: str, line: int, code: str) -> None:
+    head = "#!/bin/bash\n#SBATCH --mem=1G --time=10\n#SBATCH --gpus=1\n"
+    assert (line, code) in {one[1:] for one in found(head + body)}
 
 
 def test_what_is_silenced_is_not_reported() -> None:

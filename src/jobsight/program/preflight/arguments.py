@@ -1,4 +1,4 @@
-"""JS335, JS336: the arguments of a program against what it reads."""
+"""JS335: the arguments of a program against what its parser takes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, catches, dotted
-from jobsight.program.shell.model import Program, Source, Word
-from jobsight.program.shell.programs import COMPILERS
+from jobsight.program.shell.model import Program, Word
 
-__all__: list[str] = []
+__all__ = ["given_words"]
 
 
 @dataclass
@@ -38,7 +37,7 @@ def _refused(job: Job) -> Iterator[Hit]:
     for program, text in job.pythons:
         yield from _results(program, text)
     for program in job.walk.programs:
-        words = _words(program)
+        words = given_words(program)
         unknown = program.path == job.path and job.arguments is None
         if words is None or program.source is None or program.command.checked or unknown:
             continue
@@ -102,7 +101,7 @@ def _not_a_number(text: PythonText, words: list[Word]) -> tuple[Word, str] | Non
     return None
 
 
-def _words(program: Program) -> list[Word] | None:
+def given_words(program: Program) -> list[Word] | None:
     """The arguments; None: how many there are is not known."""
     words = program.arguments
     if any(one.name in ("xargs", "parallel") for one in program.command.launchers):
@@ -275,141 +274,3 @@ def _getopts(text: str, words: list[Word]) -> tuple[Word | None, str] | None:
         if f"{letter}:" in found[0] and len(word.text) == 2 and rest:
             rest.pop(0)
     return None
-
-
-_COUNTS = {
-    "python": (r"len\(\s*(?:sys\.)?argv\s*\)\s*(!=|<=?|>=?)\s*(\d+)", 1),
-    "c": (r"\bargc\s*(!=|<=?|>=?)\s*(\d+)", 1),
-    "r": (r"length\(\s*\w*arg\w*\s*\)\s*(!=|<=?|>=?)\s*(\d+)", 0),
-    "julia": (r"length\(\s*ARGS\s*\)\s*(!=|<=?|>=?)\s*(\d+)", 0),
-    "perl": (r"(?:scalar\s*\(?\s*)?@ARGV\s*\)?\s*(!=|<=?|>=?)\s*(\d+)", 0),
-    "fortran": (r"(?i)command_argument_count\(\)\s*(/=|<=?|>=?)\s*(\d+)", 0),
-    "bash": (r"(?:\[\[?|test|\(\()\s*\"?\$\{?#\}?\"?\s*(-ne|-lt|-gt|!=|<=?|>=?)\s*(\d+)", 0),
-}
-_COUNTS["cpp"] = _COUNTS["c"]
-_STOPS = re.compile(
-    r"(?i)\b(?:exit|stop|quit|die|return\s+[1-9-]|raise|usage|error|abort|croak|throw)\b"
-)
-_OPTIONAL = re.compile(
-    r"\$#|\$\{#|\$[@*]|\s-[nzv]\s|\$\{\w+:?[-+=]|\bcase\b|\bshift\b|\bgetopts\b|\bset --"
-)
-"""What shows that a script or function of the shell may have fewer arguments."""
-_FEW = {"!=": 0, "-ne": 0, "/=": 0, "<": 0, "-lt": 0, "<=": 1}
-_MANY = {"!=": 0, "-ne": 0, "/=": 0, ">": 0, "-gt": 0, ">=": -1}
-
-
-@rule(
-    "JS336 Another number of arguments than the program wants",
-    fails="python3 - a <<'EOF'\nimport sys\nif len(sys.argv) != 3:\n    sys.exit('two')\nEOF\n",
-    passes="python3 - a b <<'EOF'\nimport sys\nif len(sys.argv) != 3:\n    sys.exit('two')\nEOF\n",
-)
-def _counted(job: Job) -> Iterator[Hit]:
-    """Where the program compares their number, or needs one (``${2:?}``), and ends."""
-    for program, words in _started(job):
-        assert program.source is not None
-        text = program.source.text
-        language = program.language or ""
-        if language == "bash":
-            text = re.sub(r"(?ms)^(?:function\s+)?\w+\s*\(\)\s*\{.*?^\}", "", text)
-            if re.search(r"\bshift\b|\bset --", text):
-                continue
-        given = len(words)
-        form, extra = _COUNTS.get(language, (r"(?!)", 0))
-        needed = (
-            [int(one) for one in re.findall(r"\$\{(\d):?\?", text)] if language == "bash" else []
-        )
-        if language == "bash" and re.search(r"^\s*set\s+-\w*u|nounset", text, re.M):
-            needed += [int(one) for one in re.findall(r"\$\{?([1-9])(?!\d|:?[-+=])", text)]
-        elif language == "bash" and not _OPTIONAL.search(text):
-            plain = re.sub(r"'[^']*'|<<-?\s*[\"'\\](?s:.*)", "", text)
-            taken = re.findall(r"(?<!\\)\$\{?([1-9])(?![\d:#%/-])", plain)
-            needed += [int(one) for one in taken]
-        needed += _taken(language, text)
-        low, high = max(needed, default=0), 1_000_000
-        for found in re.finditer(form, text):
-            if _STOPS.search(_body(text, found.end())):
-                number = int(found[2]) - extra
-                if found[1] in _FEW:
-                    low = max(low, number + _FEW[found[1]])
-                if found[1] in _MANY:
-                    high = min(high, number + _MANY[found[1]])
-        if low <= high and not low <= given <= high:
-            wanted = (
-                str(low) if low == high else f"at least {low}" if given < low else f"at most {high}"
-            )
-            message = f"the program wants {wanted} arguments, {given} are given"
-            yield hit(program.command, message)
-
-
-_TAKES = {
-    "r": (r"commandArgs\(\s*(?:trailingOnly\s*=\s*)?T", r"\b\w*arg\w*\[\[?(\d+)\]", 0),
-    "julia": (r"", r"\bARGS\[(\d+)\]", 0),
-    "perl": (r"", r"\$ARGV\[(\d+)\]", 1),
-    "c": (r"", r"\bargv\[(\d+)\]", 0),
-}
-_TAKES["cpp"] = _TAKES["c"]
-_MAY_LACK = {
-    "r": r"length\(|is\.na\(|tryCatch|\bnargs\b|optparse|argparse|\bif\b",
-    "julia": r"length\(ARGS|isempty\(ARGS|\btry\b|get\(ARGS|ArgParse",
-    "perl": r"@ARGV|#ARGV|defined|//|\|\||Getopt|shift",
-    **dict.fromkeys(("c", "cpp"), r"\bargc\b(?!\s*,)|getopt"),
-}
-"""What shows that a program asks how many arguments there are."""
-
-
-def _taken(language: str, text: str) -> list[int]:
-    """The numbers of the arguments that a program takes without asking whether they are there."""
-    first, form, more = _TAKES.get(language, (r"(?!)", "", 0))
-    if not re.search(first, text) or re.search(_MAY_LACK.get(language, ""), text):
-        return []
-    return [int(one) + more for one in re.findall(form, text)]
-
-
-def _body(text: str, at: int) -> str:
-    """What follows a condition, up to the end of its block or four lines."""
-    after = "\n".join(text[at : at + 600].split("\n")[:5])
-    return re.split(r"(?m)^\s*(?:fi|end|\}|else\b.*|elif\b.*)\s*$", after)[0]
-
-
-def _started(job: Job) -> Iterator[tuple[Program, list[Word]]]:
-    """Programs with their arguments; compiled ones where they are started."""
-    compiled: dict[str, Program] = {}
-    own = Source(job.source.file, job.text)
-    if job.arguments is not None and job.language == "bash" and job.commands:
-        yield Program(own, "bash", job.commands[0], job.arguments), list(job.arguments)
-    yield from _called(job)
-    for program in job.walk.programs:
-        one, command, name = program, program.command, program.interpreter or ""
-        texts = [word.text for word in command.arguments]
-        if program.source is not None and COMPILERS.fullmatch(name.rpartition("/")[2]):
-            output = texts[texts.index("-o") + 1 :][:1] if "-o" in texts else ["a.out"]
-            if output and "-c" not in texts and "argc" in program.source.text:
-                compiled[output[0].rpartition("/")[2]] = program
-            continue
-        if program.source is None:
-            built = compiled.get((program.word.text if program.word else "").rpartition("/")[2])
-            if built is None:
-                continue
-            arguments = program.arguments
-            one = Program(built.source, built.language, command, arguments)
-        words = _words(one)
-        unknown = program.path == job.path and job.arguments is None
-        if words is not None and not command.checked and not unknown:
-            yield one, words
-
-
-def _called(job: Job) -> Iterator[tuple[Program, list[Word]]]:
-    """Functions of the shell where they are called."""
-    text = "\n".join(one.text for one in job.walk.sources)
-    form = r"^[ \t]*(?:function\s+)?([\w-]+)\s*\(\s*\)\s*\{(.*?)^[ \t]*\}"
-    bodies = dict(re.findall(form, text, re.M | re.S))
-    if re.search(r"\btrap\b|\bexport -f\b", text):
-        return
-    for command in job.commands:
-        body = bodies.get(command.name or "")
-        if body is None or command.launchers or command.checked:
-            continue
-        one = Program(Source(command.source.file, body), "bash", command, command.arguments)
-        words = _words(one)
-        if words is not None:
-            yield one, words

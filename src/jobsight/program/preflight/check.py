@@ -19,6 +19,7 @@ from jobsight.program.preflight import (
     condor,
     condorfiles,
     condorpool,
+    counts,
     dags,
     datafiles,
     endless,
@@ -69,9 +70,9 @@ _OF_FILES = frozenset({"JS008", "JS103", "JS105", "JS401", "JS403", "JS413", "JS
 """Rules that look at the files of a machine: not for a text sent from elsewhere."""
 
 _RULES = (
-    arguments, arrays, compiled, condor, condorfiles, condorpool, dags, datafiles, endless, folders,
-    given, gpus, habits, limits, logic, missing, names, otherfiles, pythoncalls, pythonfiles,
-    pythonlogic, pythonslips, requests, slips, starts, syntax, tools, traps, variables,
+    arguments, arrays, compiled, condor, condorfiles, condorpool, counts, dags, datafiles, endless,
+    folders, given, gpus, habits, limits, logic, missing, names, otherfiles, pythoncalls,
+    pythonfiles, pythonlogic, pythonslips, requests, slips, starts, syntax, tools, traps, variables,
 )  # fmt: skip
 """The modules whose import registers the rules."""
 

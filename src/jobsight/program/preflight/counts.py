@@ -1,0 +1,153 @@
+"""JS336: the number of arguments that a program, a script or a function is given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from jobsight.program.preflight.arguments import given_words
+from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.job import Job
+from jobsight.program.shell.model import Program, Source, Word
+from jobsight.program.shell.programs import COMPILERS
+
+__all__: list[str] = []
+
+_COUNTS = {
+    "python": (r"len\(\s*(?:sys\.)?argv\s*\)\s*(!=|<=?|>=?)\s*(\d+)", 1),
+    "c": (r"\bargc\s*(!=|<=?|>=?)\s*(\d+)", 1),
+    "r": (r"length\(\s*\w*arg\w*\s*\)\s*(!=|<=?|>=?)\s*(\d+)", 0),
+    "julia": (r"length\(\s*ARGS\s*\)\s*(!=|<=?|>=?)\s*(\d+)", 0),
+    "perl": (r"(?:scalar\s*\(?\s*)?@ARGV\s*\)?\s*(!=|<=?|>=?)\s*(\d+)", 0),
+    "fortran": (r"(?i)command_argument_count\(\)\s*(/=|<=?|>=?)\s*(\d+)", 0),
+    "bash": (r"(?:\[\[?|test|\(\()\s*\"?\$\{?#\}?\"?\s*(-ne|-lt|-gt|!=|<=?|>=?)\s*(\d+)", 0),
+}
+_COUNTS["cpp"] = _COUNTS["c"]
+_STOPS = re.compile(
+    r"(?i)\b(?:exit|stop|quit|die|return\s+[1-9-]|raise|usage|error|abort|croak|throw)\b"
+)
+_OPTIONAL = re.compile(
+    r"\$#|\$\{#|\$[@*]|\s-[nzv]\s|\$\{\w+:?[-+=]|\bcase\b|\bshift\b|\bgetopts\b|\bset --"
+)
+"""What shows that a script or function of the shell may have fewer arguments."""
+_FEW = {"!=": 0, "-ne": 0, "/=": 0, "<": 0, "-lt": 0, "<=": 1}
+_MANY = {"!=": 0, "-ne": 0, "/=": 0, ">": 0, "-gt": 0, ">=": -1}
+
+
+@rule(
+    "JS336 Another number of arguments than the program wants",
+    fails="python3 - a <<'EOF'\nimport sys\nif len(sys.argv) != 3:\n    sys.exit('two')\nEOF\n",
+    passes="python3 - a b <<'EOF'\nimport sys\nif len(sys.argv) != 3:\n    sys.exit('two')\nEOF\n",
+)
+def _counted(job: Job) -> Iterator[Hit]:
+    """Where the program compares their number, or needs one (``${2:?}``), and ends."""
+    for program, words in _started(job):
+        assert program.source is not None
+        text = program.source.text
+        language = program.language or ""
+        if language == "bash":
+            text = re.sub(r"(?ms)^(?:function\s+)?\w+\s*\(\)\s*\{.*?^\}", "", text)
+            if re.search(r"\bshift\b|\bset --", text):
+                continue
+        given = len(words)
+        form, extra = _COUNTS.get(language, (r"(?!)", 0))
+        needed = _needed_by_shell(text) if language == "bash" else _taken(language, text)
+        low, high = max(needed, default=0), 1_000_000
+        for found in re.finditer(form, text):
+            if _STOPS.search(_body(text, found.end())):
+                number = int(found[2]) - extra
+                if found[1] in _FEW:
+                    low = max(low, number + _FEW[found[1]])
+                if found[1] in _MANY:
+                    high = min(high, number + _MANY[found[1]])
+        if low <= high and not low <= given <= high:
+            wanted = (
+                str(low) if low == high else f"at least {low}" if given < low else f"at most {high}"
+            )
+            message = f"the program wants {wanted} arguments, {given} are given"
+            yield hit(program.command, message)
+
+
+_TAKES = {
+    "r": (r"commandArgs\(\s*(?:trailingOnly\s*=\s*)?T", r"\b\w*arg\w*\[\[?(\d+)\]", 0),
+    "julia": (r"", r"\bARGS\[(\d+)\]", 0),
+    "perl": (r"", r"\$ARGV\[(\d+)\]", 1),
+    "c": (r"", r"\bargv\[(\d+)\]", 0),
+}
+_TAKES["cpp"] = _TAKES["c"]
+_MAY_LACK = {
+    "r": r"length\(|is\.na\(|tryCatch|\bnargs\b|optparse|argparse|\bif\b",
+    "julia": r"length\(ARGS|isempty\(ARGS|\btry\b|get\(ARGS|ArgParse",
+    "perl": r"@ARGV|#ARGV|defined|//|\|\||Getopt|shift",
+    **dict.fromkeys(("c", "cpp"), r"\bargc\b(?!\s*,)|getopt"),
+}
+"""What shows that a program asks how many arguments there are."""
+
+
+def _taken(language: str, text: str) -> list[int]:
+    """The numbers of the arguments that a program takes without asking whether they are there."""
+    first, form, more = _TAKES.get(language, (r"(?!)", "", 0))
+    if not re.search(first, text) or re.search(_MAY_LACK.get(language, ""), text):
+        return []
+    return [int(one) + more for one in re.findall(form, text)]
+
+
+def _needed_by_shell(text: str) -> list[int]:
+    """The numbers of the arguments that a script or function of the shell cannot do without."""
+    needed = re.findall(r"\$\{(\d):?\?", text)
+    if re.search(r"^\s*set\s+-\w*u|nounset", text, re.M):
+        needed += re.findall(r"\$\{?([1-9])(?!\d|:?[-+=])", text)
+    elif not _OPTIONAL.search(text):
+        plain = re.sub(r"'[^']*'|<<-?\s*[\"'\\](?s:.*)", "", text)
+        needed += re.findall(r"(?<!\\)\$\{?([1-9])(?![\d:#%/-])", plain)
+    return [int(one) for one in needed]
+
+
+def _body(text: str, at: int) -> str:
+    """What follows a condition, up to the end of its block or four lines."""
+    after = "\n".join(text[at : at + 600].split("\n")[:5])
+    return re.split(r"(?m)^\s*(?:fi|end|\}|else\b.*|elif\b.*)\s*$", after)[0]
+
+
+def _started(job: Job) -> Iterator[tuple[Program, list[Word]]]:
+    """Programs with their arguments; compiled ones where they are started."""
+    compiled: dict[str, Program] = {}
+    own = Source(job.source.file, job.text)
+    if job.arguments is not None and job.language == "bash" and job.commands:
+        yield Program(own, "bash", job.commands[0], job.arguments), list(job.arguments)
+    yield from _called(job)
+    for program in job.walk.programs:
+        one, command, name = program, program.command, program.interpreter or ""
+        texts = [word.text for word in command.arguments]
+        if program.source is not None and COMPILERS.fullmatch(name.rpartition("/")[2]):
+            output = texts[texts.index("-o") + 1 :][:1] if "-o" in texts else ["a.out"]
+            if output and "-c" not in texts and "argc" in program.source.text:
+                compiled[output[0].rpartition("/")[2]] = program
+            continue
+        if program.source is None:
+            built = compiled.get((program.word.text if program.word else "").rpartition("/")[2])
+            if built is None:
+                continue
+            arguments = program.arguments
+            one = Program(built.source, built.language, command, arguments)
+        words = given_words(one)
+        unknown = program.path == job.path and job.arguments is None
+        if words is not None and not command.checked and not unknown:
+            yield one, words
+
+
+def _called(job: Job) -> Iterator[tuple[Program, list[Word]]]:
+    """Functions of the shell where they are called."""
+    text = "\n".join(one.text for one in job.walk.sources)
+    form = r"^[ \t]*(?:function\s+)?([\w-]+)\s*\(\s*\)\s*\{(.*?)^[ \t]*\}"
+    bodies = dict(re.findall(form, text, re.M | re.S))
+    if re.search(r"\btrap\b|\bexport -f\b", text):
+        return
+    for command in job.commands:
+        body = bodies.get(command.name or "")
+        if body is None or command.launchers or command.checked:
+            continue
+        one = Program(Source(command.source.file, body), "bash", command, command.arguments)
+        words = given_words(one)
+        if words is not None:
+            yield one, words
