@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from jobsight.documents import to_json
 from jobsight.errors import UsageError
 from jobsight.service.web.callers import Caller
+from jobsight.service.web.examples import example
 from jobsight.service.web.guards import RefusedError
 from jobsight.service.web.joblists import MOST_JOBS, summary
 from jobsight.service.web.site import Site
@@ -94,7 +95,7 @@ class Wanted(BaseModel):
     options: Annotated[list[_Option], Field(max_length=100)] = []
 
 
-@router.get("/jobs", response_model=dict[str, Any])
+@router.get("/jobs", response_model=dict[str, Any], responses=example("jobs"))
 def jobs(
     site: TheSite,
     who: Asking,
@@ -120,13 +121,13 @@ def job(site: TheSite, who: Asking, id: _Id) -> Response:  # noqa: A002
     return _json(to_json(site.job(who, id)))
 
 
-@router.get("/jobs/{id}/answers", response_model=dict[str, Any])
+@router.get("/jobs/{id}/answers", response_model=dict[str, Any], responses=example("answers"))
 def answers(site: TheSite, who: Asking, id: _Id) -> Response:  # noqa: A002
     """What each question answers for a job now; `problems` says why one does not."""
     return _json(site.answers(who, id))
 
 
-@router.post("/answers/{question}", response_model=dict[str, Any])
+@router.post("/answers/{question}", response_model=dict[str, Any], responses=example("ask"))
 def ask(
     site: TheSite,
     who: Asking,
@@ -148,13 +149,13 @@ def check(site: TheSite, who: Asking, sent: Annotated[Script, Body()]) -> Respon
     return _json(site.check(who, sent.name, sent.script, sent.options))
 
 
-@router.get("/held", response_model=list[dict[str, Any]])
+@router.get("/held", response_model=list[dict[str, Any]], responses=example("held"))
 def held(site: TheSite, who: Asking) -> Response:
     """The held jobs by cause and cluster: one decision each, the greatest gain first."""
     return _json(site.held(who))
 
 
-@router.get("/pending", response_model=list[dict[str, Any]])
+@router.get("/pending", response_model=list[dict[str, Any]], responses=example("pending"))
 def pending(
     site: TheSite, who: Asking, limit: Annotated[int, Query(ge=1, le=MOST_JOBS)] = 200
 ) -> Response:
@@ -175,7 +176,7 @@ def collectors(site: TheSite, who: Asking) -> Response:
     return _json(site.collectors(who))
 
 
-@router.get("/health", response_model=dict[str, Any])
+@router.get("/health", response_model=dict[str, Any], responses=example("health"))
 def health(site: TheSite) -> Response:
     """Whether the service answers, and how far it has read the store."""
     return _json(site.health())

@@ -9,6 +9,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp.client.client import Client
@@ -222,3 +223,30 @@ def test_a_unix_socket_says_who_is_at_the_other_end() -> None:
         accepted, _ = listening.accept()
         assert peer_of(accepted) == peer_of(asking) == os.getuid()
         accepted.close()
+
+
+@pytest.mark.slow
+def test_examples_in_the_description_have_keys_of_what_is_answered(
+    tmp_path: Path,
+) -> None:
+    found = site(tmp_path)
+    with client(found, "root", "admin") as asks:
+        assert found.follower.await_ready(120) is not None
+        described = asks.get("/openapi.json").json()["paths"]
+
+        def of(path: str, method: str = "get") -> Any:
+            answer = described[f"/api/v1{path}"][method]["responses"]["200"]["content"]
+            return answer["application/json"]["example"]
+
+        lists = {path: asks.get(f"/api/v1{path}").json() for path in ("/jobs", "/held", "/pending")}
+        assert of("/jobs").keys() <= lists["/jobs"].keys()
+        assert of("/jobs")["jobs"][0].keys() <= lists["/jobs"]["jobs"][0].keys()
+        assert of("/held")[0].keys() <= lists["/held"][0].keys()
+        assert of("/pending")[0].keys() <= lists["/pending"][0].keys()
+        own, answered = of("/jobs/{id}/answers"), asks.get("/api/v1/jobs/90/answers").json()
+        assert own.keys() <= answered.keys()
+        for question in ("fail", "start"):
+            assert own["answers"][question].keys() <= answered["answers"][question].keys()
+        assert of("/health").keys() <= asks.get("/api/v1/health").json().keys()
+        sent = asks.post("/api/v1/answers/fail", json={"jobs": ["90"]}).json()
+        assert of("/answers/{question}", "post")["answers"][0].keys() <= sent["answers"][0].keys()
