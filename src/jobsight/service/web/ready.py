@@ -37,8 +37,9 @@ __all__ = ["Follower", "Ready"]
 
 T = TypeVar("T")
 
-_REST = 2.0
-"""After work of some seconds, so many times as long passes before the next: requests come first."""
+_REST, _LONGEST_REST = 2.0, 10.0
+"""After work of some seconds, so many times as long passes before the next: requests come first.
+At most so many seconds: new holds are waited for."""
 _STEP = 10_000_000
 """µs: answers are as of multiples of it, so that those asked for together share their work."""
 _MOST_CACHED = 10_000
@@ -224,7 +225,8 @@ class Follower:
             # What was written while all was read for the first time is looked for at once.
             spent = 0.0 if first else time.monotonic() - started
             self._wake.clear()
-            self._wake.wait(max(self._settings.serve.follow_seconds, _REST * spent))
+            rest = min(_REST * spent, _LONGEST_REST)
+            self._wake.wait(max(self._settings.serve.follow_seconds, rest))
 
     def _look(self) -> None:
         before = self._ready
