@@ -62,7 +62,7 @@ def test_a_sound_model_passes(sound: Audit) -> None:
 
 def test_every_check_states_its_power(sound: Audit) -> None:
     judged = [check for check in sound.checks if check.grade is not None]
-    assert len(judged) >= 8
+    assert len(judged) >= 7
     assert all("would have found" in check.power for check in judged)
 
 
