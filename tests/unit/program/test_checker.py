@@ -79,6 +79,9 @@ def test_what_it_runs_is_followed() -> None:
         "N=3\nsed 's/\\$N/x/' a.txt\nbash -c 'echo $N'\n=== a.txt\n1\n",
         'id=${PBS_JOBID:-$SLURM_JOB_ID}\necho "$id"\n',
         "D=d_$USER\nmkdir $D && cd $D\ncp ../a.txt .\nsort a.txt\n=== a.txt\n1\n",
+        "perl a.pl\n=== a.pl\n$b{$_} = 1 for qw(x y);\nprint sort keys %b;\n",
+        "python3 a.py\n=== a.py\nprint(''.join('ab'))\n=== __init__.py\n",
+        "octave a.m\n=== a.m\n# a comment\nx = 1;\nif (! x)\n  x += 1;\nendif\nprintf('%d', x)\n",
         "show() { if [ $# -eq 0 ]; then echo none; else echo $1; fi; }\nshow\n",
     ],
 )

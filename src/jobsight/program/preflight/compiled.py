@@ -17,7 +17,7 @@ from jobsight.commands import child_environment, run_command
 from jobsight.program.languages import syntax_tree, tree_errors
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.openers import dedented, unclosed
+from jobsight.program.preflight.openers import as_matlab, dedented, unclosed
 from jobsight.program.shell.model import Program, Source
 
 __all__: list[str] = []
@@ -158,11 +158,12 @@ def _by_tree(source: Source, language: str, program: Program) -> Iterator[Hit]:
             yield hit(source.text.count("\n", 0, lost.end()) + 1,
                       "R: else begins a line, behind a complete if", "} else",
                       source=source)  # fmt: skip
-    lost_end = dedented(source.text) if language == "matlab" else None
+    text = as_matlab(source.text) if language == "matlab" else source.text
+    lost_end = dedented(text) if language == "matlab" else None
     if lost_end is not None:
         yield hit(lost_end, "MATLAB: end is missing", source=source)
         return
-    found = tree_errors(syntax_tree(language, source.text.encode("utf-8", "replace")))
+    found = tree_errors(syntax_tree(language, text.encode("utf-8", "replace")))
     if 0 < len(found) <= 2:
         line, _, missing = found[0]
         line = unclosed(source.text) or line

@@ -12,7 +12,7 @@ from jobsight.program.preflight.traces import siblings
 from jobsight.program.shell.model import Program, Source
 from jobsight.text import wordlist
 
-__all__: list[str] = []
+__all__ = ["PERL_ASIDE"]
 
 _KNOWN = {
     "r": wordlist(
@@ -58,6 +58,8 @@ _SET = {
     "lua": r"(?<![\w.:])([A-Za-z]\w*)\s*=(?!=)|\bfor\s+(\w+)\b",
 }
 """What gives a name a value."""
+PERL_ASIDE = r"(?ms)^=[a-z].*?(?:^=cut\b|\Z)|^__(?:END|DATA)__.*|(?<![$\\])#[^\n]*"
+"""Documentation, data and comments of Perl."""
 _COMMENT = {"matlab": "[#%]", "lua": "--"}
 _TEXTS = r"\"{3}(?s:.*?)\"{3}|\"(?:[^\"\\\n]|\\.)*\"|(?<![\w)\]}.'])'(?:[^'\\\n]|\\.)*'"
 _OF_DATA = re.compile(
@@ -74,8 +76,8 @@ def _programs(job: Job, languages: object) -> Iterator[tuple[Program, Source, st
         if source is not None and source.exact and program.language in languages:  # type: ignore[operator]
             language = program.language or ""
             form = rf"{_TEXTS}|{_COMMENT.get(language, '#')}.*"
-            whole = language in ("perl", "go")
-            yield program, source, source.text if whole else re.sub(form, _blanked, source.text)
+            form = {"go": r"(?!)", "perl": PERL_ASIDE}.get(language, form)
+            yield program, source, re.sub(form, _blanked, source.text)
 
 
 def _blanked(found: re.Match[str]) -> str:
@@ -130,7 +132,7 @@ def _variables(language: str, text: str, everything: str) -> Iterator[tuple[str,
         if not once or (language == "r" and _OF_DATA.search(line)) or "import" in line:
             continue
         close = next((one for one in sorted(names) if len(one) > 3 and _slip(name, one)), None)
-        if close is not None:
+        if close is not None and not re.search(rf"\b{re.escape(close)}\s*(?:<-|=[^=])", line):
             yield name, at, close
 
 
@@ -173,7 +175,7 @@ _LOADS = re.compile(
 )
 _BRINGS = (
     r"(?m)^[^#\n]*?(?:(?:library|require|requireNamespace|loadNamespace)\("
-    r"|\b(?:using|import|use)\s+[A-Z]\w+)[^\n]*"
+    r"|\b(?:using|import|use|require)\s+[A-Z]\w+)[^\n]*"
 )
 _BARE = re.compile(
     r"\b(?:parallel|stats|utils|methods|grid|splines|Random|Printf|LinearAlgebra|Dates|Statistics"
@@ -238,10 +240,14 @@ def _go(job: Job) -> Iterator[Hit]:
         imports = re.finditer(r"(?m)^\s*(?:import\s+)?([\w.]+\s+)?\"([\w./-]+)\"", code[start:end])
         for found in imports:
             name = (found[1] or found[2].rpartition("/")[2]).strip()
-            if name not in ("_", ".") and "-" not in name and not re.search(rf"\b{name}\.", rest):
+            if (
+                name not in ("_", ".", "C")
+                and "-" not in name
+                and not re.search(rf"\b{name}\.", rest)
+            ):
                 line = code.count("\n", 0, start + found.start(2)) + 1
                 yield hit(line, f"{found[2]} is imported and not used", source=source)
-        for found in re.finditer(r"(?m)^\s*(?:var\s+)?(\w+)\b(?:\s*:=|(?<=\w) \S+ =)", rest):
+        for found in re.finditer(r"(?m)^[ \t]+(?:var\s+(?=\w+\s)|(?=\w+\s*:=))(\w+)", rest):
             name, inside = found[1], re.search(r"(?m)^func\b", rest[: found.start()])
             if name != "_" and inside and len(re.findall(rf"\b{name}\b", rest)) == 1:
                 line = code.count("\n", 0, end + found.start(1)) + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["dedented", "opener", "unclosed"]
+__all__ = ["as_matlab", "dedented", "opener", "unclosed"]
 
 _CLOSES = {
     "if": "fi",
@@ -161,6 +161,33 @@ def unclosed(text: str) -> int | None:
             if not one_line and bare.count("{") >= bare.count("}"):
                 stack.append((number, indent))
     return stack[-1][0] if stack else None
+
+
+_OCTAVE = (
+    (r"(?m)^(\s*)#([{}]?)", r"\1%\2"),
+    (r"(?m)(?<=[\s;,)])#(?=.*$)", "%"),
+    (r"(?m)(,|&&|\|\|)[ \t]*$", r"\1 ..."),
+    (r"\bend(?:_try_catch|_unwind_protect|if|for|while|function|switch|parfor)\b", "end"),
+    (r"\bunwind_protect_cleanup\b", "catch"),
+    (r"\bunwind_protect\b", "try"),
+    (r"\b(?:persistent|global)\s+(?=\w+\s*=)", ""),
+    (r"!(?==)", "~"),
+    (r"(?<![\w!])!(?=\s*[\w(])", "~"),
+    (r"(?m)^(\s*[\w.(),: ]+?)\s*\.?[-+*/^|&]=(?!=)", r"\1 ="),
+    (r"(?m)^(\s*\w+\s*=\s*)(?:\w+\s*=(?!=)\s*)+", r"\1"),
+    (r"(?m)^(\s*)(?:\+\+|--)?(\w+)(?:\+\+|--)?\s*;", r"\1\2;"),
+)
+"""What Octave has beyond MATLAB, and the same in MATLAB's words."""
+
+
+def as_matlab(text: str) -> str:
+    """A program of Octave as the grammar of MATLAB takes it, line by line."""
+    if re.search(r"(?m)^\s*do\s*(?:[#%].*)?$", text):
+        return ""
+    for form, other in _OCTAVE:
+        text = re.sub(form, other, text)
+    values = re.compile(r"(?<=\w)\s*=\s*(?:[^,()=\n]|\(\s*\))+(?=[,)])")  # of arguments
+    return re.sub(r"(?m)^\s*function\b.*", lambda m: values.sub("", m[0]), text)
 
 
 def dedented(text: str) -> int | None:

@@ -16,6 +16,7 @@ from jobsight.commands import child_environment, run_command
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.missing import one_slip
+from jobsight.program.preflight.names import PERL_ASIDE
 from jobsight.program.preflight.traces import absent, near, path_of, trace_of
 from jobsight.program.shell.model import Command, Source, Word
 from jobsight.program.submission.job import Place
@@ -94,7 +95,8 @@ def _of_perl(source: Source, command: Command, job: Job) -> Iterator[Hit]:
         *_perl_folders(perl),
         *(one.text[2:] for one in command.arguments if one.text[:2] == "-I"),
     ]
-    for found in re.finditer(r"^\s*use ([A-Z][\w:]*)", source.text, re.M):
+    text = re.sub(PERL_ASIDE, lambda m: re.sub(r"[^\n]", " ", m[0]), source.text)
+    for found in re.finditer(r"^\s*use ([A-Z][\w:]*)", text, re.M):
         path = found[1].replace("::", "/") + ".pm"
         if not any(job.machine.exists(f"{one}/{path}") for one in folders):
             line = source.text.count("\n", 0, found.start(1)) + 1

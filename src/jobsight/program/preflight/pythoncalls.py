@@ -209,7 +209,7 @@ def _module_members(program: Program, text: PythonText, job: Job) -> Iterator[Hi
             front, _, rest = dotted(node).partition(".")
             module = named.get(front, "")
             path = rest.split(".") if rest else []
-            if not path or text.stores[front] != 1 or f"{module}.{path[0]}" in full:
+            if not (module and path) or text.stores[front] != 1 or f"{module}.{path[0]}" in full:
                 continue
             if _lacks(module, path, program, job) and not _lacks(module, path[:-1], program, job):
                 yield hit(node, f"{module} has no {rest}", source=program.source)

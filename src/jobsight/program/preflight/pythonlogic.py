@@ -186,7 +186,11 @@ def _cannot(node: ast.AST, text: PythonText, fed: bool) -> tuple[str, str | None
         return "a text and a number do not go together: TypeError", "int(...), or str(...)"
     if isinstance(node, ast.For):
         looped = node.iter
-        if isinstance(looped, ast.Attribute) and looped.attr in _METHODS:
+        own = isinstance(looped, ast.Attribute) and any(
+            isinstance(n, ast.Attribute) and n.attr == looped.attr and isinstance(n.ctx, ast.Store)
+            for n, _ in text.nodes
+        )
+        if isinstance(looped, ast.Attribute) and looped.attr in _METHODS and not own:
             return f"{looped.attr} is not called: TypeError", f".{looped.attr}()"
         if isinstance(looped, ast.Call) and isinstance(looped.func, ast.Attribute):
             looped = looped.func.value  # for k, v in d.items()
