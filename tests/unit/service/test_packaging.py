@@ -69,6 +69,12 @@ def test_the_unit_notifies_guards_and_owns_its_folders() -> None:
     assert told["ExecStart"].split()[1:] == ["collect", "--log-format", "json"]
 
 
+def test_the_service_may_ask_the_kernel_whose_a_connection_is() -> None:
+    unit = (UNITS / "jobsight-serve.service").read_text()
+    (allowed,) = re.findall(r"^RestrictAddressFamilies=(.*)$", unit, re.MULTILINE)
+    assert {"AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK"} == set(allowed.split())
+
+
 def test_systemd_takes_the_units_as_setup_writes_them(tmp_path: Path) -> None:
     done = CliRunner().invoke(
         app, ["setup", "systemd", "--output", str(tmp_path), "--program", "/bin/true"]
