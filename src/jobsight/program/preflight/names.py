@@ -44,8 +44,9 @@ _KNOWN = {
         "interp1 isempty isfield ismember length linspace load logspace max mean median meshgrid "
         "mldivide norm num2str numel ones plot polyfit polyval print rand randi randn readtable "
         "regexp repmat reshape round saveas size sort sprintf sqrt std str2double str2num strcat "
-        "cell exit histc plot3 randg randp rande sqrtm strcmpi strncmp strvcat strcmp "
-        "strrep strsplit strtrim struct sum textscan trapz unique vertcat writetable zeros"
+        "printf puts fputs fdisp cell exit histc plot3 randg randp rande sqrtm strcmpi "
+        "strncmp strvcat strcmp strrep strsplit strtrim struct sum textscan trapz "
+        "unique vertcat writetable zeros"
     ),
 }
 """Functions of the languages themselves that programs use most."""

@@ -79,6 +79,8 @@ _READERS = {
     "readlink": "",
     "du": "d",
 }
+_PACKS = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "gunzip": "", "bunzip2": "", "unxz": ""}
+"""Commands that write next to a file, and what they add to its name."""
 _SBATCH = "A a b D M C c d e x G i J L w N n p q t o m append file"
 _SKIPS_FIRST = frozenset(wordlist("grep egrep fgrep zgrep sed awk gawk chmod chown jq"))
 _SILENT = frozenset({"ls", "tr", "file", "readlink", "du", "split", "csplit"})
@@ -193,6 +195,10 @@ def _reader(name: str, words: tuple[Word, ...]) -> Iterator[Use]:
     if name == "awk" or name == "gawk":
         found = [word for word in found if "=" not in word.text]
     yield from (Use("read", word) for word in found)
+    for word in found if name in _PACKS else ():
+        packed = name not in ("gunzip", "bunzip2", "unxz") and "-d" not in options
+        value = f"{word.value}{_PACKS[name]}" if packed else (word.value or "").rpartition(".")[0]
+        yield Use("write", word._replace(value=value if word.value else None))
 
 
 _WRITES = {
