@@ -141,7 +141,7 @@ def uses_of(command: Command) -> Iterator[Use]:
         yield from (Use("read", word) for word in command.arguments[:1])
     elif name in _READERS:
         yield from _reader(name, command.arguments)
-        yield from (Use("write", Word("$", None, one.place)) for one in _unnamed(name, command))
+        yield from _unnamed(name, command)
     elif name == "tar":
         yield from _tar(command.arguments)
     elif COMPILERS.fullmatch(name):
@@ -211,9 +211,10 @@ _WRITES = {
 """Programs of awk and sed, and names of split, under which files of unknown names are written."""
 
 
-def _unnamed(name: str, command: Command) -> list[Word]:
+def _unnamed(name: str, command: Command) -> list[Use]:
     form = _WRITES.get(name)
-    return [] if form is None else [w for w in command.words[:4] if re.search(form, w.text)][:1]
+    words = [] if form is None else [w for w in command.words[:4] if re.search(form, w.text)]
+    return [Use("write", Word("$", None, one.place)) for one in words[:1]]
 
 
 def _copies(words: list[Word]) -> list[Word]:
