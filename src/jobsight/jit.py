@@ -9,7 +9,9 @@ import contextlib
 import fcntl
 import hashlib
 import importlib
+import itertools
 import os
+import secrets
 import stat
 import sys
 import tempfile
@@ -20,6 +22,7 @@ from typing import Any, TypeVar
 
 import llvmlite.binding
 import numba
+import numba.core.bytecode
 import numba.core.caching
 import numba.np.linalg
 
@@ -149,6 +152,12 @@ class _CacheFile(numba.core.caching.IndexDataCacheFile):
 
 
 setattr(numba.core.caching, "IndexDataCacheFile", _CacheFile)  # noqa: B010 - not typed
+# Numba numbers functions from 1 in each process, and machine code finds what it calls by name and
+# number. Among kernels that several processes compiled, one number would stand for several
+# functions of one name (those that Numba makes for a sort, say), and the wrong one be called.
+setattr(  # noqa: B010 - not typed
+    numba.core.bytecode.FunctionIdentity, "_unique_ids", itertools.count(secrets.randbits(48))
+)
 
 
 def kernel(function: F) -> F:

@@ -125,3 +125,16 @@ def test_processes_that_compile_at_once_keep_their_code_apart(tmp_path: Path) ->
         list(pool.map(lambda number: record().save(number, f"code {number}"), range(64)))
     assert [record().load(number) for number in range(64)] == [f"code {n}" for n in range(64)]
     assert isinstance(jit.kernel(_jobs)._cache._cache_file, jit._CacheFile)  # type: ignore[attr-defined]
+
+
+def test_functions_of_two_processes_have_no_number_in_common() -> None:
+    program = """
+from numba.core.bytecode import FunctionIdentity
+from jobsight import jit
+def one(): pass
+print(FunctionIdentity.from_function(one).unique_id)
+"""
+    first, second = (
+        int(subprocess.check_output([sys.executable, "-c", program], text=True)) for _ in range(2)
+    )
+    assert abs(first - second) > 1_000_000
