@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.limits import PROVE
 from tests.testbed import SlurmCluster
 from typer.testing import CliRunner
 
@@ -24,7 +23,6 @@ from jobsight.store import open_store
 pytestmark = pytest.mark.slow
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "programs"
-MODELS = ("text", "stack") if PROVE else ("text",)
 LIBRARY = '''"""The site's own: the device settles while the program does nothing."""
 import select
 
@@ -114,10 +112,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, slurm_cluster: SlurmCluster) 
     shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_what_a_site_measures_corrects_what_is_said_of_its_jobs(
-    site: Site, tmp_path: Path, model: str
-) -> None:
+def test_what_a_site_measures_corrects_what_is_said_of_its_jobs(site: Site, tmp_path: Path) -> None:
     programs = [str(site.folder / f"refine_{k}.py") for k in range(len(NUMBERS))]
     said = site.bound(*programs[:-1])
     assert "waiting" not in said, said
@@ -125,7 +120,9 @@ def test_what_a_site_measures_corrects_what_is_said_of_its_jobs(
     site.said("collect", "--slurm", "--once", "--store", site.url)
     site.bound(*jobs)
     before = site.right()
-    site.said("train", "bound", str(CORPUS), site.url, "--model", model, "-o", str(tmp_path / "m"))
+    site.said(
+        "train", "bound", str(CORPUS), site.url, "--model", "stack", "-o", str(tmp_path / "m")
+    )
     learned = tmp_path / "m"
     assert site.bound(programs[-1], model=learned) == ["waiting"]
     site.bound(*jobs, model=learned)
