@@ -183,19 +183,20 @@ def _machine() -> str:
 
 
 def _count(one: Program, timeout: float) -> tuple[Counted | None, str]:
-    """Misses and instructions of its small run under cachegrind, and how that is known."""
+    """Misses and instructions of its small run under cachegrind, and how that is known.
+
+    Raises:
+        SourceError: the small run fails, or is not done in time.
+    """
     args = one.args if one.small is None else one.small
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         return None, "valgrind is missing"
-    try:
-        with _ready(one, timeout) as (work, ports), tempfile.TemporaryDirectory() as counts:
-            command = one.filled(one.command(args), work, **ports)
-            counting = cachegrind_command(valgrind, counts, command, CACHE)
-            _run(counting, work, timeout * _SLOWER, f"{one.path} under cachegrind")
-            return read_cachegrind(Path(counts)), "cachegrind"
-    except SourceError as error:
-        return None, printable(str(error), 200)
+    with _ready(one, timeout) as (work, ports), tempfile.TemporaryDirectory() as counts:
+        command = one.filled(one.command(args), work, **ports)
+        counting = cachegrind_command(valgrind, counts, command, CACHE)
+        _run(counting, work, timeout * _SLOWER, f"{one.path} under cachegrind")
+        return read_cachegrind(Path(counts)), "cachegrind"
 
 
 @contextmanager
