@@ -115,9 +115,10 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatc
 def test_the_width_that_is_told(
     monkeypatch: pytest.MonkeyPatch, told: str, expected: int | None
 ) -> None:
-    monkeypatch.setattr(sys, "stdout", io.StringIO())
-    monkeypatch.setenv("COLUMNS", told)
-    assert width() == expected
+    with monkeypatch.context() as patch:  # pytest's own lines need the real width again
+        patch.setattr(sys, "stdout", io.StringIO())
+        patch.setenv("COLUMNS", told)
+        assert width() == expected
 
 
 def test_bars_are_plain_where_nothing_else_can_be_shown(monkeypatch: pytest.MonkeyPatch) -> None:
