@@ -195,11 +195,9 @@ def _boost_quantiles(
         )  # fmt: skip
         rounds = made[0.5].best_iteration
     rounds = rounds or LEAST_ROUNDS
-    outer = rounds // 2 if len(train) >= MANY_ROWS else rounds
     for level in train.output.levels:
         if level not in made:
-            trees = rounds if level == 0.5 else outer
-            made[level] = lightgbm.train({**parameters, "alpha": level}, data, trees)
+            made[level] = lightgbm.train({**parameters, "alpha": level}, data, rounds)
     return [made[level] for level in train.output.levels], rounds
 
 
