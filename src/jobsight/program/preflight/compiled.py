@@ -130,11 +130,10 @@ def _complaints(
             line = _before(lines, line)
         yield line, message
     libraries = any(re.match(r"-l(?!m\b)", one.text) for one in program.command.arguments)
-    texts = "\n".join(one.source.text for one in job.walk.programs if one.source is not None)
     for found in re.finditer(
         rf"^{where}:(\d+):\d+: warning: (implicit decl.*['‘](\w+)['’])", said, re.M
     ):
-        known = libraries or len(re.findall(rf"\b{found[3]}\s*\(", texts)) > 1
+        known = libraries or len(re.findall(rf"\b{found[3]}\s*\(", job.program_texts)) > 1
         if not known and "built-in" not in found[2]:
             yield int(found[1]), found[2]
 

@@ -25,10 +25,9 @@ def _in_new_folders(job: Job) -> Iterator[Hit]:
     """It is in the folder of the submission, and nothing was copied to the one that is entered."""
     made: set[str] = set()
     inside, written = False, set[str]()
-    programs = {id(one.command): one for one in job.walk.programs}
     for command in job.commands if job.is_slurm and not job.blind else ():
         name = PurePosixPath(command.name or "").name
-        program = programs.get(id(command))
+        program = job.program_of.get(id(command))
         if name == "mkdir":
             made |= {_bare(one) for one in command.arguments}
         elif name in ("cd", "pushd"):

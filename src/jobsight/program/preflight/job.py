@@ -141,6 +141,16 @@ class Job:
         return Command(source, (word,), (), Place(1), Environment(self.machine.path), self.folder)
 
     @cached_property
+    def program_of(self) -> dict[int, Program]:
+        """The program that each command runs, by the command's `id`."""
+        return {id(one.command): one for one in self.walk.programs}
+
+    @cached_property
+    def program_texts(self) -> str:
+        """The texts of all programs that it runs, one after another."""
+        return "\n".join(one.source.text for one in self.walk.programs if one.source is not None)
+
+    @cached_property
     def endless(self) -> tuple[Endless, ...]:
         """Where it does not end by itself; of a broken script, what is before the error."""
         if self.language not in LANGUAGES:

@@ -95,9 +95,8 @@ def _program_files(job: Job) -> Iterator[Hit]:
     """Scripts given to interpreters, and programs named by their paths."""
     if job.blind:
         return
-    programs = {id(one.command): one for one in job.walk.programs}
     for command, trace in trace_of(job):
-        program = programs.get(id(command))
+        program = job.program_of.get(id(command))
         yield from _images(command, trace, job)
         if program is None:
             continue

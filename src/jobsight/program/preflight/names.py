@@ -92,13 +92,12 @@ def _blanked(found: re.Match[str]) -> str:
 )
 def _undefined(job: Job) -> Iterator[Hit]:
     """One slip away from a well-known function, or from a variable of the program."""
-    everything = "\n".join(one.source.text for one in job.walk.programs if one.source is not None)
     for program, source, text in _programs(job, _SET):
         language = program.language or ""
         seen: set[str] = set()
         for name, at, close in (
-            *_functions(language, text, everything, source),
-            *_variables(language, text, everything),
+            *_functions(language, text, job.program_texts, source),
+            *_variables(language, text, job.program_texts),
         ):
             if name not in seen:
                 seen.add(name)
@@ -192,7 +191,6 @@ _BARE = re.compile(
 )
 def _unloaded(job: Job) -> Iterator[Hit]:
     """In R, Julia and Perl, where no other package that is loaded may bring it."""
-    everything = "\n".join(one.source.text for one in job.walk.programs if one.source is not None)
     for program, source, text in _programs(job, _FROM):
         language = program.language or ""
         packages = re.findall(_BRINGS, source.text)
@@ -202,7 +200,7 @@ def _unloaded(job: Job) -> Iterator[Hit]:
         for package, functions in _FROM[language].items():
             if any(re.search(rf"\b{re.escape(package)}\b", one) for one in packages):
                 continue
-            found = _first_use(functions, language, text, everything)
+            found = _first_use(functions, language, text, job.program_texts)
             others = [one for one in packages if language != "perl" and not _BARE.search(one)]
             if found is not None and not others:
                 line = text.count("\n", 0, found.start()) + 1

@@ -125,9 +125,8 @@ _OPENS["cpp"] = _OPENS["c"]
 )
 def _opened(job: Job) -> Iterator[Hit]:
     """Constant names, where the program cannot be without the file."""
-    programs = {id(one.command): one for one in job.walk.programs}
     for command, trace in trace_of(job) if not job.blind else ():
-        program = programs.get(id(command))
+        program = job.program_of.get(id(command))
         source = program.source if program else None
         form = _OPENS.get(program.language or "") if program else None
         if source is None or form is None or command.conditional or command.contained:

@@ -118,9 +118,8 @@ def _python_files(job: Job) -> Iterator[Hit]:
     if job.blind:
         return
     texts = {id(p.source): t for p, t in job.pythons}
-    programs = {id(one.command): one for one in job.walk.programs}
     for command, trace in trace_of(job):
-        program = programs.get(id(command))
+        program = job.program_of.get(id(command))
         text = texts.get(id(program.source)) if program and program.source else None
         if text is None or program is None or command.folder is None or command.contained:
             continue

@@ -57,7 +57,6 @@ def path_of(word: Word, folder: str | None, job: Job) -> str | None:
 def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
     """Each command with what was made before it."""
     trace = Trace()
-    programs = {id(one.command): one for one in job.walk.programs}
     for command in job.commands:
         yield command, trace
         for use in uses_of(command):
@@ -71,7 +70,7 @@ def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
                 else:
                     trace.blurred = trace.blurred or use.kind == "write"
                     trace.unnamed = trace.unnamed or use.kind == "make"
-        _note_program(command, programs.get(id(command)), trace, job)
+        _note_program(command, job.program_of.get(id(command)), trace, job)
 
 
 def _each(word: Word, command: Command) -> Iterator[Word]:
