@@ -48,6 +48,8 @@ _ENDS = [state.value for state in State if state.ended]
 _RUNS = [State.RUNNING.value, State.SUSPENDED.value]
 _FROM_CHANGES = ("eligible", "start", "last_start", "starts", "host", "state")
 _OF_END = ("end", "reported", "exit_code", "signal")
+_FIRST = (pl.col("row") != pl.col("row").shift(1)).fill_null(value=True)
+"""Whether a change is the first of its job."""
 
 
 @dataclass(frozen=True)
@@ -169,10 +171,9 @@ class JobTable:
         states = _states(self.changes.filter(pl.col("known").is_not_null()))
         if not states["fault"].any():
             return states.with_columns(fails=pl.lit(value=False))
-        starts = _starts(pl.col("state")).cum_sum().over("row")
-        ends = pl.col("state").is_in(_ENDS).cum_sum().over("row")
-        early = pl.col("fault") & (starts <= 1) & (ends == 0)
-        return states.with_columns(fails=early & (early.cum_sum().over("row") == 1))
+        starts, ends = _so_far(_starts(pl.col("state"))), _so_far(pl.col("state").is_in(_ENDS))
+        states = states.with_columns(fails=pl.col("fault") & (starts <= 1) & (ends == 0))
+        return states.with_columns(fails=pl.col("fails") & (_so_far(pl.col("fails")) == 1))
 
     def sightings(self) -> pl.DataFrame:
         """How the queue looked to jobs that waited: row i64, known i64 (µs), reason, and numbers.
@@ -204,9 +205,16 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and abs(value) < _LARGEST
 
 
+def _so_far(flags: pl.Expr) -> pl.Expr:
+    """How many are set in the changes of a job up to each; `over` takes seconds for many jobs."""
+    ones = flags.cast(pl.Int64)
+    before = ones.cum_sum() - ones
+    return ones.cum_sum() - pl.when(_FIRST).then(before).forward_fill()
+
+
 def _starts(state: pl.Expr) -> pl.Expr:
     """Whether a run begins with a change of state."""
-    before = state.shift(1).over("row")
+    before = pl.when(~_FIRST).then(state.shift(1))
     return (state == State.RUNNING.value) & ~before.is_in(_RUNS).fill_null(False)
 
 
@@ -215,6 +223,8 @@ def _states(changes: pl.DataFrame) -> pl.DataFrame:
     if not (changes["code"] == EventCode.ABORTED).any():
         return changes.filter(pl.col("state").is_not_null())
     removal = (pl.col("code") == EventCode.ABORTED).fill_null(False)
-    before = pl.when(~removal).then(pl.col("code").fill_null(-1)).forward_fill().over("row")
+    codes = pl.when(~removal).then(pl.col("code").fill_null(-1)).when(_FIRST).then(-1)
     states = changes.filter(pl.col("state").is_not_null())
-    return states.filter(~(removal & (before == EventCode.TERMINATED).fill_null(False)))
+    return states.filter(
+        ~(removal & (codes.forward_fill() == EventCode.TERMINATED).fill_null(False))
+    )
