@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 WORKERS ?= 4
 PYTEST := $(BIN)/python -m pytest -q --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup demo demo-serve check test lint testbed prove bench corpus bound-model lock clean
+.PHONY: help setup demo demo-serve check test lint testbed prove trial bench corpus bound-model lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make test   before every commit: the same with all tests, on real clusters"
 	@echo "make testbed  real HTCondor, Slurm, Redis and Kafka to try things on, until Ctrl-C (root, Debian)"
 	@echo "make prove  the long proofs too: all versions of the servers, chaos, sweeps, fuzzing in length"
+	@echo "make trial  ways to decide about held jobs, compared on a live pool (5 h; again: what is missing)"
 	@echo "make bench  the benchmarks; writes bench/RESULTS.md"
 	@echo "make bound-model  the model that ships for jobsight bound, trained on all that is measured"
 	@echo "make corpus  what binds the programs of corpus/programs, as far as they changed (root, Debian)"
@@ -60,6 +61,10 @@ testbed: $(READY)
 
 prove: $(READY)
 	$(BIN)/python -m tests.prove
+	$(BIN)/python -m tests.trial --seeds 1
+
+trial: $(READY)
+	$(BIN)/python -m tests.trial
 
 bench: $(READY)
 	$(BIN)/python -m bench

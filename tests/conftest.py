@@ -35,7 +35,7 @@ settings.load_profile("busy")
 _TOGETHER = (
     ("test_sweep_proof", "test_containers"),
     ("test_docs",),
-    ("test_dagman", "test_sweep_saves", "test_follow_pool", "test_pages_live"),
+    ("test_dagman", "test_sweep_saves", "test_follow_pool", "test_pages_live", "test_trial_live"),
     ("test_slurm_live", "test_slurm_plans", "test_notices_live", "test_testbed"),
     ("test_chaos",),
     ("test_notices", "test_answers_sent"),

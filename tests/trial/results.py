@@ -32,8 +32,6 @@ _MEASURES: Mapping[str, str] = {
     "waited": "mean seconds to finish",
 }
 _REFERENCES = ("release", "rules")
-HEAD = """# A trial on a live pool
-"""
 
 
 def account(log: Path, clusters: Mapping[int, Submission], end: float) -> list[Row]:
@@ -160,4 +158,5 @@ def write_page(page: Path, out: Path, regime: str, arms: Sequence[str]) -> None:
     runs = results[arms[0]]
     seeds = ", ".join(str(run["seed"]) for run in runs)
     said = f"{machine()} {runs[0]['htcondor']}. Seeds {seeds}, runs of {runs[0]['seconds']:.0f} s."
-    rewrite(page, HEAD, {f"Regime {regime}": f"{said}\n\n{section(results)}"})
+    head = page.read_text(encoding="utf-8").partition("\n## ")[0] if page.exists() else "# A trial"
+    rewrite(page, head, {f"Regime {regime}": f"{said}\n\n{section(results)}"})
