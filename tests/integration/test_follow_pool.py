@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import subprocess
 import time
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from tests.limits import limit
 from tests.testbed import EventLogOptions, HtcondorPool
 
 from jobsight.documents import State
+from jobsight.ids import JobId
+from jobsight.questions.hold.answering.advice import Group
 
 JOBS = 12
 DOCUMENTED = Path(__file__).parents[2] / "docs" / "collecting.md"
@@ -112,3 +115,17 @@ def _told(pool: HtcondorPool, cluster: int) -> dict[str, State | None]:
         else State.FAILED
         for ad in pool.history(f"ClusterId == {cluster}")
     }
+
+
+@pytest.mark.parametrize("site", ["ALPHA", "BETA"])
+def test_the_step_that_keeps_a_job_off_a_site_is_obeyed(
+    condor_pool: HtcondorPool, site: str
+) -> None:
+    cluster = condor_pool.submit(hold=True, requirements="TARGET.Memory > 0")
+    step = Group([JobId(cluster, 0)], avoid=[site.lower()]).elsewhere()[0]
+    environment = {"PATH": f"{condor_pool.bin}:/bin", "JOBSIGHT_TESTBED_USER": "alice"}
+    subprocess.run(["sh", "-c", str(step.command)], check=True, env=environment)
+    asked = condor_pool.job(cluster)["Requirements"]
+    condor_pool.release(cluster)
+    (ended,) = condor_pool.wait(cluster)
+    assert site.lower() not in str(ended["LastRemoteHost"]).lower(), asked

@@ -1,7 +1,7 @@
 """What to do about a held job: steps in words, with commands to copy.
 
-Commands hold nothing but HTCondor's own words, whole numbers, and the name of a schedd where it is
-plain: no other text from a log is ever in one.
+Commands hold nothing but HTCondor's own words, whole numbers, and the names of a schedd and of
+sites where they are plain: no other text from a log is ever in one.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ class Advice:
         return [replace(step, text=f"{k}. {step.text}") for k, step in enumerate(self.steps, 1)]
 
 
+_SITE = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
 _SCHEDD = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9@._-]{0,254}", re.ASCII)
 
 
@@ -104,20 +105,36 @@ class Group:
         cause: hold code and sub-code that, in their cluster, these and no other held jobs have;
             None if others have them too, or if the log has none.
         schedd: that has them.
+        avoid: sites that hold runs for this cause far more often than others, as the log names
+            them (hostile text).
     """
 
     jobs: Sequence[JobId]
     cause: tuple[int, int] | None = None
     schedd: Schedd = Schedd()
+    avoid: Sequence[str] = ()
 
     def step(self, text: str, tool: str, form: str = "{}") -> Step:
         """A step whose command is condor_release or condor_rm for these jobs, put into `form`."""
         command = self._command(tool, self._arguments())
         return Step(text + self.schedd.remark, command and form.format(command))
 
-    def edit(self, attribute: str, value: int) -> str | None:
-        """The command that sets a job attribute to a whole number."""
+    def edit(self, attribute: str, value: int | str) -> str | None:
+        """The command that sets a job attribute to a whole number, or to what a shell makes."""
         return self._command("condor_qedit", f"{self._edit_arguments()} {attribute} {value}")
+
+    def elsewhere(self) -> list[Step]:
+        """The step that keeps the jobs off the sites to avoid; none where their names are odd."""
+        if not self.avoid or not all(map(_SITE.fullmatch, self.avoid)):
+            return []
+        names = "|".join(self.avoid).replace(".", "[.]")
+        old = self._command("condor_q", f"{self.jobs[0]} -af:r Requirements")
+        new = (
+            f'"($({old}))"\' && !stringListIMember(TARGET.GLIDEIN_Site ?: "", '
+            f'"{",".join(self.avoid)}") && !regexp("[@.]({names})(@|$)", TARGET.Name, "i")\''
+        )
+        text = f"keep it off {' and '.join(self.avoid)}, where this cause holds far more runs"
+        return [Step(text, self.edit("Requirements", new))]
 
     def _command(self, tool: str, arguments: str) -> str | None:
         if self.schedd.option is None:
@@ -161,10 +178,11 @@ def advise(
     """
     if verdict.verb == "release":
         why = "" if verdict.why is None else f": {verdict.why}"
-        return Advice([group.step(f"release it as it is{why}" + _hint(fix), "condor_release")])
+        release = group.step(f"release it as it is{why}" + _hint(fix), "condor_release")
+        return Advice([*group.elsewhere(), release])
     if verdict.verb == "wait" and verdict.best is not None:
         why = "" if verdict.why is None else f"; {verdict.why}"
-        return Advice([_wait(verdict.best, why + _hint(fix), group, moment)])
+        return Advice([*group.elsewhere(), _wait(verdict.best, why + _hint(fix), group, moment)])
     if verdict.verb == "fix" and fix is not None:
         return Advice([_fix(fix, group), _release(group)])
     if verdict.verb == "remove":

@@ -24,7 +24,12 @@ from jobsight.ids import JobId
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
-from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings
+from jobsight.questions.hold.answering.findings import (
+    Finding,
+    FindingIndex,
+    Findings,
+    sites_alone,
+)
 from jobsight.questions.hold.answering.fixes import Fix, known_fix
 from jobsight.questions.hold.answering.heldjob import Held, about_job
 from jobsight.questions.hold.answering.tallies import Count
@@ -104,6 +109,11 @@ class Answer:
     def place(self) -> str:
         """`` on AP``, to follow an id in texts; empty where no log names the access point."""
         return f" on {printable(self.access_point, 60)}" if self.access_point else ""
+
+    @property
+    def avoid(self) -> list[str]:
+        """Sites that alone hold runs for its cause."""
+        return sites_alone(self.evidence)
 
     @property
     def by_hand(self) -> bool:
@@ -243,6 +253,7 @@ class Answerer:
         evidence = findings.about(row["job"], row["hold_row"], row["site"], reason, lasting=lasting)
         alike = findings.alike(row["hold_row"], reason, lasting=lasting)
         job, schedd = JobId(row["cluster"], row["proc"]), self._schedd(row["access_point"])
+        group = Group([job], schedd=schedd, avoid=sites_alone(evidence))
         return self._put(
             row,
             moment,
@@ -251,7 +262,7 @@ class Answerer:
             alike=alike,
             fix=fix,
             evidence=[*about_job(what_held), *evidence, *extra],
-            advice=advise(verdict, fix, Group([job], schedd=schedd), moment=moment, alike=alike),
+            advice=advise(verdict, fix, group, moment=moment, alike=alike),
             model=LABEL if self._model is None else self._model.label,
         )
 

@@ -7,6 +7,7 @@ moment counts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -23,12 +24,13 @@ from jobsight.history.reasons import origin
 from jobsight.history.reasons import site as site_named
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
+from jobsight.models.intervals import wilson
 from jobsight.questions.hold.answering.tallies import Count, Tally
 from jobsight.questions.hold.examples.decisions import held_rows
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.text import counted, printable
 
-__all__ = ["Finding", "FindingIndex", "Findings"]
+__all__ = ["Finding", "FindingIndex", "Findings", "sites_alone"]
 
 Finding = dict[str, Any]
 
@@ -41,7 +43,14 @@ _ENDED = {
     "owner and cause": "same_owner_and_cause",
     "cluster and cause": "siblings",
 }
+_SITE_HOLDS, _SITE_RATIO = 5, 3.0
+"""A site is said to hold runs alone from so many on, if surely so many times as often as others."""
 _ACTIVE = ("cause", "cause at site", "origin", "site")
+
+
+def sites_alone(evidence: Sequence[Finding]) -> list[str]:
+    """The sites that alone hold runs for a job's cause, by its evidence."""
+    return [one["site"] for one in evidence if one["what"] == "site_alone"]
 
 
 class FindingIndex:
@@ -199,6 +208,7 @@ class Findings:
                 *self._precedents(hold_row, place, source),
                 *self._activity(hold_row, since, place),
                 *([] if lasting else self._outage(hold_row, since, place, source)),
+                *(self._site_alone(hold_row, place) if place and not lasting else []),
             ]
             self._shared[shape] = shared
         return [*shared, *self.own(job), *self._missing]
@@ -270,6 +280,32 @@ class Findings:
             "ended_well": ended,
             "holds": held,
         }
+
+    def _site_alone(self, hold_row: int, place: str) -> list[Finding]:
+        """Whether the site holds its runs for this cause far more often than all others do."""
+        holds, starts = self._index.held, self._index.evidence.started
+        asked = ((holds, "cause at site"), (holds, "cause"), (starts, "site"), (starts, "all"))
+        held_here, held, ran_here, ran = (
+            self._count(of[family], self._index.key(family, hold_row), self._since)
+            for of, family in asked
+        )
+        runs = np.maximum([ran_here, ran - ran_here], 1.0)
+        rates = np.minimum(np.array([held_here, held - held_here]) / runs, 1.0)
+        low, high = wilson(rates, runs)
+        if held_here < _SITE_HOLDS or low[0] <= _SITE_RATIO * high[1]:
+            return []
+        lately = f"in the last {format_span(self._window)} this cause held {held_here:,} of "
+        others = f"{held - held_here:,} of {ran - ran_here:,} elsewhere"
+        found = {
+            "what": "site_alone",
+            "text": f"{lately}{counted(ran_here, 'run')} at {place}, and {others}",
+            "site": place,
+            "window": self._window,
+            "holds": held_here,
+            "starts": ran_here,
+            "elsewhere": {"holds": held - held_here, "starts": ran - ran_here},
+        }
+        return [found]
 
     def _outage(self, hold_row: int, since: int, place: str, source: str) -> list[Finding]:
         """Whether what failed at a place works again; nothing where there is no evidence."""

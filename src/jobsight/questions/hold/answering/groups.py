@@ -120,7 +120,8 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
         if whole and first.hold_code is not None and first.hold_subcode is not None
         else None
     )
-    group = Group([one.job for one in said_for], cause, first.schedd)
+    avoid = sorted({site for one in said_for for site in one.avoid})
+    group = Group([one.job for one in said_for], cause, first.schedd, avoid)
     fix = first.fix
     if fix is not None and len({one.fix.text for one in said_for if one.fix}) > 1:
         # Each has its own file or figure; the command serves all, the words one of them.

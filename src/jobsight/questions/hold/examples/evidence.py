@@ -84,7 +84,7 @@ class Evidence:
         first_good, first_bad: of these, the first outcome of each batch.
         left: what ended such holds: a release, a removal, or the next hold.
         started, ended_well: by family of one part (``site``, …): starts (001), and ends (005) with
-            return value 0, under the family's keys.
+            return value 0, under the family's keys; of starts, ``all`` too, under key 0.
     """
 
     history: History
@@ -125,6 +125,7 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
     ends = ends[_once(history, first, ends)]
     ends = ends[(history.table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()]
     parts, of_starts = _parts(history, labels, holds, starts, first)
+    every_start = {"all": np.zeros(len(starts), np.int64)}
     before = preceding(history, starts, ends)
     by_hand = history.table[holds].select(held_by_hand()).to_series()
     ours = ~by_hand.to_numpy() & _once(history, first, holds)
@@ -144,7 +145,10 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
         first_good=_settled(holds, of_batch, good=True),
         first_bad=_settled(holds, of_batch, good=False),
         left=_left(history, holds, ours),
-        started={name: CountIndex(history, starts, keys) for name, keys in of_starts.items()},
+        started={
+            name: CountIndex(history, starts, keys)
+            for name, keys in (of_starts | every_start).items()
+        },
         ended_well={
             name: CountIndex(history, ends, at(keys, before)) for name, keys in of_starts.items()
         },

@@ -1,4 +1,5 @@
 import re
+import subprocess
 
 import pytest
 
@@ -53,6 +54,27 @@ def test_wait_says_until_when_and_its_command_waits() -> None:
     )
     # The next whole minute: `at` knows no seconds.
     assert found.command == 'echo "condor_release 12.3" | TZ=UTC at -t 197001010002'
+
+
+def test_a_site_that_alone_holds_runs_is_kept_off_before_the_release() -> None:
+    group = Group([JOB], schedd=Schedd("-name ap"), avoid=["mwt2", "chtc.wisc.edu"])
+    elsewhere, release = advice("release", group=group).steps
+    assert elsewhere.text.startswith("keep it off mwt2 and chtc.wisc.edu")
+    assert release.command == "condor_release -name ap 12.3"
+    tools = (
+        "condor_q() { echo '(Memory > 1) && (Arch == \"X86_64\")'; }\n"
+        "condor_qedit() { printf '%s\\n' \"$@\"; }\n"
+    )
+    ran = subprocess.run(
+        ["bash", "-c", tools + str(elsewhere.command)], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.splitlines() == [
+        "-name", "ap", "12.3", "Requirements",
+        '((Memory > 1) && (Arch == "X86_64")) && !stringListIMember(TARGET.GLIDEIN_Site ?: "", '
+        '"mwt2,chtc.wisc.edu") && !regexp("[@.](mwt2|chtc[.]wisc[.]edu)(@|$)", TARGET.Name, "i")',
+    ]  # fmt: skip
+    for odd in ("a'b", "$(x)", "a b", "Ä"):
+        assert len(advice("release", group=Group([JOB], avoid=["mwt2", odd])).steps) == 1
 
 
 def test_a_wait_beyond_the_calendar_is_given_all_the_same() -> None:

@@ -116,6 +116,28 @@ def test_evidence_counts_what_had_ended_by_then() -> None:
     assert finding(early, "same_cause")["releases"] == 2
 
 
+def test_a_site_that_alone_holds_runs_is_to_be_avoided() -> None:
+    def started_elsewhere(at: float, cluster: int) -> list[Any]:
+        job = {"cluster": cluster, "proc": 0, "owner": "bob"}
+        start = {"at": at, "code": 1, "slot": "slot1_1@cedar@vm"}
+        return [job | {"at": at - 1, "code": 0}, job | start]
+
+    held_here = [held(1000 + k, 20, k, cause=TIMED_OUT) for k in range(6)]
+    others = [started_elsewhere(990 + k, 30 + k) for k in range(30)]
+    model = constant_model(0.7)
+    found = ask(history(*held_here, *others), 1020, model)
+    site = finding(found["20.0"], "site_alone")
+    assert (site["site"], site["holds"], site["starts"]) == ("mwt2", 6, 6)
+    assert site["elsewhere"] == {"holds": 0, "starts": 30}
+    (group,) = group_answers(list(found.values()))
+    assert "mwt2" in (commands(group)[0] or "")
+    assert (commands(group)[1] or "").startswith("condor_release")
+    few = ask(history(*held_here, *others[:1]), 1020, model)
+    assert "site_alone" not in whats(few["20.0"])
+    early = ask(history(*held_here, *others), 1003, model)
+    assert "site_alone" not in whats(early["20.0"])
+
+
 def test_edited_releases_stand_apart() -> None:
     job = {"cluster": 5, "proc": 0, "owner": "ann"}
     edited = [*released(100, 5, good=True), job | {"at": 101, "code": 33}]
