@@ -29,12 +29,14 @@ FROM_SUBMISSION = (
     "id", "scheduler", "scheduler_name", "job", "cluster", "proc", "job_id", "array_job_id",
     "array_task_id", "group", "owner", "account", "name", "command", "work_dir", "partition", "qos",
     "request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s",
-    "script_digest", "seen", "submit",
+    "script_digest", "script", "seen", "submit",
 )  # fmt: skip
 """Columns known from the submission on."""
 USAGE = ("max_rss_mb", "cpu_time_s", "restarts")
 """Columns known once a job is over."""
 _BATCH = 50_000
+_LONGEST = 1 << 16
+"""Characters of a script of which the text is kept."""
 _STATE = pl.Enum([state.value for state in State])
 _WAITS = (State.PENDING, State.HELD)
 
@@ -64,7 +66,7 @@ _FIELDS: dict[str, tuple[str, _Kind]] = {
 """Columns, where documents have them, and their types."""
 
 _JOBS: dict[str, _Kind] = {
-    "id": pl.String, "updated": pl.Int64, "script_digest": pl.String,
+    "id": pl.String, "updated": pl.Int64, "script_digest": pl.String, "script": pl.Categorical,
     **{name: kind for name, (_, kind) in _FIELDS.items()},
 }  # fmt: skip
 _ENTRIES: dict[str, _Kind] = {
@@ -92,13 +94,15 @@ def rows_of(
 def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFrame]:
     taken = map(attrgetter(*(path for path, _ in _FIELDS.values())), documents)
     fields = zip(*taken, strict=True)
+    scripts = [one.submission.script for one in documents]
     jobs = {
         "id": [one.id for one in documents],
         "updated": [one.updated for one in documents],
         "script_digest": [
             script and sha256(script.encode(errors="replace")).hexdigest()[:16]
-            for script in (one.submission.script for one in documents)
+            for script in scripts
         ],
+        "script": [script if script and len(script) <= _LONGEST else None for script in scripts],
         **dict(zip(_FIELDS, fields, strict=True)),
     }
     events = [event for one in documents for event in one.timeline]
@@ -158,6 +162,7 @@ def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
     jobs = jobs.with_columns(
         id=pl.Series([condor_id(*key) for key in keys.iter_rows()], dtype=pl.String),
         script_digest=pl.lit(None, pl.String),
+        script=pl.lit(None, pl.Categorical),
         owner=pl.coalesce("owner", history.jobs["owner"]),
         submit=pl.min_horizontal("submit", of_jobs["submit"]),
         max_rss_mb=pl.max_horizontal("max_rss_mb", "memory"),

@@ -15,7 +15,8 @@ __all__ = ["KeysUsed", "jobs_asked", "submitted_now"]
 
 _DAY = 86_400_000_000
 _USER = pl.coalesce("owner", "account")
-_CARRIED = ("id", "job", "scheduler", "scheduler_name", "start", "array_task_id", "submit")
+_CARRIED = ("id", "job", "scheduler", "scheduler_name", "start", "array_task_id", "submit",
+            "script")  # fmt: skip
 _ALWAYS = ("all", "user", "request")
 
 
@@ -69,9 +70,15 @@ def submitted_now(
 
 @dataclass(frozen=True)
 class KeysUsed:
-    """Keys by which the jobs of the training part differ; what is learned before any model."""
+    """Keys by which the jobs of the training part differ; what is learned before any model.
+
+    Attributes:
+        keys: of `KEYS`.
+        scripts: whether there are texts of batch scripts.
+    """
 
     keys: tuple[str, ...]
+    scripts: bool = False
 
     horizon_micros: ClassVar[int] = 0
 
@@ -90,11 +97,12 @@ class KeysUsed:
             way = key.join(first, on=key.columns[0], maintain_order="left")["index"]
             ways.setdefault(hash(way.to_numpy().tobytes()), name)
         found = {*ways.values(), *_ALWAYS}
-        return cls(tuple(name for name in KEYS if name in found))
+        scripts = rows["script"].null_count() < len(rows)
+        return cls(tuple(name for name in KEYS if name in found), scripts)
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, which `from_json` reads back."""
-        return {"keys": list(self.keys)}
+        return {"keys": list(self.keys), "scripts": self.scripts}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> KeysUsed:
@@ -102,4 +110,4 @@ class KeysUsed:
         keys = tuple(str(name) for name in data["keys"])
         if not set(keys) <= set(KEYS):
             raise ValueError("a key is not known")
-        return cls(keys)
+        return cls(keys, bool(data.get("scripts")))

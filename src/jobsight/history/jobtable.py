@@ -11,6 +11,7 @@ DAG node, a cluster, an array, a het job); ``owner``, ``account``, ``name``, ``c
 the executable or batch script), ``work_dir``, ``partition``, ``qos`` str; ``request_cpus``,
 ``request_memory_mb`` (for the whole job), ``request_gpus``, ``request_nodes`` i64; ``time_limit_s``
 i64, seconds, −1 unlimited; ``script_digest`` str, 16 hex digits of the SHA-256 of the batch script;
+``script`` categorical, its text if it has at most 65,536 characters, each kept once;
 ``seen`` datetime, the submission, or the first record of a job whose submission is not recorded;
 ``submit`` datetime. Requests are those of the submission's ad (028), else as recorded last.
 

@@ -215,5 +215,6 @@ def script_row(
         "name": request["name"] or Path(path).name,
         "command": str(Path(path).resolve()),
         "work_dir": request["work_dir"] or os.getcwd(),  # noqa: PTH109
+        "script": text,
         "script_digest": sha256(text.encode(errors="replace")).hexdigest()[:16],
     }

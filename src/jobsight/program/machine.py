@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Mapping
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -53,6 +54,16 @@ class Machine:
         """`folders`: what is not in the first may be in the second, that of the script."""
         self.path = os.environ.get("PATH", os.defpath) if path is None else path
         self.folders = folders
+
+    @cached_property
+    def environment(self) -> Mapping[str, str]:
+        """The variables of the caller."""
+        return os.environ
+
+    @cached_property
+    def sh_is_dash(self) -> bool:
+        """Whether ``/bin/sh`` lacks what bash adds."""
+        return os.path.realpath("/bin/sh").endswith("dash")
 
     def resolve(self, path: str) -> str:
         """The path, or where it is in the script's own folder if it is there alone."""
@@ -165,6 +176,9 @@ class Sandbox(Machine):
 
 class Elsewhere(Machine):
     """The unknown machine from which a script was sent. No file is looked at."""
+
+    environment = dict.fromkeys(("HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER"), "?")
+    sh_is_dash = False
 
     def __init__(self) -> None:
         super().__init__(path="")

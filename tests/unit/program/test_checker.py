@@ -242,3 +242,21 @@ def test_what_perl_would_run_when_it_compiles_is_not_run(text: str) -> None:
     written(Path(), "job.sh", f"{HEAD}perl a.pl\n=== a.pl\n{text}print 1\nprint 2;\n")
     Checker().check("job.sh")
     assert not Path("ran").exists()
+
+
+def test_of_a_text_that_was_sent_nothing_here_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "#!/bin/sh\n#SBATCH --mem=1G --time=10 --output=out/%j.log\nN=3\nif [[ $N == 3 ]]; then\n"
+    )
+    text += (
+        "cat in.txt\nfi\n./tool.sh\ngcc a.c\npython3 - <<'EOF'\nimport os, numpy\nos.environ['N']\n"
+    )
+    text += "open('data.csv')\nEOF\n"
+    here = Checker(shellcheck=False).sent("job.sh", text)
+    assert [one.code for one in here.findings] == ["JS334"]
+    for name in ("in.txt", "tool.sh", "a.c"):
+        Path(name).write_text("(")
+    monkeypatch.setenv("SBATCH_MEM_PER_NODE", "some")
+    monkeypatch.setenv("N", "4")
+    monkeypatch.setenv("PATH", "")
+    assert Checker(shellcheck=False).sent("job.sh", text) == here

@@ -189,8 +189,7 @@ class Checker:
         """A script, in the folder where it will start."""
         here = os.getcwd()  # noqa: PTH109
         source = Source(file, text, folder=os.path.dirname(path))  # noqa: PTH120
-        environment = {k: v for k, v in os.environ.items() if k.startswith("SBATCH_")}
-        job = Job(source, data, path, here, machine, self.site, self.options, environment)
+        job = Job(source, data, path, here, machine, self.site, self.options)
         job.blind = isinstance(machine, Elsewhere)
         if job.is_slurm and (chosen := job.submission.value("chdir")):
             job.folder = machine.resolve(os.path.normpath(os.path.join(here, chosen)))  # noqa: PTH118

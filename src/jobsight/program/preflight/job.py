@@ -74,7 +74,6 @@ class Job:
     machine: Machine
     site: Site | None = None
     options: tuple[str, ...] = ()
-    environment: dict[str, str] | None = None
     executable: bool = False
     """It is the executable of a submit file."""
     cpus: int | None = None
@@ -104,7 +103,7 @@ class Job:
     @cached_property
     def submission(self) -> Submission:
         """What it asks of Slurm."""
-        return read_sbatch(self.text, self.options, self.environment)
+        return read_sbatch(self.text, self.options, self.machine.environment)
 
     @cached_property
     def broken(self) -> tuple[int, str] | None:
@@ -118,7 +117,7 @@ class Job:
         """Whether ``#!/bin/sh`` is run by dash here, which lacks what bash adds."""
         words = shebang(self.text) or []
         sh = bool(words) and words[0] in ("/bin/sh", "/usr/bin/sh")
-        return sh and os.path.realpath("/bin/sh").endswith("dash")
+        return sh and self.machine.sh_is_dash
 
     @cached_property
     def walk(self) -> Walk:

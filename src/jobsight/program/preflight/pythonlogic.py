@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 from collections.abc import Iterator
 
@@ -297,10 +296,10 @@ def _environment(
 ) -> Iterator[Hit]:
     """``os.environ["X"]`` of a variable of the script that is not exported."""
     name = node.slice.value if isinstance(node.slice, ast.Constant) else None
-    command = program.command
+    command, known = program.command, job.machine.environment
     if dotted(node.value) not in ("os.environ", "environ") or not isinstance(name, str):
         return
-    if name in command.assigned or command.contained or os.environ.get(name) or "export" in str(
+    if name in command.assigned or command.contained or known.get(name) or "export" in str(
         re.findall(rf"(?:export|declare -x|set -a).*\b{re.escape(name)}\b", job.text)
     ) or re.search(r"set -\w*a|allexport", job.text):  # fmt: skip
         return

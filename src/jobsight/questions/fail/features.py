@@ -12,6 +12,7 @@ from jobsight.history.jobsasked import KeysUsed, jobs_asked
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, Past
 from jobsight.models.base import Inputs
+from jobsight.questions.fail.scripts import FINDINGS, findings_of
 
 __all__ = ["MOMENTS", "REQUEST", "Features", "at_moment"]
 
@@ -33,12 +34,14 @@ class Features:
     def __init__(self, jobs: JobTable, encoding: KeysUsed) -> None:
         self._past = Past.of(jobs)
         self._keys = encoding.keys
+        self._scripts = FINDINGS if encoding.scripts else ()
         self._kept: dict[str, tuple[pl.DataFrame, NDArray[np.float32]]] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
-        return (*_OWN, *(f"{key}: {column}" for key in self._keys for column in COLUMNS))
+        past = (f"{key}: {column}" for key in self._keys for column in COLUMNS)
+        return (*_OWN, *past, *self._scripts)
 
     def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
         """See `jobsight.learning.question.Builder`; `decided` becomes the start at the start.
@@ -53,11 +56,11 @@ class Features:
         rows = at_moment(rows, moment).filter(~known_before.fill_null(value=False))
         place = np.full(len(self._past.jobs.table), -1, np.int64)
         place[kept["row"].to_numpy()] = np.arange(len(kept))
-        return rows, self._inputs(values[place[rows["row"].to_numpy()]])
+        return rows, self._inputs(values[place[rows["row"].to_numpy()]], rows)
 
     def ask(self, rows: pl.DataFrame, moment: str) -> Inputs:
         """Inputs of jobs that need not be in the table, as of their `decided` (µs)."""
-        return self._inputs(self.values(rows, moment))
+        return self._inputs(self.values(rows, moment), rows)
 
     def ask_later(self, rows: pl.DataFrame, moment: str, now: int) -> Inputs:
         """Inputs of jobs that still wait or run, with what became known of others until now (µs).
@@ -68,18 +71,24 @@ class Features:
         own = rows.with_columns(pl.max_horizontal("decided", _MOMENTS[moment]).alias("decided"))
         then = self.values(own, moment)
         found = self.values(rows.with_columns(decided=pl.lit(now)), moment)
-        kept = [k for k, name in enumerate(self.names) if name.rpartition(": ")[2] in _STAYS]
+        kept = [
+            k
+            for k, name in enumerate(self.names[: found.shape[1]])
+            if name.rpartition(": ")[2] in _STAYS
+        ]
         found[:, kept] = then[:, kept]
-        return self._inputs(found)
+        return self._inputs(found, rows)
 
     def values(self, rows: pl.DataFrame, moment: str) -> NDArray[np.float32]:
-        """The features: float32 (n, names)."""
+        """The features but those of scripts: float32 (n, names)."""
         moments = rows["decided"].to_numpy()
         started = np.full(len(rows), moment == "start")
         past = self._past.build(rows, moments, started, self._keys)
         return np.concatenate([_own(rows, moments, moment), *past.values()], axis=1)
 
-    def _inputs(self, values: NDArray[np.float32]) -> Inputs:
+    def _inputs(self, values: NDArray[np.float32], rows: pl.DataFrame) -> Inputs:
+        if self._scripts:
+            values = np.concatenate([values, findings_of(rows["script"])], axis=1)
         return Inputs(values, self.names, {}, {}, None, 0)
 
 

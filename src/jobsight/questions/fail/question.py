@@ -94,6 +94,7 @@ class Fail(Question[FailSettings]):
             "submission",
             "same again",
         ),
+        "the findings on its script": ("findings",),
         "its node": ("node",),
         "its partition": ("partition",),
         "the whole machine": ("all", "hour", "weekday", "waited"),
