@@ -1,0 +1,4 @@
+using DelimitedFiles
+
+data = readdlm(ARGS[1], ',')
+println(size(data))

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10 --mem=100M
+set -e
+./tools/split.sh 3

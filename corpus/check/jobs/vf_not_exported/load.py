@@ -1,0 +1,5 @@
+import os
+from pathlib import Path
+
+root = Path(os.environ["DATA_ROOT"])
+print(len(list(root.iterdir())))

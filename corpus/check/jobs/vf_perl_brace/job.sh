@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=5 --mem=100M
+set -e
+perl count.pl < reads.txt

@@ -1,0 +1,2 @@
+def embed(text):
+    return [ord(c) for c in text]

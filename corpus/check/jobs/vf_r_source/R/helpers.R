@@ -1,0 +1,1 @@
+clean <- function(d) d[complete.cases(d), ]
