@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jobsight.cli.tables import table
 from jobsight.format import UNKNOWN, interval, number
+from jobsight.learning.asked import question_named
 from jobsight.learning.manifest import read_manifest
 from jobsight.learning.registry import read_report
 from jobsight.learning.registry.listing import best_baseline, whole
@@ -95,8 +96,9 @@ def _quality(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _origin(found: dict[str, Any]) -> Iterator[str]:
-    facts = found["facts"]
-    yield f"data from {printable(facts.get('first'), 40)} to {printable(facts.get('last'), 40)}"
+    facts = found["facts"] if question_named(found["question"]).timed else {}
+    if facts:
+        yield f"data from {printable(facts.get('first'), 40)} to {printable(facts.get('last'), 40)}"
     for name, border in zip(
         ("train", "select", "calibrate", "test"), facts.get("borders") or [], strict=False
     ):

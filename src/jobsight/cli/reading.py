@@ -255,7 +255,9 @@ def read_for(
             found, sources = programs(inputs, settings, progress)
         if not found:
             raise SourceError(f"no measured program in {', '.join(map(printable, inputs))}")
-        return found, ReadReport(files=len(found), bytes=sum(len(o.text) for o in found)), sources
+        report = ReadReport(files=len(found), jobs=len(found))
+        report.bytes = sum(len(one.text) for one in found)
+        return found, report, sources
     with progress_bar("reading", reads_logs=True) as progress:
         reading = job_table(inputs, settings, progress, seen=seen)
     table = reading.jobs.table

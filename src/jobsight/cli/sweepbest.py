@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jobsight.cli.common import JsonOption
@@ -13,6 +13,7 @@ from jobsight.format import UNKNOWN, number, short
 from jobsight.learning.sweep.best import read_best
 from jobsight.learning.sweep.layout import read_frozen
 from jobsight.models import is_baseline
+from jobsight.reports.scores import HEADINGS
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["best", "show_best"]
 
-_SCORES = {"log_loss": "log loss", "roc_auc": "ROC AUC", "f1": "F-measure"}
+_SCORES = ("log_loss", "roc_auc", "f1", "macro_f1")
 _BASELINE = "the best baseline"
 
 
@@ -77,12 +78,15 @@ def _test(model: Mapping[str, Any], network: str) -> str:
     roles.setdefault(network, []).append("the run's")
     if losses:
         roles.setdefault(min(losses, key=lambda name: losses[name]), []).append(_BASELINE)
-    rows = [_row(name, said, test[name]) for name, said in roles.items() if name in test]
+    shown = [one for one in _SCORES if test.get(model["chosen"], {}).get(one) is not None]
+    rows = [_row(name, said, test[name], shown) for name, said in roles.items() if name in test]
     gain = "log loss less the baseline's (95 %)"
-    return table(["model", *_SCORES.values(), gain], rows, [gain], indent=2)
+    return table(["model", *(HEADINGS[one] for one in shown), gain], rows, [gain], indent=2)
 
 
-def _row(name: str, roles: list[str], scores: Mapping[str, Any]) -> list[str]:
+def _row(
+    name: str, roles: list[str], scores: Mapping[str, Any], shown: Sequence[str]
+) -> list[str]:
     gain = scores.get("log_loss_gain") or {}
     text = UNKNOWN
     if gain.get("value") is not None and roles[-1] != _BASELINE:
@@ -91,7 +95,7 @@ def _row(name: str, roles: list[str], scores: Mapping[str, Any]) -> list[str]:
             text += f" ({gain['low']:+.3f} to {gain['high']:+.3f})"
     return [
         f"{printable(name, 30)}, {' and '.join(roles)}",
-        *(number(scores.get(one)) for one in _SCORES),
+        *(number(scores.get(one)) for one in shown),
         text,
     ]
 

@@ -199,13 +199,15 @@ def _opened(folder: Path) -> tuple[Frozen, Layout]:
 
 def _parse_documents(shard: Shard, frozen: Frozen, layout: Layout) -> None:
     from jobsight.cli.reading import read_for, read_inputs
-    from jobsight.learning.sweep.parsing import write_table
+    from jobsight.learning.sweep.parsing import packed_programs, write_table
 
     asked, inputs = question_named(frozen.question), list(shard.inputs)
-    if asked.reads == "jobs":
-        given = {name: frozen.settings[name] for name in ("timezone", "access_point", "slurm")}
-        jobs, report, sources = read_for(asked, inputs, load_settings(None, given))
-        write_table(shard, layout, jobs.packed(), report, sources)
+    if asked.reads != "events":
+        names = ("timezone", "access_point", "slurm")
+        given = {name: frozen.settings[name] for name in names if name in frozen.settings}
+        found, report, sources = read_for(asked, inputs, load_settings(None, given))
+        table = packed_programs(found) if asked.reads == "programs" else found.packed()
+        write_table(shard, layout, table, report, sources)
         return
     reading = read_inputs(inputs, load_settings(None, {}), lambda _done, _total: None)
     write_table(shard, layout, reading.table, reading.report, reading.sources)

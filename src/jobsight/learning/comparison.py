@@ -34,7 +34,7 @@ class Comparison:
         first, second: the models, as answers name them.
         examples, batches: how many decisions both were judged on.
         base_rate: of a binary target, by weight.
-        since, until: µs: the first and the last of these decisions.
+        since, until: µs: the first and the last of these decisions, where they have moments.
         scores: by model, the second one's baselines among them; batches weigh 1.
         metric: what decides.
         higher: whether more of it is better.
@@ -48,8 +48,8 @@ class Comparison:
     examples: int
     batches: int
     base_rate: float | None
-    since: int
-    until: int
+    since: int | None
+    until: int | None
     scores: dict[str, Scores]
     metric: str
     higher: bool
@@ -75,10 +75,13 @@ class Comparison:
             else f"{difference.value:+.3f} ({difference.low:+.3f} to {difference.high:+.3f})"
         )
         sure = "surely better" if self.better else "not surely better"
-        return (
+        text = (
             f"{self.second} is {sure} than {self.first}: {self.metric} differs by {between}, on "
-            f"{self.batches} batches from {_second(self.since)} to {_second(self.until)}"
+            f"{self.batches} batches"
         )
+        if self.since is None or self.until is None:
+            return text
+        return f"{text} from {_second(self.since)} to {_second(self.until)}"
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as plain data."""
@@ -89,8 +92,8 @@ class Comparison:
             "examples": self.examples,
             "batches": self.batches,
             "base_rate": self.base_rate,
-            "since": _second(self.since),
-            "until": _second(self.until),
+            "since": self.since and _second(self.since),
+            "until": self.until and _second(self.until),
             "models": self.scores,
             "metric": self.metric,
             "difference": asdict(self.difference),
@@ -212,15 +215,15 @@ def _compared(a: _Judged, b: _Judged, metric: str, left_out: dict[str, int]) -> 
         name: fitted[name].calibrated.decided(metric, predictions[name]) for name in (first, second)
     }
     differences = bootstrap.differences(goal.metric(metric), pair, first)
-    decided = a.table["decided"].to_numpy()
+    decided, timed = a.table["decided"].to_numpy(), a.model.question.timed
     return Comparison(
         first=first,
         second=second,
         examples=len(a.table),
         batches=len(np.unique(a.batch)),
         base_rate=goal.mean(values, weight),
-        since=int(decided.min()),
-        until=int(decided.max()),
+        since=int(decided.min()) if timed else None,
+        until=int(decided.max()) if timed else None,
         scores={
             name: goal.scores(column, values, weight, fitted[name].calibrated)
             for name, column in predictions.items()

@@ -123,6 +123,8 @@ class Question(Protocol[S]):
             first is fitted for the others too.
         reads: what its source is made of: ``events``, an event history; ``jobs``, a table with one
             row per job of either scheduler; ``programs``, a list of `jobsight.program.examples`.
+        timed: whether decisions have moments; if not, `decided` only places groups in an order
+            drawn by chance, and nothing is told apart or shown by time.
         searched: dotted settings, or sections of them, that sweeps may search.
         same: settings that must be equal in two models that are compared.
         key: text that identifies a decision in another reading of its source.
@@ -149,6 +151,7 @@ class Question(Protocol[S]):
     columns: ClassVar[Mapping[str, str]] = {}
     each_moment: ClassVar[bool] = False
     reads: ClassVar[Literal["events", "jobs", "programs"]] = "events"
+    timed: ClassVar[bool] = True
     searched: ClassVar[tuple[str, ...]] = ("seed",)
     same: ClassVar[tuple[str, ...]] = ()
     key: ClassVar[pl.Expr]

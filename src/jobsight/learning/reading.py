@@ -33,6 +33,7 @@ __all__ = [
     "are_documents",
     "is_pipe",
     "job_table",
+    "program_lines",
     "programs",
     "stored",
 ]
@@ -122,27 +123,39 @@ def programs(
     Raises:
         SourceError: an input is none of these, or cannot be read; `StoreError`: a store cannot.
     """
-    from jobsight.program.examples import MEASURED, example_of, examples_in, lines_file
+    from jobsight.program.examples import example_of, examples_in
 
     found: list[Example] = []
     sources: list[Source] = []
     for one in inputs:
-        lines = lines_file(one)
+        lines = program_lines(one)
         if lines is not None:
             own = list(examples_in(lines))
             found += own
             sources.append(_source_of(lines, own))
-        elif are_documents(one):
+        else:
             with stored(one, settings) as (name, total, documents):
                 stream = DocumentStream(documents, progress, total)
                 found += filter(None, map(example_of, stream))
             sources.append(stream.source(name))
-        else:
-            raise SourceError(
-                f"{printable(one, 200)} has no measured programs; name a folder with {MEASURED}, "
-                "a .jsonl file, or a store"
-            )
     return found, sources
+
+
+def program_lines(text: str) -> Path | None:
+    """The file of lines that an input of programs names; None: a store or snapshot.
+
+    Raises:
+        SourceError: it is none of these.
+    """
+    from jobsight.program.examples import MEASURED, lines_file
+
+    lines = lines_file(text)
+    if lines is None and not are_documents(text):
+        raise SourceError(
+            f"{printable(text, 200)} has no measured programs; name a folder with {MEASURED}, "
+            "a .jsonl file, or a store"
+        )
+    return lines
 
 
 def _source_of(lines: Path, examples: list[Example]) -> Source:

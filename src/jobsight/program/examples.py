@@ -12,9 +12,9 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from jobsight.documents import JobDocument, parse_key
 from jobsight.errors import SourceError
@@ -57,6 +57,16 @@ class Example:
     measured: bool = True
     job: str | None = None
     ended: int = 0
+
+    def to_json(self) -> str:
+        """As a line of JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, line: str) -> Self:
+        """What `to_json` gave."""
+        data = json.loads(line)
+        return cls(**{**data, "classes": tuple(data["classes"])})
 
 
 def lines_file(name: str) -> Path | None:

@@ -26,7 +26,7 @@ from jobsight.reports.scores import HEADINGS
 from jobsight.reports.shown import Shown
 from jobsight.text import printable
 
-__all__ = ["audit_part", "costs_part", "models_part", "savings_part", "slices_part"]
+__all__ = ["audit_part", "costs_part", "models_part", "savings_part", "slices_part", "unseen"]
 
 _SLICES = 4
 _SHOWN = 12
@@ -60,9 +60,16 @@ def models_part(shown: Shown, target: str) -> Markup:
             class_="pair",
         ),
         lead=f"Judged on {evaluation.batches} batches ({len(evaluation.table)} "
-        f"{evaluation.question.words[1]}) that no model was trained on, all later than the "
-        "training. A batch is what shares its fate; it counts once.",
+        f"{evaluation.question.words[1]}) that no model was trained on, {unseen(evaluation)}. "
+        "A batch is what shares its fate; it counts once.",
     )
+
+
+def unseen(evaluation: Evaluation) -> str:
+    """What sets the decisions that are judged apart from those of the training."""
+    if evaluation.question.timed:
+        return "all later than the training"
+    return "all of groups that the training did not have"
 
 
 def _curves(evaluation: Evaluation) -> Markup | None:
@@ -252,7 +259,7 @@ def _savings_table(view: Mapping[str, Any], caption: str) -> Markup:
 def slices_part(shown: Shown) -> Markup:
     """Quality over time, and by what the decisions have in common."""
     evaluation = shown.evaluation
-    slices = _time_slices(evaluation)
+    slices = _time_slices(evaluation) if evaluation.question.timed else []
     tables = [
         element("details", element("summary", one.title), _strata_table(evaluation, name))
         for name, one in evaluation.question.strata.items()
@@ -267,7 +274,9 @@ def slices_part(shown: Shown) -> Markup:
             else None,
             _quality_table(slices, "Quality of the model that answers, over time."),
             class_="pair" if binary else "",
-        ),
+        )
+        if slices
+        else None,
         *tables,
         lead="The model that answers, on parts of the same decisions. Small parts say little.",
     )

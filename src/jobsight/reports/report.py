@@ -12,7 +12,14 @@ from jobsight.learning.costs import cheapest_baseline
 from jobsight.learning.evaluation import Evaluation
 from jobsight.models import is_baseline
 from jobsight.reports.page import Markup, card, document, element, report, section, table
-from jobsight.reports.quality import audit_part, costs_part, models_part, savings_part, slices_part
+from jobsight.reports.quality import (
+    audit_part,
+    costs_part,
+    models_part,
+    savings_part,
+    slices_part,
+    unseen,
+)
 from jobsight.reports.scores import HEADINGS
 from jobsight.reports.shown import OwnParts, Reporting, Shown
 from jobsight.text import printable
@@ -71,8 +78,10 @@ def _summary(shown: Shown) -> str:
     evaluation, read = shown.evaluation, shown.read
     span = format_span(((read.last or 0) - (read.first or 0)) / _EPOCH_MICRO)
     events = f"{read.events:,} events of " if read.events else ""
-    words = f"{events}{read.jobs:,} jobs over {span} were read. "
     _, several, true = evaluation.question.words
+    words = f"{events}{read.jobs:,} jobs over {span} were read. "
+    if not evaluation.question.timed:
+        words = f"{read.jobs:,} {several} were read. "
     rate = evaluation.goal.mean(evaluation.labelled.values, evaluation.labelled.weight)
     if rate is not None:
         words += f"Of the {several} judged here, {percent(rate)} {true}. "
@@ -116,7 +125,7 @@ def _cards(evaluation: Evaluation) -> list[Markup]:
         card(
             f"{evaluation.batches}",
             "batches judged",
-            f"{len(evaluation.table)} {evaluation.question.words[1]}, all later than the training",
+            f"{len(evaluation.table)} {evaluation.question.words[1]}, {unseen(evaluation)}",
         ),
         card(number(headline.value, 2), f"{HEADINGS[goal.headline]} of {chosen}", interval),
     ]
@@ -173,8 +182,8 @@ def _reading_part(own: OwnParts) -> Markup:
 def _provenance_part(shown: Shown, own: OwnParts) -> Markup:
     model, read = shown.model, shown.read
     rows = [
-        ["Logs read here", f"{read.files} files, {read.bytes / 1e6:,.1f} MB, from "
-         f"{_text(read.first)} to {_text(read.last)}"],
+        ["Read here", f"{read.files} files, {read.bytes / 1e6:,.1f} MB"
+         + (f", from {_text(read.first)} to {_text(read.last)}" if model.question.timed else "")],
         ["Damaged stretches", f"{len(read.skipped)} skipped; all other records were kept"],
         ["Model", model.label],
         *([f"Trained on {printable(source.name, 80)}", f"SHA-256 {source.sha256}"]

@@ -116,12 +116,15 @@ def audit(model: ModelDir, source: Any, *, progress: Progress = lambda _step: No
     progress("building examples")
     it = audited(model, source)
     results = []
-    for step, check in {**CHECKS, **model.question.checks()}.items():
+    checks = {**CHECKS, **model.question.checks()}
+    if not model.question.timed:
+        del checks["quality over time"]
+    for step, check in checks.items():
         progress(f"checking: {step}")
         results.append(check(it))
     tables = {name: rows for result in results for name, rows in result.tables.items()}
-    checks = tuple(result.check for result in results)
-    return Audit(model.label, it.own, it.evaluation, checks, tables)
+    found = tuple(result.check for result in results)
+    return Audit(model.label, it.own, it.evaluation, found, tables)
 
 
 def audited(model: ModelDir, source: Any) -> Audited:

@@ -87,12 +87,15 @@ def _single(it: Audited, columns: list[dict[str, Any]], families_: list[dict[str
         return Check("features", "honesty", None, words)
     auc = best["alone"]
     error = _auc_error(auc, won, float(test.weight.sum()) - won)
-    grade: Grade = "failed" if auc >= TOO_GOOD else "passed"
-    if grade == "passed" and auc + stats.norm.isf(DOUBTFUL) * error >= TOO_GOOD:
+    grade: Grade = "failed" if auc >= TOO_GOOD and it.model.question.timed else "passed"
+    if not it.model.question.timed:
+        words += "Inputs have no past that could tell the outcome. "
+    elif grade == "passed" and auc + stats.norm.isf(DOUBTFUL) * error >= TOO_GOOD:
         grade = "doubtful"
     words += (
         f"The strongest feature by itself is {best['feature']!r}, with ROC AUC {auc:.2f}"
-        + (": no single one gives the outcome away." if grade == "passed"
+        + ("." if not it.model.question.timed
+           else ": no single one gives the outcome away." if grade == "passed"
            else ": too good to be known beforehand; look at how it is made.")
     )  # fmt: skip
     error = _auc_error(TOO_GOOD, won, float(test.weight.sum()) - won)

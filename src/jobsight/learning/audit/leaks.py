@@ -155,7 +155,8 @@ def check_split(it: Audited) -> Result:
     evaluation = it.evaluation
     ours = _scored(it, evaluation.predictions[kind], evaluation.labelled)
     turns = range(RANDOM_SPLITS_IF_SLOW if it.slow else RANDOM_SPLITS)
-    rows: list[dict[str, Any]] = [{"split": "forward", "roc_auc": ours.roc_auc, "loss": ours.loss}]
+    name = "forward" if it.model.question.timed else "whole groups"
+    rows: list[dict[str, Any]] = [{"split": name, "roc_auc": ours.roc_auc, "loss": ours.loss}]
     table, labelled = it.data.examples(it.data.known())
     group = table["group"].rank("dense").cast(pl.Int64).to_numpy()
     for name, unit in (("random groups", group), ("random rows", np.arange(len(table)))):
@@ -268,16 +269,17 @@ def check_truncation(it: Audited) -> Result:
     )  # fmt: skip
     differ = len(proof.differences)
     spread = "" if len(rows) == len(table) else f", spread over all {len(table)}"
+    alone = "a history that ends at the decision" if question.timed else "their own source alone"
     if differ:
         _, first = proof.differences[0]
         detail = (
-            f"{differ} of {proof.checked} examples{spread} come out otherwise when built from a "
-            f"history that ends at the decision; the first difference is in {first!r}."
+            f"{differ} of {proof.checked} examples{spread} come out otherwise when built from "
+            f"{alone}; the first difference is in {first!r}."
         )
     else:
         detail = (
-            f"{proof.checked} examples{spread} were built again from a history that ends at "
-            "the decision: all are the same, bit by bit."
+            f"{proof.checked} examples{spread} were built again from {alone}: all are the same, "
+            "bit by bit."
         )
     least = 1 if len(rows) == len(table) else (1.0 - POWER) ** (1.0 / max(len(rows), 1))
     share = 1.0 - least

@@ -22,6 +22,7 @@ from jobsight.learning.audit.checks import (
     worse,
 )
 from jobsight.learning.bootstrap import POWER, Interval, Simulation, p_value
+from jobsight.learning.dataset import drawn_together
 from jobsight.learning.evaluation import quality
 from jobsight.learning.targets import CHANCE, errors_by_chance
 from jobsight.models.base import Floats
@@ -154,7 +155,7 @@ def _test_strata(it: Audited, by: str, rows: list[dict[str, Any]], tests: int) -
     def missed(success: NDArray[np.bool_]) -> Floats:
         return np.asarray(np.abs((success - predicted) @ member))
 
-    batch, seed = evaluation.table["batch"].to_numpy()[inside], it.model.settings.seed
+    batch, seed = drawn_together(evaluation.table)[inside], it.model.settings.seed
     chance = Simulation(batch, DRAWS, seed).of(missed, predicted)
     p_values = p_value(chance, missed(happened))
     limit = np.quantile(chance, 1.0 - DOUBTFUL / tests, axis=0)
@@ -239,7 +240,7 @@ def check_calibration(it: Audited) -> Result:
         detail = f"Fewer than {LEAST_BATCHES} batches to judge by."
         check = Check("calibration", "quality", None, detail, {"ece": error})
         return Result(check, {"reliability": rows})
-    batch = evaluation.table["batch"].to_numpy()
+    batch = drawn_together(evaluation.table)
     chance = errors_by_chance(Simulation(batch, DRAWS, seed), predicted, weight)
     limit, value = float(np.quantile(chance, CHANCE)), float(p_value(chance, error))
     gap = _number(

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from jobsight.history.readreport import ReadReport
     from jobsight.learning.manifest import Source
+    from jobsight.program.examples import Example
 
-__all__ = ["join_shards", "parse_logs", "write_table"]
+__all__ = ["join_shards", "packed_programs", "parse_logs", "write_table"]
 
 Progress = Callable[[int, int], None]
 
@@ -64,10 +65,17 @@ def write_table(
     report: ReadReport,
     sources: Sequence[Source],
 ) -> None:
-    """Keep an event table of job documents, or a packed job table, as the table of a shard."""
+    """Keep an event table of job documents, packed jobs or programs, as the table of a shard."""
     with new_file(layout.table(shard.name)) as temporary:
         table.write_parquet(temporary, compression="lz4")
     _recorded(shard, layout, report, sources)
+
+
+def packed_programs(programs: Sequence[Example]) -> pl.DataFrame:
+    """Programs as a table that `join_shards` reads."""
+    import polars as pl
+
+    return pl.DataFrame({"program": [one.to_json() for one in programs]})
 
 
 def _recorded(shard: Shard, layout: Layout, report: ReadReport, sources: Sequence[Source]) -> None:
@@ -98,6 +106,7 @@ def join_shards(frozen: Frozen, layout: Layout) -> Any:
     from jobsight.history.jobtable import JobTable
     from jobsight.history.timelines import History
     from jobsight.learning.asked import question_named
+    from jobsight.program.examples import Example
 
     tables: list[pl.DataFrame] = []
     for shard in frozen.shards:
@@ -111,6 +120,9 @@ def join_shards(frozen: Frozen, layout: Layout) -> Any:
                 f"{path} is damaged ({type(error).__name__}); remove its folder and submit again"
             ) from None
         tables.append(table)
-    if question_named(frozen.question).reads == "jobs":
-        return JobTable.unpacked(tables[0])
-    return History.from_table(joined_tables(tables))
+    reads = question_named(frozen.question).reads
+    if reads == "programs":
+        return [Example.from_json(line) for line in tables[0]["program"]]
+    return JobTable.unpacked(tables[0]) if reads == "jobs" else History.from_table(
+        joined_tables(tables)
+    )

@@ -16,6 +16,7 @@ from jobsight.errors import SourceError, SweepError, UsageError
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.eventlog.segments import plan as logs_of
+from jobsight.learning.reading import program_lines
 from jobsight.learning.sweep.layout import Shard, named_by
 
 __all__ = ["MOST", "shards_of"]
@@ -37,10 +38,12 @@ def shards_of(
 ) -> tuple[Shard, ...]:
     """Cut inputs into shards: those of logs first, then one for each store or snapshot.
 
-    For a question about jobs, which may have records in several inputs, all are one shard.
+    For a question about jobs, which may have records in several inputs, or programs, all are one
+    shard.
 
     Args:
-        data: files, folders and globs of logs, addresses of stores, snapshots; relative to `base`.
+        data: files, folders and globs of logs, addresses of stores, snapshots, corpora; relative to
+            `base`.
         base: folder of the config.
         are_documents: whether an input is a store or a snapshot, not a log.
         place: of an input in the config, by its number from 0 on; begins the errors.
@@ -56,7 +59,10 @@ def shards_of(
     for number, one in enumerate(data):
         try:
             placed = _placed(one, base)
-            if are_documents(placed):
+            if reads == "programs":
+                program_lines(placed)  # refuses what has none
+                documents.append(placed)
+            elif are_documents(placed):
                 documents.append(placed)
             else:
                 logs += find_logs([placed])
@@ -65,7 +71,7 @@ def shards_of(
     archive = next((one.archive for one in logs if one.archive is not None), None)
     if archive is not None:
         raise SourceError(f"a sweep reads no archives: unpack {archive!r} and name the folder")
-    if reads == "jobs":
+    if reads != "events":
         return (Shard("s01", (*(str(one.path) for one in logs), *documents), documents=True),)
     groups = _groups(find_logs(logs)) if logs else []
     shards = []

@@ -25,7 +25,7 @@ from jobsight.questions.bound.effects import rule_of
 __all__ = ["FAMILIES", "Features", "Read", "read"]
 
 FAMILIES = {
-    "what it calls": ("runs", "share", "calls", "deepest", "rule"),
+    "what it calls": ("runs", "share", "calls", "deepest"),
     "its sizes": ("size", "value", "count", "language"),
     "its loops": ("nesting", "inner", "index", "handlers"),
 }

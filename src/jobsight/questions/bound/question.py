@@ -56,6 +56,7 @@ class Bound(Question[BoundSettings]):
         ("svm", "boosted", "dense", "recurrent", "tree"), "class"
     )
     reads: ClassVar[Literal["events", "jobs", "programs"]] = "programs"
+    timed: ClassVar[bool] = False
     searched: ClassVar[tuple[str, ...]] = ("seed", "boosted")
     key: ClassVar[pl.Expr] = pl.col("id")
     job: ClassVar[pl.Expr] = pl.col("job")
