@@ -84,9 +84,7 @@ def _test(model: Mapping[str, Any], network: str) -> str:
     return table(["model", *(HEADINGS[one] for one in shown), gain], rows, [gain], indent=2)
 
 
-def _row(
-    name: str, roles: list[str], scores: Mapping[str, Any], shown: Sequence[str]
-) -> list[str]:
+def _row(name: str, roles: list[str], scores: Mapping[str, Any], shown: Sequence[str]) -> list[str]:
     gain = scores.get("log_loss_gain") or {}
     text = UNKNOWN
     if gain.get("value") is not None and roles[-1] != _BASELINE:

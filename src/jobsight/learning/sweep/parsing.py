@@ -123,6 +123,8 @@ def join_shards(frozen: Frozen, layout: Layout) -> Any:
     reads = question_named(frozen.question).reads
     if reads == "programs":
         return [Example.from_json(line) for line in tables[0]["program"]]
-    return JobTable.unpacked(tables[0]) if reads == "jobs" else History.from_table(
-        joined_tables(tables)
+    return (
+        JobTable.unpacked(tables[0])
+        if reads == "jobs"
+        else History.from_table(joined_tables(tables))
     )
