@@ -137,6 +137,7 @@ def test_one_name_serves_every_verb(run: Run, tmp_path: Path) -> None:
     for name in (digest, "champion"):
         done = run("evaluate", "hold", "grown", "--model", name, "--json")
         assert done.status == 0, done.err
+        assert {"models", "costs", "chosen", "answers"} <= set(done.json())
         page = tmp_path / f"{name}.html"
         assert run("report", "hold", "grown", "--model", name, "-o", str(page)).status == 0
         assert page.exists()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from jobsight.cli.common import (
     ConfigOption,
@@ -21,6 +24,7 @@ from jobsight.format import UNKNOWN, amount, interval, number, percent
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.learning.modeldir import by_target
 from jobsight.questions import question_named
+from jobsight.reports.scores import answer_rows
 
 __all__ = ["evaluate"]
 
@@ -32,12 +36,16 @@ def evaluate(
     timezone: TimezoneOption = None,
     config: ConfigOption = None,
     network: NetworkOption = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option(help="JSON lines of what was planted in a made-up pool of held jobs."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """How good are its predictions on what it has not seen?"""
     asked = question_named(question)
     judged = open_judged(asked, logs, model, timezone=timezone, config=config, network=network)
-    found = evaluate_all(judged.model, judged.source)
+    found = evaluate_all(judged.model, judged.source, truth)
     if as_json:
         print_json(by_target(asked, {name: one.to_json() for name, one in found.items()}))
         return
@@ -81,6 +89,22 @@ def _print(report: dict[str, Any], *, first: bool) -> None:
             ],
         )
     )
+
+    _print_answers(report.get("answers"))
+
+
+def _print_answers(answers: dict[str, Any] | None) -> None:
+    """What following the answers would have got, and the baselines."""
+    if answers is None:
+        return
+    waits = answers["waits"]
+    say("")
+    say(
+        f"the answers of {answers['chosen']} to {answers['decisions']} releases "
+        f"({answers['unknown']} without outcome); {percent(waits['advised'])} wait, of which "
+        f"{percent(waits['right'])} rightly, where that is known; gain in wasted runs:"
+    )
+    say(table(*answer_rows(answers["by_batch"])))
 
 
 def _print_savings(report: dict[str, Any]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ class Evaluation:
         left_out: decisions that do not count here, by reason.
         savings: see `jobsight.learning.savings`; None where nothing is said of what jobs used.
         by_moment: the same for decisions at later moments, where the question is asked then.
+        answers: see `Question.answered`.
     """
 
     question: Question[Any]
@@ -72,6 +74,7 @@ class Evaluation:
     left_out: dict[str, int]
     savings: dict[str, Any] | None
     by_moment: dict[str, Evaluation]
+    answers: dict[str, Any] | None = None
 
     @property
     def goal(self) -> Target:
@@ -115,6 +118,7 @@ class Evaluation:
             "costs": {name: asdict(cost) for name, cost in self.costs.items()},
             "strata": {name: self.stratum(name) for name in strata},
             **({} if self.savings is None else {"cost_view": self.savings}),
+            **({} if self.answers is None else {"answers": self.answers}),
             **(
                 {"by_moment": {name: one.to_json() for name, one in self.by_moment.items()}}
                 if self.by_moment
@@ -252,8 +256,13 @@ def unseen(model: ModelDir, data: Dataset) -> tuple[NDArray[np.bool_], dict[str,
     return ~earlier, {kind: count for kind, count in counts.items() if count}
 
 
-def evaluate_all(model: ModelDir, source: Any) -> dict[str, Evaluation]:
+def evaluate_all(model: ModelDir, source: Any, truth: Path | None = None) -> dict[str, Evaluation]:
     """Judge a model on what it has not seen of a source: one evaluation per target that it shows.
+
+    Args:
+        model: trained.
+        source: see `Question.source`.
+        truth: see `Question.answered`.
 
     Raises:
         TrainingError: no decision with an outcome is left to judge by.
@@ -267,7 +276,8 @@ def evaluate_all(model: ModelDir, source: Any) -> dict[str, Evaluation]:
         except TrainingError:
             if target == data.target:
                 raise
-    return found
+    answers = model.question.answered(model, data, unseen(model, data)[0], truth)
+    return found | {data.target: replace(found[data.target], answers=answers)}
 
 
 def evaluate(
@@ -372,28 +382,19 @@ def _resampled(
         name: float(loss(column, labelled.values, labelled.weight))
         for name, column in predictions.items()
     }
-    best = min(_baselines(predictions), key=lambda name: losses[name])
+    best = min(filter(is_baseline, predictions), key=lambda name: losses[name])
     costs = data.question.costs(data.settings)
+    rules = {
+        name: fitted.model.releases(labelled.inputs)
+        for name, fitted in model.fitted.items()
+        if isinstance(fitted.model, Rules)
+    }
     return {
         "headline": bootstrap.intervals(goal.metric(goal.headline), predictions),
         "gain_over_baseline": bootstrap.differences(loss, predictions, best),
-        "costs": {}
-        if costs is None
-        else decision_costs(predictions, _rule_decisions(model, labelled), bootstrap, costs),
+        "costs": {} if costs is None else decision_costs(predictions, rules, bootstrap, costs),
         "by_chance": {
             name: goal.by_chance(column, labelled.weight, simulation)
             for name, column in predictions.items()
         },
-    }
-
-
-def _baselines(names: Iterable[str]) -> list[str]:
-    return [name for name in names if is_baseline(name)]
-
-
-def _rule_decisions(model: TargetModel, labelled: Labelled) -> dict[str, NDArray[np.bool_]]:
-    return {
-        name: fitted.model.releases(labelled.inputs)
-        for name, fitted in model.fitted.items()
-        if isinstance(fitted.model, Rules)
     }

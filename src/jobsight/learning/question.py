@@ -28,7 +28,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from jobsight.errors import UsageError
 from jobsight.learning.manifest import Source
@@ -38,6 +40,7 @@ from jobsight.models.rules import RuleSet
 from jobsight.settings import Costs, QuestionSettings
 
 if TYPE_CHECKING:
+    from jobsight.learning.dataset import Dataset
     from jobsight.learning.desk import Answerer
     from jobsight.learning.modeldir import ModelDir
 
@@ -189,6 +192,19 @@ class Question(Protocol[S]):
 
     def costs(self, settings: S) -> Costs | None:
         """What decisions cost, where acting on P(true) saves something."""
+        return None
+
+    def answered(
+        self, model: ModelDir, data: Dataset, rows: NDArray[np.bool_], truth: Path | None
+    ) -> dict[str, Any] | None:
+        """What following the answers would have got, where more is answered than a probability.
+
+        Args:
+            model: that answers.
+            data: decisions as it sees them.
+            rows: bool, of `data.table`: those to score.
+            truth: file of what was planted; None: there is none.
+        """
         return None
 
     def answerer(self, source: Any, moment: int, model: ModelDir | None) -> Answerer[Any]:

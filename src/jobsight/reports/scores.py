@@ -1,6 +1,11 @@
-"""What reports call the scores of models."""
+"""What reports call the scores of models, and how they show what answers would have got."""
 
-__all__ = ["HEADINGS"]
+from collections.abc import Mapping
+from typing import Any
+
+from jobsight.format import UNKNOWN, percent
+
+__all__ = ["HEADINGS", "answer_rows"]
 
 HEADINGS = {
     "roc_auc": "ROC AUC",
@@ -23,3 +28,37 @@ HEADINGS = {
     "distance": "distance",
 }
 """Headings of metrics, by name."""
+
+_PER_DECISION = {
+    "finished": ("finished", 100),
+    "wasted": ("wasted", 100),
+    "wasted_seconds": ("seconds wasted", 1),
+    "lost": ("lost", 100),
+    "delay_seconds": ("delay (s)", 1),
+    "gain": ("gain", 1),
+}
+
+
+def answer_rows(scored: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows of a table of `Question.answered`: one way to decide per row."""
+    headings = ["", "release", "wait", *(name for name, _ in _PER_DECISION.values())]
+    rows = []
+    for name, one in scored.items():
+        verbs = [percent(one["verbs"].get(verb, 0.0)) for verb in ("release", "wait")]
+        means = [_span(one[key], times) for key, (_, times) in _PER_DECISION.items()]
+        wide = [_interval(one["gain"][key]) for key in ("interval", "interval_by_time")]
+        rows.append([name, *verbs, *means, *wide])
+    return [*headings, "95 % by batch", "95 % by time"], rows
+
+
+def _span(bounds: Mapping[str, Any], times: int) -> str:
+    """Both bounds, in percent for shares, or one number where they are the same."""
+    digits = 0 if times == 100 else 2
+    low, high = (f"{times * bounds[end]:.{digits}f}" for end in ("low", "high"))
+    words = low if low == high else f"{low} to {high}"
+    return f"{words} %" if times == 100 else words
+
+
+def _interval(bounds: list[float | None]) -> str:
+    low, high = bounds
+    return UNKNOWN if low is None or high is None else f"{low:.2f} to {high:.2f}"

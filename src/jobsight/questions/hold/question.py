@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.history import outcomes
@@ -23,6 +24,10 @@ from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.rulesets import RULE_NAMES, RULE_SETS
 from jobsight.questions.hold.settings import HoldSettings, require_answerable
 from jobsight.settings import Costs
+
+if TYPE_CHECKING:
+    from jobsight.learning.dataset import Dataset
+    from jobsight.learning.modeldir import ModelDir
 
 __all__ = ["HOLD", "Hold"]
 
@@ -148,6 +153,16 @@ class Hold(Question[HoldSettings]):
         from jobsight.questions.hold.reporting.shownjobs import hold_parts
 
         return hold_parts(shown)
+
+    def answered(
+        self, model: ModelDir, data: Dataset, rows: NDArray[np.bool_], truth: Path | None
+    ) -> dict[str, Any] | None:
+        """See `jobsight.questions.hold.given`; None: the model answers nobody's question."""
+        from jobsight.questions.hold.given import score_answers
+
+        if model.settings.as_of == "hold":
+            return None
+        return score_answers(model, data, rows, truth)
 
     def checks(self) -> Mapping[str, Callable[[Any], Any]]:
         """Was it right to wait?"""

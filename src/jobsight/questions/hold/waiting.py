@@ -12,6 +12,7 @@ whomever, batches counting alike.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from jobsight.questions.hold.answering.answer import delays_of
 from jobsight.questions.hold.answering.verdict import hourly_delay_cost
 from jobsight.questions.hold.question import HOLD
 
-__all__ = ["check_waiting", "find_spells"]
+__all__ = ["check_waiting", "find_spells", "later_success"]
 
 REACH = 3.0
 LEAST_DECISIONS = 10
@@ -107,7 +108,8 @@ class _Asked:
 
     Attributes:
         waits: seconds, 0 first.
-        gain: float64 (n, waits), expected from the model.
+        gain: float64 (n, waits), expected from the model; −inf where it does not surely beat a
+            release at once (see `jobsight.questions.hold.answering.verdict`).
         got: float64 (n, waits), share of success; 0 at once, NaN where none was released then.
         realized: float64 (n, waits), the gain with what was got.
     """
@@ -151,42 +153,59 @@ def _ask(it: Audited, known: pl.DataFrame, inside: NDArray[np.bool_]) -> _Asked:
     per_hour = hourly_delay_cost(costs, it.model.encoding.time_scale)
     waits = (0.0, *delays_of(it.model))
     rows = known.filter(pl.Series(inside))
-    gain: list[Floats] = []
-    realized: list[Floats] = []
-    got = _what_was_got(known, inside, waits)
+    # In a spell a release at once failed; later ones count where their outcome is known.
+    settled = known.filter(pl.col("outcome").is_not_null())
+    got = later_success(settled, rows["row"].to_numpy(), waits)[:, :, 0]
+    got[:, 0] = 0.0
     builder = HOLD.builder(it.data.source, it.model.encoding, it.model.settings)
-    for place, (wait, fitted) in enumerate(
-        [(0.0, it.model.answering), *delays_of(it.model).items()]
-    ):
+    gain, realized = np.zeros_like(got), np.zeros_like(got)
+    models = [it.model.answering, *delays_of(it.model).values()]
+    for k, (wait, fitted) in enumerate(zip(waits, models, strict=True)):
+        gained = partial(
+            expected_gain, costs=costs, delay_hours=wait / 3600, delay_per_hour=per_hour
+        )
         probability = fitted.predict(builder.ask(rows, delay=wait).inputs)
-        for column, share in ((gain, probability), (realized, got[:, place])):
-            column.append(
-                expected_gain(share, costs, delay_hours=wait / 3600, delay_per_hour=per_hour)
-            )
-    return _Asked(waits, np.stack(gain, axis=1), got, np.stack(realized, axis=1))
+        low, high = fitted.bounds(probability)
+        if not k:
+            most = gained(high)
+        gain[:, k] = np.where((k == 0) | (gained(low) > most), gained(probability), -np.inf)
+        realized[:, k] = gained(got[:, k])
+    return _Asked(waits, gain, got, realized)
 
 
-def _what_was_got(
-    known: pl.DataFrame, inside: NDArray[np.bool_], waits: tuple[float, ...]
-) -> Floats:
-    """Share of success of like releases h … 2 · h after each decision: float64 (n, waits)."""
-    keyed = _keyed(known)
-    key = keyed.select(pl.struct("cause", "place").rank("dense")).to_series().to_numpy()
-    released, batch = keyed["released"].to_numpy(), keyed["batch"].to_numpy()
-    outcome = keyed["outcome"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    there = np.isfinite(outcome)
-    got = np.zeros((int(inside.sum()), len(waits)))
-    for row, one in enumerate(np.flatnonzero(inside)):
-        like = there & (key == key[one])
-        for place, wait in enumerate(waits[1:], 1):
-            after = (released - released[one]) / _MICRO
-            later = like & (after >= wait) & (after <= 2 * wait)
-            got[row, place] = (
-                np.average(outcome[later], weights=batch_weights(batch[later]))
-                if later.any()
-                else np.nan
-            )
-    return got
+def later_success(
+    releases: pl.DataFrame, rows: Ints, waits: tuple[float, ...]
+) -> NDArray[np.float64]:
+    """Share of success of the like releases made between each wait and twice as long later.
+
+    Args:
+        releases: rows of a decision table.
+        rows: int64 (n,), `row` of those asked about.
+        waits: seconds.
+
+    Returns:
+        float64 (n, waits, 2), batches counting alike: with unknown outcomes as failures, and as
+        successes; NaN where none was released then.
+    """
+    keyed = _keyed(releases).with_columns(
+        key=pl.struct("cause", "place").rank("dense"), row=releases["row"]
+    )
+    keyed = keyed.sort("key", "released", "index")
+    key, released, batch = (keyed[name].to_numpy() for name in ("key", "released", "batch"))
+    bounds = [keyed["outcome"].fill_null(value=unknown).to_numpy() for unknown in (False, True)]
+    outcome = np.stack(bounds, axis=1).astype(np.float64)
+    share = np.full((len(rows), len(waits), 2), np.nan)
+    place_of = {row: place for place, row in enumerate(keyed["row"].to_list())}
+    for number, place in enumerate(place_of[row] for row in rows.tolist()):
+        first, last = np.searchsorted(key, [key[place], key[place] + 1])
+        for k, wait in enumerate(waits):
+            since, until = released[place] + np.array([1, 2]) * round(wait * _MICRO)
+            start = first + np.searchsorted(released[first:last], since)
+            stop = first + np.searchsorted(released[first:last], until, side="right")
+            if start < stop:
+                weight = batch_weights(batch[start:stop])
+                share[number, k] = np.average(outcome[start:stop], axis=0, weights=weight)
+    return share
 
 
 def _wait_check(

@@ -208,11 +208,16 @@ class Answerer:
             held: n rows of what `held` returned for this moment.
             moment: µs.
         """
-        scale = self._scale_of(moment) if self._model is None else self._model.encoding
+        scale = self._scale_of(moment)
         findings = Findings(self._index, moment, scale.windows[len(scale.windows) // 2])
         mine = held.select(~held_by_hand()).to_series()
         asked = held if mine.all() else held.filter(mine)
-        chances, inputs = self._chances(asked, findings)
+        inputs: list[str] = []
+        if self._model is None:
+            rates = [log_rate(findings, row) for row in asked["hold_row"]]
+            chances = [[] if rate is None else [rate] for rate in rates]
+        else:
+            chances, inputs = self._chances(asked)
         rules = [] if self._model else rule_findings(asked, self._num_holds(asked))
         answers = []
         place = 0
@@ -226,6 +231,40 @@ class Answerer:
             place += 1
         return answers
 
+    def verdicts(self, decisions: pl.DataFrame) -> list[Verdict]:
+        """What the answer was at each of n decisions, as of its cut, by the model alone.
+
+        Args:
+            decisions: rows of `jobsight.questions.hold.examples.decisions.Decisions.table`.
+        """
+        found = []
+        chances, _ = self._chances(decisions)
+        for row, own in zip(decisions.iter_rows(named=True), chances, strict=True):
+            moment = row["time"] - 1
+            findings = Findings(self._index, moment, 0.0)
+            fix = _fix(self._what_held(row, moment), findings.retried(row["hold_row"]))
+            found.append(self._verdict(row, self._scale_of(moment), findings, own, fix))
+        return found
+
+    def _verdict(
+        self,
+        row: dict[str, Any],
+        scale: Scale,
+        findings: Findings,
+        chances: Sequence[Chance],
+        fix: Fix | None,
+    ) -> Verdict:
+        if not chances:
+            return decide_without(fix is not None and fix.certain)
+        return decide(
+            chances,
+            self._costs,
+            delay_per_hour=hourly_delay_cost(self._costs, scale.time_scale),
+            fixable=fix is not None,
+            failed_batches=findings.ended("cause", row["hold_row"]).failed_batches,
+            bug=fix is not None and fix.bug,
+        )
+
     def _decided(
         self,
         row: dict[str, Any],
@@ -237,17 +276,7 @@ class Answerer:
     ) -> Answer:
         what_held = self._what_held(row, moment)
         fix = _fix(what_held, findings.retried(row["hold_row"]))
-        if chances:
-            verdict = decide(
-                chances,
-                self._costs,
-                delay_per_hour=hourly_delay_cost(self._costs, scale.time_scale),
-                fixable=fix is not None,
-                failed_batches=findings.ended("cause", row["hold_row"]).failed_batches,
-                bug=fix is not None and fix.bug,
-            )
-        else:
-            verdict = decide_without(fix is not None and fix.certain)
+        verdict = self._verdict(row, scale, findings, chances, fix)
         reason = row["reason"] or ""
         lasting = fix is not None and (fix.certain or fix.edit is not None)
         evidence = findings.about(row["job"], row["hold_row"], row["site"], reason, lasting=lasting)
@@ -299,16 +328,9 @@ class Answerer:
             **rest,
         )
 
-    def _chances(
-        self, asked: pl.DataFrame, findings: Findings
-    ) -> tuple[list[list[Chance]], list[str]]:
-        """The chances of each job, releasing now first, and the hashes of what a model read.
-
-        No chances where nothing gives a probability, no hashes where no model was asked.
-        """
-        if self._model is None or self._builder is None:
-            rates = [log_rate(findings, row) for row in asked["hold_row"]]
-            return [[] if rate is None else [rate] for rate in rates], []
+    def _chances(self, asked: pl.DataFrame) -> tuple[list[list[Chance]], list[str]]:
+        """The model's chances of each job, releasing now first, and hashes of what it read."""
+        assert self._model is not None and self._builder is not None
         chances: list[list[Chance]] = [[] for _ in range(len(asked))]
         if not len(asked):
             return chances, []
@@ -325,6 +347,9 @@ class Answerer:
         return chances, inputs.take(np.arange(len(asked))).digests()
 
     def _scale_at(self, moment: int) -> Scale:
+        if self._model is not None:
+            scale: Scale = self._model.encoding
+            return scale
         return resolve_scale(
             self._settled.filter(pl.col("resolved_time") <= moment), self._settings
         )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from typing import get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
 from jobsight.clock import format_micros, format_span
 from jobsight.format import percent
@@ -22,9 +23,10 @@ from jobsight.questions.hold.reporting.pictures import (
 )
 from jobsight.questions.hold.reporting.shownjobs import ShownJobs
 from jobsight.reports.page import Markup, element, figure, join, section, table
+from jobsight.reports.scores import answer_rows
 from jobsight.text import printable
 
-__all__ = ["frames_part", "jobs_part", "pool_part", "tally"]
+__all__ = ["answers_part", "frames_part", "jobs_part", "pool_part", "tally"]
 
 _VERBS: tuple[Verb, ...] = get_args(Verb)
 _OPEN = 8
@@ -58,6 +60,27 @@ def jobs_part(jobs: ShownJobs) -> Markup:
         more = element("summary", f"{len(rows) - _OPEN} more")
         parts.append(element("details", more, _answers_table(rows[_OPEN:])))
     return section(title, *parts, _hindsight(jobs), lead=lead)
+
+
+def answers_part(answers: Mapping[str, Any] | None) -> Markup | None:
+    """What following the answers would have got (see `Question.answered`)."""
+    if answers is None:
+        return None
+    waits = answers["waits"]
+    tables = [
+        table(*answer_rows(answers[key]), caption=caption)
+        for key, caption in (
+            ("by_batch", "Per decision, batches counting alike; gain in wasted runs."),
+            ("by_job", "The same with jobs counting alike."),
+        )
+    ]
+    lead = (
+        f"What following the answers to {answers['decisions']} releases would have got, as far as "
+        "the log shows it, with bounds where it does not; and what simpler ways to decide would. "
+        f"{percent(waits['advised'])} were to wait; where like releases show how that would have "
+        f"ended, {percent(waits['right'])} of these did better so."
+    )
+    return section("What the answers are worth", *tables, lead=lead)
 
 
 def _clock(moment: int) -> str:

@@ -62,7 +62,12 @@ class ShownJobs:
 
 def hold_parts(shown: Shown) -> OwnParts:
     """See `jobsight.reports.shown.Reporting`."""
-    from jobsight.questions.hold.reporting.jobs import frames_part, jobs_part, pool_part
+    from jobsight.questions.hold.reporting.jobs import (
+        answers_part,
+        frames_part,
+        jobs_part,
+        pool_part,
+    )
 
     jobs, scale = ShownJobs.of(shown), shown.model.encoding
     return OwnParts(
@@ -72,6 +77,7 @@ def hold_parts(shown: Shown) -> OwnParts:
             "The held jobs": jobs_part(jobs),
             "The pool": pool_part(jobs),
             "One job": frames_part(jobs),
+            "The answers": answers_part(shown.evaluation.answers),
         },
         words=_WORDS,
         provenance=(

@@ -41,20 +41,25 @@ def test_release_at_the_threshold_itself() -> None:
     assert verdict(chance(0.2)).verb == "release"
 
 
-def test_wait_only_if_it_gains_more_than_its_delay_costs() -> None:
+def test_wait_only_if_it_surely_gains_more_than_its_delay_costs() -> None:
     # 100 s cost 0.1, which 0.02 more probability (times 5) just makes up for.
-    assert verdict(chance(0.5), chance(0.519, wait=100)).verb == "release"
-    found = verdict(chance(0.5), chance(0.53, wait=100), chance(0.53, wait=200))
-    assert found.verb == "wait"
-    assert found.best == chance(0.53, wait=100)
+    now = chance(0.5, 0.45, 0.55)
+    assert verdict(now, chance(0.6, 0.569, 0.65, wait=100)).verb == "release"
+    waits = [chance(0.6, 0.58, 0.65, wait=100), chance(0.62, 0.58, 0.65, wait=200)]
+    assert verdict(now, waits[1]).verb == "release"
+    found = verdict(now, *waits)
+    assert (found.verb, found.best) == ("wait", waits[0])
+    assert found.gain == pytest.approx(1.9)
+    # Of what looks better but is not surely so, nothing is said.
+    assert verdict(chance(0.5, 0.1, 0.9), chance(0.8, 0.6, 0.9, wait=100)).verb == "release"
 
 
 def test_wait_where_only_a_later_release_pays() -> None:
-    assert verdict(chance(0.05), chance(0.7, wait=100)).verb == "wait"
+    assert verdict(chance(0.05, 0.0, 0.1), chance(0.7, 0.6, 0.8, wait=100)).verb == "wait"
 
 
 def test_no_wait_that_pays_less_than_nothing() -> None:
-    assert verdict(chance(0.05), chance(0.19, wait=100)).verb == "unsure"
+    assert verdict(chance(0.05, 0, 0.06), chance(0.19, 0.15, 0.3, wait=100)).verb == "unsure"
 
 
 @pytest.mark.parametrize(("high", "expected"), [(0.19, "fix"), (0.2, "unsure"), (0.9, "unsure")])
@@ -91,7 +96,7 @@ def test_a_bug_is_fixed_whatever_the_odds() -> None:
 def test_a_release_that_probably_fails_says_why_it_is_tried() -> None:
     why = "it probably fails again; tried because a lost job costs 4 times a wasted run"
     assert verdict(chance(0.4)).why == why
-    assert verdict(chance(0.1), chance(0.4, wait=1)).why == why
+    assert verdict(chance(0.1, 0.0, 0.15), chance(0.4, 0.3, 0.5, wait=1)).why == why
     assert verdict(chance(0.5)).why is None
     assert verdict(chance(0.05)).why is None
     cheap = Costs(wasted_run=2.0, lost_job=5.0)

@@ -1,0 +1,314 @@
+"""The answers given, scored: what following each would have got, as far as the log shows it.
+
+Each decision is a release that was made, so a release at once got what it got. Everything else is
+valued by what like releases got, from the whole log, and has bounds where these leave it open:
+
+- ``wait h``: the share of success of releases of the same cause and place (see
+  `jobsight.questions.hold.waiting`) made between h and 2 · h later; 0 to 1 if there were none;
+- ``fix``: the share of success of edited jobs with the same cause; 0 to 1 if there were none;
+- ``remove``, ``unsure``, and what a threshold or a rule does not release: nothing is run, and a job
+  that would have succeeded is lost, as the costs of the settings have it;
+- a release without outcome: 0 to 1.
+
+The gain of a decision is finished · l − wasted · w − delay · its cost, in the units of the settings
+(`jobsight.questions.hold.answering.verdict`); releasing nothing gains 0. A wasted run takes as long
+as it took, where it was made, else as failed runs of its cause took on average.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from jobsight.clock import micros, parse_moment, zone_named
+from jobsight.codes import EventCode
+from jobsight.errors import SourceError
+from jobsight.history.timelines import History
+from jobsight.history.whereabouts import at, preceding
+from jobsight.learning import metrics
+from jobsight.learning.bootstrap import Bootstrap
+from jobsight.learning.costs import ALWAYS, release_threshold
+from jobsight.learning.dataset import Dataset, batch_weights
+from jobsight.learning.modeldir import ModelDir
+from jobsight.models import is_baseline
+from jobsight.models.base import Floats
+from jobsight.models.rules import Rules
+from jobsight.questions.hold.answering.answer import Answerer
+from jobsight.questions.hold.answering.verdict import hourly_delay_cost
+from jobsight.questions.hold.waiting import later_success
+from jobsight.settings import Costs
+
+__all__ = ["ANSWERS", "HINDSIGHT", "MEASURES", "PLANTED", "score_answers"]
+
+ANSWERS, HINDSIGHT, PLANTED = "answers", "hindsight", "planted"
+"""What `score_answers` calls the answers; releasing just what succeeds; and what the planted chance
+of success says."""
+MEASURES = ("finished", "wasted", "wasted_seconds", "lost", "delay_seconds", "gain")
+BLOCKS = 20
+"""Spans of equal length that time is resampled by."""
+_MICRO = 1_000_000
+_NEAR = 5 * _MICRO
+"""A planted release and that of the log are the same if they are no farther apart."""
+_TRUTH = {"start": pl.String, "job": pl.String, "release": pl.Float64, "p": pl.Float64}
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class _Policy:
+    """What is answered at n decisions: verbs, str (n,), and seconds to wait, float64 (n,)."""
+
+    verbs: NDArray[np.str_]
+    waits: Floats
+
+    @classmethod
+    def of(cls, released: Bools) -> _Policy:
+        """Release these, leave the others."""
+        return cls(np.where(released, "release", "remove"), np.zeros(len(released)))
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What n decisions could get.
+
+    Attributes:
+        success: float64 (n,), of a release at once; NaN where unknown.
+        fixed: float64 (n, 2), bounds of the share of success after a fix.
+        seconds: float64 (n,), that a wasted run takes.
+        costs: the settings.
+        per_second: cost of a second's delay.
+    """
+
+    success: Floats
+    fixed: Floats
+    seconds: Floats
+    costs: Costs
+    per_second: float
+
+    def gain_now(self, success: Floats) -> Floats:
+        """Of releasing at once."""
+        gain: Floats = success * self.costs.lost_job - (1.0 - success) * self.costs.wasted_run
+        return gain
+
+    def scored(self, policy: _Policy, later: Floats, unknown: float) -> dict[str, Floats]:
+        """Bounds of each measure, float64 (2, n), if all unknown releases had this success.
+
+        `later`: float64 (n, 2), bounds of the share of success of what waits.
+        """
+        y = np.where(np.isnan(self.success), unknown, self.success)
+        release, wait, fix = (policy.verbs == verb for verb in ("release", "wait", "fix"))
+        ran = release | wait | fix
+        got = np.stack(
+            [np.select([release, wait, fix], [y, later[:, k], self.fixed[:, k]]) for k in (0, 1)]
+        )
+        wasted = ran * (1 - got)
+        delay = wait * policy.waits
+        gain = got * self.costs.lost_job - wasted * self.costs.wasted_run
+        return {
+            "finished": got,
+            "wasted": wasted[::-1],
+            "wasted_seconds": wasted[::-1] * self.seconds,
+            "lost": np.stack([~ran * y] * 2),
+            "delay_seconds": np.stack([delay] * 2),
+            "gain": gain - delay * self.per_second,
+        }
+
+
+def score_answers(
+    model: ModelDir, data: Dataset, rows: Bools, truth: Path | None
+) -> dict[str, Any] | None:
+    """Score the answers to the decisions among `rows`, of jobs released as they were.
+
+    Args:
+        model: that answers; its baselines are compared.
+        data: read with its encoding.
+        rows: bool, of `data.table`.
+        truth: JSON lines of what was planted, with ``start``, and ``job``, ``release`` (seconds
+            since it) and ``p`` of releases; None: there is none.
+
+    Returns:
+        ``decisions``, ``unknown`` (without outcome), ``chosen``; ``waits``; and under ``by_batch``
+        and ``by_job``, whose members weigh 1 together, by policy: share of each answer (``verbs``),
+        and bounds of the mean of each of `MEASURES`, with 95 % intervals by batch and by block of
+        time; ``ahead``, the gain of the answers less that of the policy. None without decisions.
+
+    Raises:
+        SourceError: the truth cannot be read, or has no such releases.
+    """
+    # Outcomes after the horizon, or near the end, show what an answer was worth all the same.
+    kept = data.decisions.table.filter("kept")
+    table = kept.filter(pl.Series(rows), ~pl.col("edited"))
+    if not len(table):
+        return None
+    per_second = hourly_delay_cost(model.settings.costs, model.encoding.time_scale) / 3600
+    success = table["outcome"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    facts = _Facts(
+        success, _fixed(kept, table), _seconds(data.source, table), model.settings.costs, per_second
+    )
+    policies = _policies(model, data, table, success)
+    if truth is not None:
+        chance = _planted(truth, table)
+        policies[PLANTED] = _Policy.of(chance >= release_threshold(model.settings.costs))
+    waits = policies[ANSWERS].waits
+    places = {wait: k for k, wait in enumerate(sorted({*waits.tolist()}))}
+    shares = later_success(kept.filter(~pl.col("edited")), table["row"].to_numpy(), tuple(places))
+    own = shares[np.arange(len(table)), [places[wait] for wait in waits]]
+    later = np.where(np.isnan(own), [0.0, 1.0], own)
+    scored = {
+        name: [facts.scored(one, later, unknown) for unknown in (0.0, 1.0)]
+        for name, one in policies.items()
+    }
+    jobs = table["job"].to_numpy()
+    block = table["released"].to_numpy() - table["released"].min()
+    block = block * BLOCKS // (int(block.max()) + 1)
+    each = {"by_batch": batch_weights(table["batch"].to_numpy()), "by_job": batch_weights(jobs)}
+    draws, seed = model.settings.bootstrap, model.settings.seed
+    return {
+        "decisions": len(table),
+        "unknown": int(np.isnan(success).sum()),
+        "chosen": model.chosen,
+        "waits": _waits(policies[ANSWERS], facts, later, each["by_batch"]),
+    } | {
+        name: _means(
+            policies,
+            scored,
+            [
+                Bootstrap(success, weight, together.astype(np.int64), draws, seed)
+                for together in (table["batch"].to_numpy(), block)
+            ],
+        )
+        for name, weight in each.items()
+    }
+
+
+def _policies(
+    model: ModelDir, data: Dataset, table: pl.DataFrame, success: Floats
+) -> dict[str, _Policy]:
+    """The answers, and what baselines would do."""
+    verdicts = Answerer(data.source, model.settings, model).verdicts(table)
+    waits = [one.best.wait if one.verb == "wait" and one.best else 0.0 for one in verdicts]
+    found = {
+        ANSWERS: _Policy(np.array([one.verb for one in verdicts]), np.array(waits)),
+        ALWAYS: _Policy.of(np.ones(len(table), np.bool_)),
+    }
+    threshold = release_threshold(model.settings.costs)
+    inputs = data.builder.build(table, data.question.moments(model.encoding)[0])[1]
+    for name, fitted in model.fitted.items():
+        if isinstance(fitted.model, Rules):
+            found[name] = _Policy.of(fitted.model.releases(inputs))
+        elif is_baseline(name):
+            found[name] = _Policy.of(fitted.predict(inputs) >= threshold)
+    # An unknown outcome is not known in hindsight either: left, it gains nothing, whatever it was.
+    return found | {HINDSIGHT: _Policy.of(success == 1.0)}
+
+
+def _fixed(kept: pl.DataFrame, table: pl.DataFrame) -> Floats:
+    """Share of success of edited jobs by cause, twice, else 0 and 1: float64 (n, 2)."""
+    cause = ["hold_code", "hold_subcode", "masked"]
+    edited = kept.filter("edited", pl.col("outcome").is_not_null())
+    of_batch = edited.group_by(*cause, "batch").agg(pl.col("outcome").mean())
+    share = of_batch.group_by(cause).agg(pl.col("outcome").mean().alias("share"))
+    found = table.select(cause).join(
+        share, on=cause, how="left", nulls_equal=True, maintain_order="left"
+    )["share"]
+    return np.stack([found.fill_null(bound).to_numpy() for bound in (0.0, 1.0)], axis=1)
+
+
+def _seconds(history: History, table: pl.DataFrame) -> Floats:
+    """How long a wasted run took, or would have taken: float64 (n,)."""
+    starts = np.flatnonzero((history.code == EventCode.EXECUTE) & (history.job >= 0))
+    ended = table["resolved_row"].fill_null(0).to_numpy()
+    started = at(starts, preceding(history, starts, ended))
+    ran = started > table["row"].to_numpy()
+    took = np.where(ran, history.clock[ended] - history.clock[np.maximum(started, 0)], 0)
+    own = pl.when(pl.col("outcome") == pl.lit(value=False)).then("took")
+    cause = ("hold_code", "hold_subcode", "masked")
+    seconds = table.with_columns(took=pl.Series(took) / _MICRO).select(
+        pl.coalesce(own, own.mean().over(cause), own.mean(), pl.lit(0.0))
+    )
+    return seconds.to_series().to_numpy()
+
+
+def _planted(truth: Path, table: pl.DataFrame) -> Floats:
+    """The planted chance of each release: float64 (n,), NaN where the truth has none of it."""
+    try:
+        lines = pl.read_ndjson(truth, schema=_TRUTH)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise SourceError(f"cannot read {truth}: {str(error).splitlines()[0]}") from None
+    known = lines.drop_nulls(["job", "release", "p"])
+    begun = lines["start"].drop_nulls()
+    if not len(known) or not len(begun):
+        raise SourceError(
+            f"{truth} has no planted chances; lines with start, and with job, release and p of "
+            "releases are needed"
+        )
+    start = micros(parse_moment(begun[0], zone_named("UTC")))
+    planted = known.select(
+        "p", name="job", moment=(pl.col("release") * _MICRO).round().cast(pl.Int64) + start
+    ).sort("moment")
+    asked = table.select(name=pl.format("{}.{}", "cluster", "proc"), moment="released")
+    found = asked.with_row_index().sort("moment").join_asof(
+        planted, on="moment", by="name", strategy="nearest", tolerance=_NEAR, check_sortedness=False
+    )  # fmt: skip
+    return found.sort("index")["p"].fill_null(float("nan")).to_numpy()
+
+
+def _waits(answers: _Policy, facts: _Facts, later: Floats, weight: Floats) -> dict[str, Any]:
+    """Share of decisions told to wait; of these those that did better so, and would have succeeded.
+
+    Both of waits whose worth is known: like releases were made then, and the outcome is known.
+    """
+    waited = answers.verbs == "wait"
+    known = waited & (later[:, 0] == later[:, 1]) & np.isfinite(facts.success)
+    gain = facts.gain_now(later[:, 0]) - answers.waits * facts.per_second
+    right = gain > facts.gain_now(facts.success)
+    share = {"right": right, "sent_away": facts.success == 1.0}
+    return {
+        "advised": float(weight[waited].sum() / weight.sum()),
+        "known": float(weight[known].sum() / weight.sum()),
+    } | {
+        name: float(np.average(rows[known], weights=weight[known])) if known.any() else None
+        for name, rows in share.items()
+    }
+
+
+def _means(
+    policies: Mapping[str, _Policy],
+    scored: Mapping[str, list[dict[str, Floats]]],
+    draws: list[Bootstrap],
+) -> dict[str, Any]:
+    """By policy: shares of its answers, and `MEASURES` and ``ahead`` as `score_answers` says."""
+    columns: dict[str, Floats] = {}
+    for name, cases in scored.items():
+        columns |= {f"{name} {one}": _bounds([case[one] for case in cases]) for one in MEASURES}
+        pairs = zip(scored[ANSWERS], cases, strict=True)
+        ahead = [own["gain"] - other["gain"][::-1] for own, other in pairs]
+        columns[f"{name} ahead"] = _bounds(ahead)
+    flat = {f"{name} {k}": column[k] for name, column in columns.items() for k in (0, 1)}
+    batches, blocks = (one.intervals(metrics.mean, flat) for one in draws)
+    found: dict[str, Any] = {}
+    for name, policy in policies.items():
+        verbs, weight = np.unique(policy.verbs), draws[0].weight
+        shares = {str(v): float(weight[policy.verbs == v].sum() / weight.sum()) for v in verbs}
+        found[name] = {"verbs": shares}
+        for one in (*MEASURES, *(("ahead",) if name != ANSWERS else ())):
+            low, high = (f"{name} {one} {k}" for k in (0, 1))
+            found[name][one] = {
+                "low": batches[low].value,
+                "high": batches[high].value,
+                "interval": [batches[low].low, batches[high].high],
+                "interval_by_time": [blocks[low].low, blocks[high].high],
+            }
+    return found
+
+
+def _bounds(cases: list[Floats]) -> Floats:
+    """The least and the most of several bounds, float64 (2, n) each: likewise."""
+    both = np.stack(cases)
+    return np.stack([both[:, 0].min(axis=0), both[:, 1].max(axis=0)])
