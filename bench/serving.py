@@ -79,11 +79,13 @@ async def _load(address: str, paths: Sequence[str]) -> list[float]:
     took: list[float] = []
 
     async def ask(path: str, due: float) -> None:
-        while idle and idle[-1][0].at_eof():  # the server closes what is idle
-            idle.pop()
         pair = idle.pop() if idle else await asyncio.open_connection(place.hostname, place.port)
-        pair[1].write(_request(place.netloc, path))
-        head = await pair[0].readuntil(b"\r\n\r\n")
+        try:
+            pair[1].write(_request(place.netloc, path))
+            head = await pair[0].readuntil(b"\r\n\r\n")
+        except (ConnectionError, asyncio.IncompleteReadError):  # the server closes what is idle
+            await ask(path, due)
+            return
         length = re.search(rb"content-length: (\d+)", head)
         assert head.startswith(b"HTTP/1.1 200") and length, (path, head)
         await pair[0].readexactly(int(length[1]))

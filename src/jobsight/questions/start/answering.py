@@ -22,7 +22,7 @@ from jobsight.models.base import Inputs
 from jobsight.questions.start.decisions import MOMENTS, starts_asked
 from jobsight.questions.start.features import Features
 from jobsight.questions.start.play import LEVELS, quantiles
-from jobsight.questions.start.queue import KNOTS, Machine, Snapshot
+from jobsight.questions.start.queue import KNOTS, Earlier, Machine, Snapshot
 from jobsight.questions.start.sooner import Advice, obstacle, sooner, waits_for
 
 __all__ = ["LABEL", "Answer", "Answerer"]
@@ -127,6 +127,7 @@ class Answerer:
         self._features = None
         if model is not None:  # indexed when first asked, for all copies
             self._features = Features(jobs, model.encoding, model.settings.seed)
+        self._earlier = Earlier(jobs)  # of all copies
         self._machine = Machine()
         self._analysis: Mapping[str, Sequence[str]] = {}
         self._queues: dict[str, Snapshot] = {}
@@ -236,7 +237,7 @@ class Answerer:
         """The queue of a cluster with jobs that are submitted now; without such, kept."""
         if cluster in self._queues and not len(new):
             return self._queues[cluster]
-        queue = Snapshot.of(self.jobs, self.moment, cluster, self._machine, new)
+        queue = Snapshot.of(self._earlier, self.moment, cluster, self._machine, new)
         if self._model is not None:
             queue = self._with_runtimes(queue)
         if not len(new):

@@ -17,7 +17,7 @@ from jobsight.history.slurm.scontrol import Node, Partition
 from jobsight.program.submission.sizes import gpus
 from jobsight.questions.start.play import RESOURCES, Queue, draw_runtimes, play
 
-__all__ = ["Machine", "Snapshot", "usual_runtimes"]
+__all__ = ["Earlier", "Machine", "Snapshot"]
 
 Floats = NDArray[np.float64]
 Strings = Sequence[str | None]
@@ -28,6 +28,7 @@ LIVE = 4_000
 """Draws × thousand pending jobs that are played for an answer, so that it comes in time."""
 _RUNNING = (State.RUNNING.value, State.SUSPENDED.value)
 _USER = pl.coalesce("owner", "account")
+_LIMIT = pl.when(pl.col("time_limit_s") > 0).then(pl.col("time_limit_s").cast(pl.Float64))
 _FEW = 5
 _MB = 1 << 20
 _SECOND = 1_000_000
@@ -78,35 +79,73 @@ def _total(nodes: Sequence[Node], shared: int) -> Floats:
     return np.array([cpus, memory or np.inf, sum(gpus(one.tres) or 0 for one in nodes)], float)
 
 
-def usual_runtimes(jobs: JobTable, rows: pl.DataFrame) -> Floats:
-    """Quantiles of the runtime of n jobs in seconds: float64 (n, KNOTS), rising.
+class Earlier:
+    """What a job table says of earlier runs; made once, since it takes seconds for many jobs.
 
-    Of the last runs of the job's user, else of all: as shares of their limits, times its own limit;
-    as they were, where limits are unknown. A job of which nothing is known takes its limit, or a
-    day.
+    Attributes:
+        jobs: the table.
     """
-    ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
-    limit = pl.when(pl.col("time_limit_s") > 0).then(pl.col("time_limit_s").cast(pl.Float64))
-    known = jobs.table.filter(pl.col("end").is_not_null() & pl.col("last_start").is_not_null())
-    known = known.sort("reported").select(
-        _USER.alias("user"), ran=ran.clip(1.0), share=(ran / limit).clip(1e-6, 1)
-    )
-    groups: dict[Any, pl.DataFrame] = {
-        user: some.tail(KNOTS) for (user,), some in known.group_by("user") if len(some) >= _FEW
-    }
-    everyone, places = known.tail(8 * KNOTS), (np.arange(KNOTS) + 0.5) / KNOTS
-    asked = rows.select(_USER.alias("user"), limit=limit)
-    found = np.empty((len(rows), KNOTS))
-    kept: dict[tuple[Any, str], Floats | None] = {}
-    for k, (user, seconds) in enumerate(asked.iter_rows()):
-        column = "ran" if seconds is None else "share"
-        of = user if user in groups else None
-        if (of, column) not in kept:
-            values = groups.get(of, everyone)[column].drop_nulls().to_numpy()
-            kept[of, column] = np.quantile(values, places) if len(values) else None
-        shape = kept[of, column]
-        found[k] = (seconds or 86_400.0) if shape is None else shape * (seconds or 1.0)
-    return np.maximum(found, 1.0)
+
+    def __init__(self, jobs: JobTable) -> None:
+        self.jobs = jobs
+        self._most: dict[tuple[str | None, ...], Floats] = {}
+
+    @cached_property
+    def sightings(self) -> pl.DataFrame:
+        """What was last seen of each job in the queue: row, reason, priority, estimate (µs)."""
+        seen = self.jobs.sightings()
+        numbers = {"Priority": "priority", "StartEstimate": "estimate"}
+        seen = seen.with_columns(
+            (pl.col(old) if old in seen.columns else pl.lit(None, pl.Float64)).alias(new)
+            for old, new in numbers.items()
+        )
+        known = pl.col("reason", "priority", "estimate").drop_nulls().last()
+        last = seen.group_by("row").agg(known)
+        return last.with_columns((pl.col("estimate") * _SECOND).cast(pl.Int64))
+
+    @cached_property
+    def _runs(self) -> tuple[dict[Any, pl.DataFrame], pl.DataFrame]:
+        """The last runs of each user who has some, and of all: seconds and share of the limit."""
+        ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
+        known = self.jobs.table.filter(
+            pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
+        )
+        known = known.sort("reported").select(
+            _USER.alias("user"), ran=ran.clip(1.0), share=(ran / _LIMIT).clip(1e-6, 1)
+        )
+        groups = {
+            user: some.tail(KNOTS) for (user,), some in known.group_by("user") if len(some) >= _FEW
+        }
+        return groups, known.tail(8 * KNOTS)
+
+    def usual_runtimes(self, rows: pl.DataFrame) -> Floats:
+        """Quantiles of the runtime of n jobs in seconds: float64 (n, KNOTS), rising.
+
+        Of the last runs of the job's user, else of all: as shares of their limits, times its own
+        limit; as they were, where limits are unknown. A job of which nothing is known takes its
+        limit, or a day.
+        """
+        groups, everyone = self._runs
+        places = (np.arange(KNOTS) + 0.5) / KNOTS
+        asked = rows.select(_USER.alias("user"), limit=_LIMIT)
+        found = np.empty((len(rows), KNOTS))
+        kept: dict[tuple[Any, str], Floats | None] = {}
+        for k, (user, seconds) in enumerate(asked.iter_rows()):
+            column = "ran" if seconds is None else "share"
+            of = user if user in groups else None
+            if (of, column) not in kept:
+                values = groups.get(of, everyone)[column].drop_nulls().to_numpy()
+                kept[of, column] = np.quantile(values, places) if len(values) else None
+            shape = kept[of, column]
+            found[k] = (seconds or 86_400.0) if shape is None else shape * (seconds or 1.0)
+        return np.maximum(found, 1.0)
+
+    def most_used(self, partitions: Strings) -> Floats:
+        """The most that jobs of partitions ever used at a time: float64 (resources,)."""
+        key = tuple(partitions)
+        if key not in self._most:
+            self._most[key] = _most_used(self.jobs, partitions)
+        return self._most[key]
 
 
 @dataclass(frozen=True)
@@ -118,21 +157,21 @@ class Snapshot:
         moment: µs.
         machine: what Slurm reports of the cluster.
         history: what was known at the moment.
-        runtimes: float64 (n, KNOTS), seconds of each job, see `usual_runtimes`.
+        runtimes: float64 (n, KNOTS), seconds of each job, see `Earlier.usual_runtimes`.
         seed: of the draws.
     """
 
     jobs: pl.DataFrame
     moment: int
     machine: Machine
-    history: JobTable
+    history: Earlier
     runtimes: Floats = field(repr=False)
     seed: int = 0
 
     @classmethod
     def of(
         cls,
-        history: JobTable,
+        history: Earlier,
         moment: int,
         cluster: str | None,
         machine: Machine,
@@ -147,7 +186,7 @@ class Snapshot:
             machine: what Slurm reports of it.
             added: jobs as if they were submitted now, in columns of the table.
         """
-        table = history.table.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+        table = history.jobs.table.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
         state = pl.col("state").cast(pl.String)
         open_ = ~state.is_in([one.value for one in State if one.ended]).fill_null(True)
         table = table.with_columns(state=state).filter(
@@ -165,8 +204,8 @@ class Snapshot:
                 ],
                 how="diagonal_relaxed",
             )
-        jobs = _in_order(table.join(_last_sightings(history), on="row", how="left"), machine)
-        return cls(jobs, moment, machine, history, usual_runtimes(history, jobs))
+        jobs = _in_order(table.join(history.sightings, on="row", how="left"), machine)
+        return cls(jobs, moment, machine, history, history.usual_runtimes(jobs))
 
     @property
     def running(self) -> int:
@@ -258,7 +297,7 @@ class Snapshot:
         found = np.zeros((len(names) + len(families), len(RESOURCES)))
         for row, of in enumerate([*([name] for name in names), *families]):
             known = self.machine.capacity(of[0]) if row < len(names) else self.machine.whole(of)
-            found[row] = _most_used(self.history, of) if known is None else known
+            found[row] = self.history.most_used(of) if known is None else known
             own = (places == row).any(axis=1)
             found[row] = np.maximum(found[row], need[own & runs].sum(axis=0))
             if known is None and own.any():
@@ -277,18 +316,6 @@ class Snapshot:
             for name, value in request.items()
         )
         return replace(self, jobs=jobs)
-
-
-def _last_sightings(history: JobTable) -> pl.DataFrame:
-    """What was last seen of each job in the queue: row, reason, priority, estimate (µs)."""
-    seen = history.sightings()
-    numbers = {"Priority": "priority", "StartEstimate": "estimate"}
-    seen = seen.with_columns(
-        (pl.col(old) if old in seen.columns else pl.lit(None, pl.Float64)).alias(new)
-        for old, new in numbers.items()
-    )
-    last = seen.group_by("row").agg(pl.col("reason", "priority", "estimate").drop_nulls().last())
-    return last.with_columns((pl.col("estimate") * _SECOND).cast(pl.Int64))
 
 
 _BLOCKED = "|".join(
@@ -317,11 +344,11 @@ def _in_order(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _most_used(history: JobTable, partitions: Strings) -> Floats:
+def _most_used(jobs: JobTable, partitions: Strings) -> Floats:
     """The most that jobs of partitions ever used at a time: float64 (resources,)."""
     began, over = pl.col("last_start").to_physical(), pl.col("end").to_physical()
     of = pl.col("partition").is_in(list(partitions), nulls_equal=True)
-    rows = history.table.filter(of & pl.col("last_start").is_not_null())
+    rows = jobs.table.filter(of & pl.col("last_start").is_not_null())
     rows = rows.with_columns(began=began, over=over)
     need = np.array(rows.select(pl.col(RESOURCES).cast(pl.Float64).fill_null(0.0)))
     never = np.iinfo(np.int64).max

@@ -137,7 +137,7 @@ _Change = tuple[str, str, int, dict[str, Any]]
 
 
 def _changes(queue: Snapshot, job: Mapping[str, Any]) -> list[_Change]:
-    like = _like(queue.history, job)
+    like = _like(queue.history.jobs, job)
     return [
         *_shorter(job, like),
         *_narrower(job, like),
@@ -199,7 +199,7 @@ def _narrower(job: Mapping[str, Any], like: pl.DataFrame) -> list[_Change]:
 
 def _elsewhere(queue: Snapshot, job: Mapping[str, Any]) -> list[_Change]:
     """Partitions in which the user's jobs have run, and that take the job's limit."""
-    own = queue.history.table.filter(
+    own = queue.history.jobs.table.filter(
         (pl.col("owner") == pl.lit(job["owner"])).fill_null(False),
         pl.col("scheduler_name") == pl.lit(job["scheduler_name"]),
         pl.col("start").is_not_null(),

@@ -42,12 +42,12 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 router = APIRouter(prefix="/api/v1", responses=_PROBLEMS)
 
 
-def _site(request: Request) -> Site:
+async def _site(request: Request) -> Site:
     site: Site = request.app.state.site
     return site
 
 
-def _caller(request: Request) -> Caller:
+async def _caller(request: Request) -> Caller:
     found: Caller | None = request.state.caller
     if found is None:
         raise RefusedError(401, "a token is needed: `jobsight token add`, or `scontrol token`")

@@ -43,6 +43,8 @@ At most so many seconds: new holds are waited for."""
 _STEP = 10_000_000
 """µs: answers are as of multiples of it, so that those asked for together share their work."""
 _MOST_CACHED = 10_000
+_SHARE = 0.02
+"""Of the time may go into making something anew; within a `Ready` only the clock has moved."""
 _OLDER = 3.0
 """For so many times its span what was made is still given while it is made anew."""
 _RENEWING = ThreadPoolExecutor(1, "renewing")
@@ -112,19 +114,19 @@ class Ready:
             return self._held[here]
 
     def cached(self, key: Hashable, seconds: float, make: Callable[[], T]) -> T:
-        """What `make` returns or raises, made anew after some seconds.
+        """What `make` returns or raises, made anew after some seconds, later where it takes long.
 
         What is asked for again soon after that is made in the background: until then the last is
         given, so that no caller waits.
         """
         now, found = time.monotonic(), self._cached.get(key)
-        if found is None or found.until + _OLDER * seconds <= now:
+        if found is None or found.stale <= now:
             with self.lock:
                 found = self._cached.get(key)
-                if found is None or found.until + _OLDER * seconds <= time.monotonic():
+                if found is None or found.stale <= time.monotonic():
                     found = self._make(key, seconds, make)
         elif found.until <= now:
-            self._cached[key] = found._replace(until=now + seconds)
+            self._cached[key] = found._replace(until=found.stale)
             _RENEWING.submit(self._renew, key, seconds, make)
         if found.error is not None:
             raise found.error.with_traceback(None)
@@ -136,21 +138,24 @@ class Ready:
             self._make(key, seconds, make)
 
     def _make(self, key: Hashable, seconds: float, make: Callable[[], object]) -> _Made:
-        value, error = None, None
+        value, error, begun = None, None, time.monotonic()
         try:
             value = make()
         except JobsightError as failure:
             error = failure
         if len(self._cached) >= _MOST_CACHED:
             self._cached.clear()
-        made = self._cached[key] = _Made(time.monotonic() + seconds, value, error)
+        ended = time.monotonic()
+        fresh = max(seconds, (ended - begun) / _SHARE)
+        made = self._cached[key] = _Made(ended + fresh, ended + _OLDER * fresh, value, error)
         return made
 
 
 class _Made(NamedTuple):
-    """What was made: fresh until then (of the monotonic clock); a value, or an error."""
+    """What was made: fresh until, given until (of the monotonic clock); a value, or an error."""
 
     until: float
+    stale: float
     value: Any
     error: JobsightError | None
 
