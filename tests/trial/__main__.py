@@ -26,7 +26,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/proof/TRIAL.md"
 ARMS = ("nothing", "release", "rules", "rates", "jobsight")
 WARM_UP = 0
-"""Seed of the run that the models are trained on; no arm is compared on it."""
+"""Seed of the run that the models are trained on; no arm is compared on it.
+
+It has small submissions, since training leaves out those that cross a border of its parts.
+"""
+LONGER = 1.5
+"""How much longer it is than the runs of the arms."""
 
 
 def _arguments(given: Sequence[str]) -> argparse.Namespace:
@@ -67,7 +72,8 @@ def _model(name: str, args: argparse.Namespace) -> str:
     warm: Path = args.out / f"warm-up-{args.regime}"
     if not (warm / "result.json").exists():
         _say(f"{warm}: a run to learn from")
-        schedule = plan(WARM_UP, args.regime, jobs=args.jobs, seconds=args.seconds)
+        jobs, seconds = int(LONGER * args.jobs), LONGER * args.seconds
+        schedule = plan(WARM_UP, args.regime, jobs=jobs, seconds=seconds, most=2)
         run_arm(schedule, lambda _: habits(Random(WARM_UP)), warm)
     folder = warm / name
     if not folder.exists():

@@ -147,12 +147,20 @@ class Schedule:
         path.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
 
 
-def plan(seed: int, regime: str, *, jobs: int = 300, seconds: float = 480.0) -> Schedule:
-    """The schedule of a seed; times scale with `seconds`, the length of the run."""
+def plan(seed: int, regime: str, *, jobs: int, seconds: float, most: int = 8) -> Schedule:
+    """The schedule of a seed.
+
+    Args:
+        seed: of all that is drawn.
+        regime: how often what goes wrong.
+        jobs: of all submissions.
+        seconds: length of the run.
+        most: jobs of one submission.
+    """
     random = Random(f"{regime} {seed}")
     submissions: list[Submission] = []
     while jobs > 0:
-        count = min(jobs, random.randint(1, 8))
+        count = min(jobs, random.randint(1, most))
         submissions.append(_submission(random, REGIMES[regime], len(submissions), count, seconds))
         jobs -= count
     places = [("any", origin) for origin in ORIGINS] + [(site, "any") for site in SITES]
@@ -187,11 +195,10 @@ def _outages(random: Random, place: tuple[str, str], regime: str, seconds: float
     """Of one place, one after the other; lengths are heavy-tailed."""
     site, origin = place
     found: list[Outage] = []
-    scale = seconds / 480.0
     means = REGIMES[regime]
-    now = random.expovariate(1.0 / (means.up * scale))
+    now = random.expovariate(1.0 / means.up)
     while now < seconds:
-        end = now + min(random.lognormvariate(0.0, 0.8) * 0.73 * means.down * scale, seconds)
+        end = now + random.lognormvariate(0.0, 0.8) * 0.73 * means.down
         share = random.choice((1.0, 1.0, 0.7, 0.4))
         if site == "any":
             text = f"could not connect to {origin}: operation timed out"
@@ -199,5 +206,5 @@ def _outages(random: Random, place: tuple[str, str], regime: str, seconds: float
         else:
             text = f"could not reach cache from {site}: connection reset by peer"
             found.append(Outage(site, origin, now, end, share, 7, text, 1.0))
-        now = end + random.expovariate(1.0 / (means.up * scale))
+        now = end + random.expovariate(1.0 / means.up)
     return found
