@@ -134,18 +134,13 @@ def always_release(most: int = MOST) -> Policy:
 def habits(random: Random) -> Policy:
     """As owners do, for a history to learn from: release sooner or later, fix, or give up."""
 
-    def decide(held: Sequence[Ad]) -> dict[str, Decision]:
-        found = {}
-        for ad in held:
-            release = (("condor_release", job_id(ad)),)
-            person, wait = random.random() < 0.1, min(random.expovariate(1 / 25), 90.0)
-            gives_up = random.random() < 0.08
-            found[job_id(ad)] = (
-                Decision("leave") if gives_up else Decision("habit", wait, release, person)
-            )
-        return found
+    def one(job: str) -> Decision:
+        person, wait = random.random() < 0.1, min(random.expovariate(1 / 25), 90.0)
+        if random.random() < 0.08:
+            return Decision("leave")
+        return Decision("habit", wait, (("condor_release", job),), person)
 
-    return decide
+    return lambda held: {job_id(ad): one(job_id(ad)) for ad in held}
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from bench.measure import machine
+from bench.measure import Section, machine
 from bench.record import rewrite
 
 from jobsight.codes import EventCode
@@ -19,7 +19,7 @@ from jobsight.learning.metrics import Metric
 from jobsight.models.base import Floats
 from tests.trial.schedule import Submission
 
-__all__ = ["account", "section", "write_page"]
+__all__ = ["account", "write_page"]
 
 Row = dict[str, Any]
 _ENDS = (EventCode.EVICTED, EventCode.HELD, EventCode.TERMINATED, EventCode.ABORTED)
@@ -83,7 +83,7 @@ def _job(one: Submission, job: str, events: Sequence[Row], end: float) -> Row:
     }  # fmt: skip
 
 
-def section(results: Mapping[str, Sequence[Row]]) -> str:
+def _section(results: Mapping[str, Sequence[Row]]) -> str:
     """The table of the arms, and of their differences to each arm of simple rules, as Markdown.
 
     Args:
@@ -101,27 +101,25 @@ def section(results: Mapping[str, Sequence[Row]]) -> str:
     cells = {arm: [_text(own[arm]) for own in measured] for arm in rows}
     for arm, runs in results.items():
         cells[arm].append(str(sum(run["messages"] for run in runs)))
-    parts = [f"{len(names)} jobs in {batch.max() + 1} submissions."]
-    parts.append(_table([*_MEASURES.values(), "messages to people"], cells))
+    said = Section("")
+    said.say(f"{len(names)} jobs in {batch.max() + 1} submissions.")
+    heads = ["arm", *_MEASURES.values()]
+    said.table([*heads, "messages to people"], [[f"`{arm}`", *own] for arm, own in cells.items()])
     for reference in filter(rows.__contains__, _REFERENCES):
-        differ = {
-            name: bootstrap.differences(_metric(name), columns[name], reference)
-            for name in _MEASURES
-        }
+        differ = [
+            bootstrap.differences(_metric(name), columns[name], reference) for name in _MEASURES
+        ]
+        said.say(f"Less those of `{reference}`, paired by job:")
         others = [arm for arm in rows if arm != reference]
-        less = {arm: [_text(own[arm], "+") for own in differ.values()] for arm in others}
-        parts.append(f"Less those of `{reference}`, paired by job:")
-        parts.append(_table(list(_MEASURES.values()), less))
-    return "\n\n".join(parts)
+        said.table(heads, [[f"`{arm}`", *(_text(o[arm], "+") for o in differ)] for arm in others])
+    return "\n".join(said.lines)
 
 
 def _aligned(runs: Sequence[Row]) -> list[Row]:
     """The jobs of all runs, in an order that is the same in every arm."""
     jobs = [row | {"seed": run["seed"]} for run in runs for row in run["jobs"]]
-    return sorted(
-        jobs,
-        key=lambda row: (row["seed"], row["submission"], int(row["job"].split(".")[1])),
-    )
+    proc = {row["job"]: int(row["job"].split(".")[1]) for row in jobs}
+    return sorted(jobs, key=lambda row: (row["seed"], row["submission"], proc[row["job"]]))
 
 
 def _metric(name: str) -> Metric:
@@ -135,16 +133,9 @@ def _metric(name: str) -> Metric:
 
 
 def _text(interval: Interval, sign: str = "") -> str:
-    shown = [
-        f"{x:{sign}.0f}" for x in (interval.value, interval.low, interval.high) if x is not None
-    ]
-    return f"{shown[0]} ({' … '.join(shown[1:])})".replace("-", "−")
-
-
-def _table(heads: Sequence[str], rows: Mapping[str, Sequence[str]]) -> str:
-    lines = ["| arm | " + " | ".join(heads) + " |", "|---" + "|---:" * len(heads) + "|"]
-    lines += ["| " + " | ".join([f"`{arm}`", *cells]) + " |" for arm, cells in rows.items()]
-    return "\n".join(lines)
+    bounds = (interval.value, interval.low, interval.high)
+    value, low, high = (f"{x or 0.0:{sign}.0f}" for x in bounds)
+    return f"{value} ({low} … {high})".replace("-", "−")
 
 
 def write_page(page: Path, out: Path, regime: str, arms: Sequence[str]) -> None:
@@ -159,4 +150,4 @@ def write_page(page: Path, out: Path, regime: str, arms: Sequence[str]) -> None:
     seeds = ", ".join(str(run["seed"]) for run in runs)
     said = f"{machine()} {runs[0]['htcondor']}. Seeds {seeds}, runs of {runs[0]['seconds']:.0f} s."
     head = page.read_text(encoding="utf-8").partition("\n## ")[0] if page.exists() else "# A trial"
-    rewrite(page, head, {f"Regime {regime}": f"{said}\n\n{section(results)}"})
+    rewrite(page, head, {f"Regime {regime}": f"{said}\n\n{_section(results)}"})

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from tests.hold_models import EXITED, MEMORY, TIMED_OUT, constant_model, held, history
+from tests.trial.__main__ import main
 from tests.trial.bot import ASK_AGAIN, OWNER_TAKES, Bot, Command, Decision, Policy, read_answer
-from tests.trial.results import account, section
+from tests.trial.results import account
 from tests.trial.schedule import REGIMES, Submission, plan
 
 from jobsight.questions.hold.answering.answer import Answerer
@@ -209,8 +210,16 @@ def test_jobs_are_accounted_from_the_event_log(tmp_path: Path) -> None:
     assert (good["waited"], good["removed"]) == (20.0, 0)
     assert (removed["finished"], removed["wasted_starts"], removed["wasted_seconds"]) == (0, 1, 4.0)
     assert (removed["waited"], removed["recoverable_removed"]) == (60.0, 1)
-    runs = [{"seed": 1, "messages": 2, "jobs": [good, removed]}]
-    text = section({"release": runs, "jobsight": runs})
+    arms = ("release", "jobsight")
+    for arm in arms:  # what has results is not run again
+        run = {"seed": 1, "seconds": 60.0, "htcondor": "", "messages": 2, "jobs": [good, removed]}
+        place = tmp_path / "bugs-1" / arm / "result.json"
+        place.parent.mkdir(parents=True)
+        place.write_text(json.dumps(run))
+    page = tmp_path / "page.md"
+    where = ("--out", str(tmp_path), "--page", str(page))
+    assert main(["--seeds", "1", "--regime", "bugs", "--arms", *arms, *where]) == 0
+    text = page.read_text()
     assert (
         "| `jobsight` | 1 (1 … 1) | 2 (2 … 2) | 7 (7 … 7) | 1 (1 … 1) | 40 (40 … 40) | 2 |" in text
     )
