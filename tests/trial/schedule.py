@@ -71,8 +71,8 @@ class Submission:
 
     @property
     def recoverable(self) -> bool:
-        """Whether its jobs can succeed at all."""
-        return self.fixable or self.cause in ("none", "flaky")
+        """Whether its jobs can succeed at all; more memory needs no owner."""
+        return self.fixable or self.cause in ("none", "flaky", "memory")
 
     def program(self, *, fixed: bool = False) -> str:
         """Its script; a flaky start fails by job and number of the start, alike in every arm."""
