@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,10 @@ from jobsight.cli.output import note, progress_bar, tell_unread
 from jobsight.clock import format_micros
 from jobsight.errors import SourceError
 from jobsight.files import Kind
-from jobsight.history.eventtables import event_table, joined_tables
+from jobsight.history.eventtables import as_logs, event_table, joined_tables
 from jobsight.history.readreport import ReadReport
 from jobsight.history.timelines import History
+from jobsight.learning.keptentries import KeptEntries
 from jobsight.learning.manifest import Source
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.reading import (
@@ -34,6 +35,7 @@ from jobsight.learning.reading import (
     are_documents,
     is_pipe,
     job_table,
+    open_stored,
     programs,
     stored,
 )
@@ -146,6 +148,8 @@ def _read_logs(logs: list[str], settings: Settings, progress: Progress, hashed: 
 
 def _read_documents(text: str, settings: Settings, progress: Progress, hashed: bool) -> Reading:
     """A store or snapshot, read document by document; only the event table is kept of it."""
+    if not (hashed or Path(text).is_dir()):
+        return _read_store(text, settings, progress)
     started = time.perf_counter()
     with stored(text, settings) as (name, total, documents):
         stream = DocumentStream(documents, progress, total, hashed, prefix="htcondor:")
@@ -154,6 +158,18 @@ def _read_documents(text: str, settings: Settings, progress: Progress, hashed: b
     report.seconds = time.perf_counter() - started
     sources = [stream.source(name)] if hashed else []
     return Reading(table, report, sources, [name], stream.shortened)
+
+
+def _read_store(text: str, settings: Settings, progress: Progress) -> Reading:
+    """A store, of which only documents are read that changed since the last call."""
+    with open_stored(text, settings) as store:
+
+        def shown(documents: Iterable[JobDocument]) -> Iterable[JobDocument]:
+            return DocumentStream(documents, progress, 0, hashed=False, prefix="htcondor:")
+
+        found = KeptEntries.of(store, shown)
+        table = as_logs(found.frame)
+        return Reading(table, _report(table, 0), [], [store.url], len(found.shortened))
 
 
 def _report(table: pl.DataFrame, size: int) -> ReadReport:

@@ -20,7 +20,7 @@ from jobsight.documents import Event, JobDocument, parse_key
 from jobsight.errors import DocumentError
 from jobsight.history.eventlog.terms import ENTRY_COLUMNS, PREFIX, begun, event_kinds
 
-__all__ = ["Entries", "as_logs", "event_table", "joined_tables"]
+__all__ = ["Entries", "as_logs", "event_table", "joined_tables", "with_newer"]
 
 _SECOND = 1_000_000
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}")
@@ -69,6 +69,15 @@ def as_logs(entries: pl.DataFrame) -> pl.DataFrame:
         .sort("log", "source", "offset", "code")
         .drop("writer", "number")
     )
+
+
+def with_newer(entries: pl.DataFrame, newer: pl.DataFrame) -> pl.DataFrame:
+    """What `Entries` gathered, with newer entries of some jobs in place of those they had."""
+    if not len(newer):
+        return entries
+    jobs = newer.select("access_point", "cluster", "proc").unique()
+    kept = entries.join(jobs, on=jobs.columns, how="anti", nulls_equal=True)
+    return pl.concat([kept, newer])
 
 
 class Entries:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from jobsight.documents import JobDocument, parse_key
-from jobsight.history.eventtables import Entries, as_logs
+from jobsight.history.eventtables import Entries, as_logs, with_newer
 from jobsight.history.jobtable import JobTable
 from jobsight.history.timelines import History
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from jobsight.store.base import Store
 
 __all__ = ["Tables"]
-
-_JOB = ("access_point", "cluster", "proc")
 
 
 @dataclass(frozen=True)
@@ -56,10 +54,7 @@ class Tables:
         for one in changed.values():
             seen(one)
         jobs, entries, shortened = _tables(changed.values())
-        kept = self.entries
-        if len(entries):
-            kept = kept.join(entries.select(_JOB).unique(), on=_JOB, how="anti", nulls_equal=True)
-        entries = pl.concat([kept, entries]) if len(entries) else kept
+        entries = with_newer(self.entries, entries)
         return Tables(revision, self.jobs.updated(jobs), entries, self.shortened | shortened)
 
     @cached_property

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from jobsight.history.jobtable import JobTable
     from jobsight.program.examples import Example
     from jobsight.settings import Settings
+    from jobsight.store.base import Store
 
 __all__ = [
     "DocumentStream",
@@ -33,6 +34,7 @@ __all__ = [
     "are_documents",
     "is_pipe",
     "job_table",
+    "open_stored",
     "program_lines",
     "programs",
     "stored",
@@ -234,6 +236,13 @@ def is_pipe(text: str) -> bool:
     return text == "-" or (path.exists() and not path.is_file() and not path.is_dir())
 
 
+def open_stored(text: str, settings: Settings) -> Store:
+    """The store that an input names, opened."""
+    from jobsight.store import open_store
+
+    return open_store(None if text == _SET else text, settings=settings.store)
+
+
 @contextlib.contextmanager
 def stored(text: str, settings: Settings) -> Iterator[tuple[str, int, Iterator[JobDocument]]]:
     """The name of a store or snapshot, about how many documents it has, and these."""
@@ -243,9 +252,7 @@ def stored(text: str, settings: Settings) -> Iterator[tuple[str, int, Iterator[J
 
         yield text, read_manifest(path).documents, read_documents(path)
         return
-    from jobsight.store import open_store
-
-    with open_store(None if text == _SET else text, settings=settings.store) as store:
+    with open_stored(text, settings) as store:
         found = store.status()
         yield store.url, sum(found.states.values()) + found.archived, store.scan()
 

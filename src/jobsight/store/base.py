@@ -118,6 +118,10 @@ class Store(ABC):
             found.update((id_, Stored(row.document(), None)) for id_, row in old.items())
         return found
 
+    def identity(self) -> int:
+        """A number that no other store has."""
+        return self._number("identity")
+
     def generation(self) -> int:
         """A number that changes whenever documents move to the archive."""
         return self._number("generation")

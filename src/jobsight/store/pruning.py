@@ -42,7 +42,7 @@ def prune(
         # Where its latest file is missing, the folder is another, or its disk is away: what would
         # be written there now is hidden once it is back.
         archive.require(known[-1])
-    archive.claim(f"{store._number('identity'):016x}")
+    archive.claim(f"{store.identity():016x}")
     fence = _take_fence(store, archive)
     archive.clear(store._parts(), fence)
     documents = parts = size = 0

@@ -1,0 +1,109 @@
+"""The event log entries of a store, kept on this machine from one call to the next.
+
+Only documents that changed are read again. What is kept is of one store, by its identity, and of
+one state of its archive; where either is another, all is read. It is a cache, in
+``~/.cache/jobsight/entries`` (``XDG_CACHE_HOME``), of the last few stores, and nothing is lost with
+it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from jobsight import __version__
+from jobsight.errors import OutputError
+from jobsight.files import new_file
+from jobsight.history.eventtables import Entries, with_newer
+
+if TYPE_CHECKING:
+    from jobsight.documents import JobDocument
+    from jobsight.store.base import Store
+
+__all__ = ["KeptEntries"]
+
+_FEW = 10_000
+"""Entries that are read from the documents each time, rather than written."""
+_STORES = 4
+
+
+class KeptEntries(NamedTuple):
+    """The entries of a store.
+
+    Attributes:
+        frame: see `jobsight.history.eventtables.Entries`.
+        shortened: HTCondor jobs whose documents lack events of the middle.
+    """
+
+    frame: pl.DataFrame
+    shortened: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, store: Store, shown: Callable[[Iterable[JobDocument]], Iterable[JobDocument]]
+    ) -> KeptEntries:
+        """The entries of a store as it is now.
+
+        Args:
+            store: is read.
+            shown: passes on the documents that are read, those of HTCondor.
+
+        Raises:
+            StoreError: as of `Store.scan`.
+        """
+        file = _file(store)
+        about = {"version": __version__, "generation": str(store.generation())}
+        revision = store.revision()
+        kept, known = (None, 0) if file is None else cls._read(file, about)
+        if kept is None or known > revision:
+            found = changed = cls._gathered(shown(store.scan()))
+        else:
+            rows = {row.keys.id: row for row in store.changed(known)}.values()
+            changed = cls._gathered(shown(row.document() for row in rows))
+            frame = with_newer(kept.frame, changed.frame)
+            found = cls(frame, kept.shortened | changed.shortened)
+        if file is not None and len(changed.frame) >= _FEW:
+            with contextlib.suppress(OSError, OutputError):  # all is read next time too
+                found._write(file, {**about, "revision": str(revision)})
+        return found
+
+    @classmethod
+    def _gathered(cls, documents: Iterable[JobDocument]) -> KeptEntries:
+        gathered, shortened = Entries(), set[str]()
+        for one in documents:
+            gathered.add(one)
+            if one.dropped:
+                shortened.add(one.id)
+        return cls(gathered.frame(), frozenset(shortened))
+
+    @classmethod
+    def _read(cls, file: Path, about: dict[str, str]) -> tuple[KeptEntries | None, int]:
+        """What is kept of this state of the archive, and as of which revision."""
+        with contextlib.suppress(OSError, ValueError, KeyError, pl.exceptions.PolarsError):
+            found = pl.read_parquet_metadata(file)
+            if all(found[name] == value for name, value in about.items()):
+                shortened = frozenset(json.loads(found["shortened"]))
+                return cls(pl.read_parquet(file, glob=False), shortened), int(found["revision"])
+        return None, 0
+
+    def _write(self, file: Path, about: dict[str, str]) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        written = {**about, "shortened": json.dumps(sorted(self.shortened))}
+        with new_file(file) as place:
+            self.frame.write_parquet(place, metadata=written, compression_level=1)
+        by_age = sorted(file.parent.glob("*.parquet"), key=lambda one: one.stat().st_mtime)
+        for old in by_age[:-_STORES]:
+            old.unlink()
+
+
+def _file(store: Store) -> Path | None:
+    with contextlib.suppress(RuntimeError):  # there may be no home
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~").expanduser() / ".cache")
+        return base / "jobsight" / "entries" / f"{store.identity():016x}.parquet"
+    return None
