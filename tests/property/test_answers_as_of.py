@@ -1,5 +1,6 @@
 """An answer rests on nothing written after the moment asked about."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,8 @@ from tests.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, constant_model
 
 from jobsight.history.timelines import History
 from jobsight.learning.fitted import Fitted
+from jobsight.learning.mixing import Weights
+from jobsight.learning.mixture import REFIT, Mixture
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.answering.answer import Answerer
@@ -78,6 +81,15 @@ def sum_model() -> ModelDir:
     return replace(model, targets={"outcome": one})
 
 
+def mixture_model() -> ModelDir:
+    """Its members contradict each other, so every outcome moves the weights."""
+    model, usual = sum_model(), constant_model(0.8).answering
+    members = {"sum": model.answering, REFIT: usual}
+    mixed = Mixture(members, Weights.first(2, 20), 20, 0)
+    one = replace(model.main, fitted={"constant": replace(usual, model=mixed)})
+    return replace(model, targets={"outcome": one})
+
+
 def answers(events: pl.DataFrame, moment: int, model: ModelDir | None) -> list[dict[str, Any]]:
     history = History.from_table(events)
     answerer = Answerer(history, HoldSettings(), model)
@@ -85,15 +97,17 @@ def answers(events: pl.DataFrame, moment: int, model: ModelDir | None) -> list[d
     return [one.to_json() for one in answerer.answer(held, moment)]
 
 
-@pytest.mark.parametrize("trained", [False, True])
+@pytest.mark.parametrize("made", [None, sum_model, mixture_model])
 @given(st.integers(0, 10_000), st.floats(0.2, 0.9))
 @settings(max_examples=12, deadline=None)
-def test_what_comes_later_changes_nothing(trained: bool, seed: int, share: float) -> None:
+def test_what_comes_later_changes_nothing(
+    made: Callable[[], ModelDir] | None, seed: int, share: float
+) -> None:
     events = random_history(seed)
     history = History.from_table(events)
     first, last = int(history.clock.min()), int(history.clock.max())
     moment = first + round((last - first) * share)
-    model = sum_model() if trained else None
+    model = made and made()
     cut = events.filter(pl.Series(history.clock <= moment))
     assert answers(cut, moment, model) == answers(events, moment, model)
 

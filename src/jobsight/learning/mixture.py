@@ -155,9 +155,9 @@ class Mixture:
 
     def predict(self, inputs: Inputs) -> Floats:
         """P(true) or quantiles of each row with the weights of now: float64 (n,) or (n, levels)."""
-        return self.weights.mean(self._each(inputs))
+        return self.weights.mean(self.each(inputs))
 
-    def _each(self, inputs: Inputs) -> Floats:
+    def each(self, inputs: Inputs) -> Floats:
         """What each member says: float64 (n, members), of quantiles (n, members, levels)."""
         columns = [member.predict(inputs) for member in self.members.values()]
         return np.stack(columns, axis=1)
@@ -180,7 +180,7 @@ class Mixture:
         rows = np.flatnonzero((np.maximum(known_at, decided) >= since) & (decided < until))
         rows = rows[np.argsort(decided[rows], kind="stable")]
         asked = known.take(rows)
-        said, mixture = self._each(asked.inputs), self
+        said, mixture = self.each(asked.inputs), self
         place = list(self.members).index(REFIT)
         for moment_known in self._refits(known_at, since, until) if anew else ():
             then = _as_of(known, decided, known_at, moment_known)

@@ -15,7 +15,7 @@ from jobsight.learning.train import fit_calibrated, fit_model, model_names, trai
 from jobsight.models.calibration import choose_calibration, cross_validated
 from jobsight.models.intervals import Intervals
 from jobsight.questions.hold import question
-from jobsight.questions.hold.answering.answer import delays_of
+from jobsight.questions.hold.answering.predictor import delays_of
 from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings

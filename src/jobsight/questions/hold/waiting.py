@@ -26,7 +26,7 @@ from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.costs import expected_gain
 from jobsight.learning.dataset import batch_weights
 from jobsight.models.base import Floats
-from jobsight.questions.hold.answering.answer import delays_of
+from jobsight.questions.hold.answering.predictor import delays_of
 from jobsight.questions.hold.answering.verdict import hourly_delay_cost
 from jobsight.questions.hold.question import HOLD
 

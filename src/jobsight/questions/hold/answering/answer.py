@@ -17,11 +17,10 @@ from jobsight.clock import format_micros
 from jobsight.codes import EventCode
 from jobsight.documents import condor_id
 from jobsight.history.adjson import parse_ad
-from jobsight.history.labels import RowLabels, label_rows
+from jobsight.history.labels import label_rows
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
-from jobsight.learning.fitted import Fitted
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
 from jobsight.questions.hold.answering.findings import (
@@ -32,6 +31,7 @@ from jobsight.questions.hold.answering.findings import (
 )
 from jobsight.questions.hold.answering.fixes import Fix, known_fix
 from jobsight.questions.hold.answering.heldjob import Held, about_job
+from jobsight.questions.hold.answering.predictor import Predictor
 from jobsight.questions.hold.answering.tallies import Count
 from jobsight.questions.hold.answering.uncalibrated import LABEL, log_rate, rule_findings
 from jobsight.questions.hold.answering.verdict import (
@@ -41,15 +41,13 @@ from jobsight.questions.hold.answering.verdict import (
     decide_without,
     hourly_delay_cost,
 )
-from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
-from jobsight.questions.hold.examples.evidence import Evidence
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.settings import HoldSettings, require_answerable
 from jobsight.settings import Costs
 from jobsight.text import printable
 
-__all__ = ["Answer", "Answerer", "delays_of"]
+__all__ = ["Answer", "Answerer"]
 
 NO_MODEL = "none"
 """What an answer names as its model where nothing is predicted: a hold by the user's own hand."""
@@ -141,11 +139,6 @@ class Answer:
         }
 
 
-def delays_of(model: ModelDir) -> dict[float, Fitted]:
-    """What answers for each delay that "wait" may propose, by seconds."""
-    return {float(moment): one.answering for moment, one in model.main.moments.items()}
-
-
 class Answerer:
     """Answers for the held jobs of one history, indexed once, as of any moment.
 
@@ -189,8 +182,9 @@ class Answerer:
         self._index = FindingIndex(history, self._labels, table)
         self._memory = history.table["memory_mb"].cast(pl.Float64).fill_null(-1.0).to_numpy()
         self._recorded = history.table["attributes"].is_not_null().to_numpy()
-        evidence = self._index.evidence
-        self._builder = None if model is None else _builder(model, self._labels, evidence)
+        self._predictor = (
+            None if model is None else Predictor(model, table, self._labels, self._index.evidence)
+        )
         self._scale_of = lru_cache(maxsize=64)(self._scale_at)
 
     def held(self, moment: int, jobs: NDArray[np.integer] | None = None) -> pl.DataFrame:
@@ -213,11 +207,11 @@ class Answerer:
         mine = held.select(~held_by_hand()).to_series()
         asked = held if mine.all() else held.filter(mine)
         inputs: list[str] = []
-        if self._model is None:
+        if self._predictor is None:
             rates = [log_rate(findings, row) for row in asked["hold_row"]]
             chances = [[] if rate is None else [rate] for rate in rates]
         else:
-            chances, inputs = self._chances(asked)
+            chances, inputs = self._predictor.chances(asked)
         rules = [] if self._model else rule_findings(asked, self._num_holds(asked))
         answers = []
         place = 0
@@ -237,8 +231,9 @@ class Answerer:
         Args:
             decisions: rows of `jobsight.questions.hold.examples.decisions.Decisions.table`.
         """
+        assert self._predictor is not None
         found = []
-        chances, _ = self._chances(decisions)
+        chances, _ = self._predictor.chances(decisions)
         for row, own in zip(decisions.iter_rows(named=True), chances, strict=True):
             moment = row["time"] - 1
             findings = Findings(self._index, moment, 0.0)
@@ -328,24 +323,6 @@ class Answerer:
             **rest,
         )
 
-    def _chances(self, asked: pl.DataFrame) -> tuple[list[list[Chance]], list[str]]:
-        """The model's chances of each job, releasing now first, and hashes of what it read."""
-        assert self._model is not None and self._builder is not None
-        chances: list[list[Chance]] = [[] for _ in range(len(asked))]
-        if not len(asked):
-            return chances, []
-        models = [(0.0, self._model.answering), *sorted(delays_of(self._model).items())]
-        waits = np.repeat([wait for wait, _ in models], len(asked))
-        # One question for all waits: most of its cost does not grow with the rows.
-        inputs = self._builder.ask(pl.concat([asked] * len(models)), delay=waits).inputs
-        for number, (wait, fitted) in enumerate(models):
-            rows = np.arange(len(asked)) + number * len(asked)
-            probability = fitted.predict(inputs.take(rows))
-            low, high = fitted.bounds(probability)
-            for place, one in enumerate(zip(probability, low, high, strict=True)):
-                chances[place].append(Chance(wait, *map(float, one)))
-        return chances, inputs.take(np.arange(len(asked))).digests()
-
     def _scale_at(self, moment: int) -> Scale:
         if self._model is not None:
             scale: Scale = self._model.encoding
@@ -387,12 +364,3 @@ def _fix(held: Held, retried: Count) -> Fix | None:
     if fix is None or not fix.bug or not retried.succeeded:
         return fix
     return fix.though_retried(retried.succeeded, retried.releases)
-
-
-def _builder(model: ModelDir, labels: RowLabels, evidence: Evidence) -> ExampleBuilder:
-    # Only the recurrent model reads frames.
-    frames = model.answering.model.name == "lstm"
-    return ExampleBuilder(
-        evidence.history, model.settings, model.encoding,
-        labels=labels, frames=frames, evidence=evidence,
-    )  # fmt: skip

@@ -36,7 +36,7 @@ __all__ = ["LEARNED_RATE", "FeatureIndex"]
 _MICRO = 1_000_000
 _STRENGTH, _BATCHES = 2.0, 8.0
 LEARNED_RATE = "learned: rate"
-_LEARNED = ("all", "code", "cause", "cluster and cause")
+_LEARNED = ("all", "code", "cause", "cluster", "cluster and cause")
 _COARSER = {
     "cause": "code",
     "cause at site": "cause",

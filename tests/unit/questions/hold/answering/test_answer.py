@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,13 @@ from tests.hold_models import (
 from jobsight.errors import ModelError
 from jobsight.history.timelines import History
 from jobsight.ids import JobId
-from jobsight.learning.modeldir import ModelDir
+from jobsight.learning.mixing import Weights
+from jobsight.learning.mixture import REFIT, Mixture
+from jobsight.learning.modeldir import ModelDir, fingerprints
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
 from jobsight.questions.hold.answering.lookup import current_jobs, find_held
+from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
 
@@ -61,6 +65,39 @@ def test_the_model_decides() -> None:
     assert later["1.0"].verdict.best.wait == 30.0
     best = later["1.0"].to_json()["at_best"]
     assert (best["at"], best["probability"]) == ("2026-11-21 00:00:50Z", pytest.approx(0.9))
+
+
+def mixture() -> ModelDir:
+    """Its members say 0.2 and 0.8, and it was trained on nothing of these histories."""
+    model, other = constant_model(0.2), constant_model(0.8).answering
+    mixed = Mixture({"low": model.answering, REFIT: other}, Weights.first(2, 400), 400, 0)
+    answering = replace(model.answering, model=mixed)
+    return replace(model, targets={"outcome": replace(model.main, fitted={"constant": answering})})
+
+
+def test_a_mixture_follows_the_outcomes_known_by_then() -> None:
+    chances = []
+    for good in (True, False):
+        jobs = [released(100 * k, k, good=good) for k in range(1, 20)]
+        of = history(*jobs, held(50, 90), held(2000, 91))
+        for at, name in ((60, "90.0"), (2010, "91.0")):
+            now = ask(of, at, mixture())[name].now
+            assert now is not None
+            chances.append(now.probability)
+    before, well, same, badly = chances
+    assert before == same
+    assert badly < before < well
+
+
+def test_what_a_mixture_was_trained_on_does_not_teach_again() -> None:
+    of = history(*(released(100 * k, k, good=True) for k in range(1, 20)), held(2000, 91))
+    model = mixture()
+    known = HOLD.decisions(of, model.settings).table
+    taught = replace(model, seen=np.unique(fingerprints(known, HOLD.key)))
+    first, again = (ask(of, 2010, one)["91.0"].now for one in (model, taught))
+    assert first is not None
+    assert again is not None
+    assert again.probability < first.probability
 
 
 def test_mend_or_remove_by_cause() -> None:
