@@ -11,6 +11,7 @@ import gzip
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -102,6 +103,7 @@ def _later(record: bytes, span: dt.timedelta) -> bytes:
 
 def live(folder: Path) -> None:
     """Serve the pool as if that moment were now, and go on as fast as it did, until Ctrl-C."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started is ended too
     from jobsight.store import open_store
 
     log, store = folder / "EventLog", folder / "jobs.db"

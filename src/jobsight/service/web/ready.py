@@ -48,6 +48,7 @@ _SHARE = 0.02
 _OLDER = 3.0
 """For so many times its span what was made is still given while it is made anew."""
 _RENEWING = ThreadPoolExecutor(1, "renewing")
+_UNREAD, _UNPREPARED = "store not read", "not all made ready"
 
 
 class Ready:
@@ -224,9 +225,9 @@ class Follower:
             try:
                 self._look()
             except Exception as error:  # the thread goes on whatever one state of the store does
-                self.errors.record("store not read", error)
+                self.errors.record(_UNREAD, error)
             else:
-                self.errors.resolve()
+                self.errors.resolve(_UNREAD)
             # What was written while all was read for the first time is looked for at once.
             spent = 0.0 if first else time.monotonic() - started
             self._wake.clear()
@@ -246,7 +247,9 @@ class Follower:
         try:
             self._prepare(ready)
         except Exception as error:  # reported to the caller that needs what is missing
-            self.errors.record("not all made ready", error)
+            self.errors.record(_UNPREPARED, error)
+        else:
+            self.errors.resolve(_UNPREPARED)
         with self._news:
             self._ready = ready
             self._news.notify_all()

@@ -113,7 +113,7 @@ def test_what_is_made_anew_keeps_nobody_waiting(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_list_that_is_ahead_of_the_tables_and_an_error_do_not_end_the_service(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = site(tmp_path, follow_seconds=0.05)
     ended = found.store.get(["slurm:grid:1"])["slurm:grid:1"].document
@@ -130,14 +130,28 @@ def test_a_list_that_is_ahead_of_the_tables_and_an_error_do_not_end_the_service(
             raise KeyError("a fault")
         prepare(ready)
 
+    looks, look = 0, found.follower._look
+
+    def counted() -> None:
+        nonlocal looks
+        look()
+        looks += 1
+
     found.follower._prepare = fails
+    monkeypatch.setattr(found.follower, "_look", counted)
     found.follower.start()
     ready = found.follower.await_ready(120)
     assert ready is not None and failed.is_set()
+    while looks < 2:  # another look at the same state makes nothing better
+        time.sleep(0.01)
+    error = found.follower.errors.snapshot()
+    assert error is not None and error["over"] is None
     found.store.merge([still_held(7)])
     again = found.follower.await_ready(120, found.store.revision())
     assert again is not None and again is not ready
     found.follower.stop()
+    error = found.follower.errors.snapshot()
+    assert error is not None and error["over"] is not None
 
 
 @pytest.mark.slow
