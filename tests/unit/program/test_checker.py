@@ -83,6 +83,11 @@ def test_what_it_runs_is_followed() -> None:
         "python3 a.py\n=== a.py\nprint(''.join('ab'))\n=== __init__.py\n",
         "octave a.m\n=== a.m\n# a comment\nx = 1;\nif (! x)\n  x += 1;\nendif\nprintf('%d', x)\n",
         "show() { if [ $# -eq 0 ]; then echo none; else echo $1; fi; }\nshow\n",
+        "shopt -s extglob\ncase $USER in\n  a|+(b)) ;;\nesac\n",
+        "id=$(sbatch --parsable --wrap 'python3 a.py')\nsbatch -d afterok:$id --wrap date\n",
+        "gfortran -o a a.f90\necho 1 > a.nml\n./a\n=== a.f90\nprogram a\n"
+        "open(9, file='a.nml', status='old')\nend program\n",
+        "OPTS='-k 1 -r'\nsort $OPTS a.txt\n=== a.txt\n1\n",
     ],
 )
 def test_sound_scripts_have_no_errors(body: str) -> None:
@@ -115,6 +120,12 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
             "JS004",
         ),
         ("cp /etc/passwd missing/copy\n", 4, "JS104"),
+        ("set -u\nseed=$((SLURM_ARRAY_TASK_ID * 17))\n", 5, "JS216"),
+        ("OPTS='-Xms1g -Xmx24g'\njava $OPTS -jar /opt/a.jar\n", 5, "JS210"),
+        ("gcc a.c\n=== a.c\ndouble *x = malloc(4000000000 * sizeof *x);\n", 1, "JS210"),
+        ("DATA_ROOT=a\npython3 a.py\n=== a.py\nimport os\nos.environ['DATA_ROOT']\n", 2, "JS334"),
+        ("python3 a.py\n=== a.py\nt = {}\nt[[1, 2]] = 3\n", 2, "JS334"),
+        ("module load anaconda3\nconda activate fit\n", 5, "JS329"),
     ],
 )
 def test_errors_are_at_their_lines(body: str, line: int, code: str) -> None:

@@ -6,6 +6,7 @@ import ast
 import math
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from jobsight.program.python import PythonText, dotted
 from jobsight.text import wordlist
@@ -152,6 +153,7 @@ def c_allocations(text: str) -> Iterator[tuple[int, float]]:
             inner = re.sub(
                 r"sizeof\s*\(\s*(\w+)\s*\)", lambda m: str(_C_SIZES.get(m[1], "?")), inner
             )
+            inner = re.sub(r"sizeof\s*\(?\s*\*\s*(\w+)\s*\)?", partial(_pointed, text), inner)
             factors += [
                 defined.get(one, one) for one in (part.strip("() ") for part in inner.split("*"))
             ]
@@ -162,3 +164,10 @@ def c_allocations(text: str) -> Iterator[tuple[int, float]]:
                 size = float(math.prod(map(int, plain)))
                 if size >= _SMALLEST:
                     yield number, size
+
+
+def _pointed(text: str, size_of: re.Match[str]) -> str:
+    """The bytes of ``sizeof *name``, by its only declaration."""
+    types = "|".join(_C_SIZES)
+    found = set(re.findall(rf"\b({types})\s*\*\s*(?:restrict\s+)?{size_of[1]}\b", text))
+    return str(_C_SIZES[found.pop()]) if len(found) == 1 else "?"

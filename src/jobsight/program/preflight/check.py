@@ -66,6 +66,8 @@ _READS = frozenset({"JS101", "JS102", "JS109"})
 _ARGUMENTS = frozenset({"JS335", "JS336"})
 _FAILS = frozenset({"JS313", "JS319"})
 
+_OF_CONTAINERS = frozenset({"JS008", "JS103", "JS107", "JS111"})
+"""Rules that look at programs and packages, which a container brings along."""
 _OF_FILES = frozenset({"JS008", "JS103", "JS105", "JS401", "JS403", "JS413", "JS420", "JS424"})
 """Rules that look at the files of a machine: not for a text sent from elsewhere."""
 
@@ -226,6 +228,8 @@ class Checker:
         if script.language not in ("bash", "python", None):
             return
         for found in self._of_script(script, shown):
+            if found.code in _OF_CONTAINERS and job.contained(one):
+                continue
             lost = found.code == "JS107" and job.machine.exists(
                 f"{script.source.folder}/{found.message.rpartition(' ')[2]}.py"
             )

@@ -37,7 +37,8 @@ def _executables(job: CondorJob) -> Iterator[Hit]:
     """It is named relative to the folder of the submission, and transferred by default."""
     for one in job.instances:
         name = one.known("executable")
-        if not name or _in_image(one) or one.yes("transfer_executable") is False:
+        in_image = job.contained(one) and (name or "").startswith("/")
+        if not name or in_image or one.yes("transfer_executable") is False:
             continue
         path = job.place_of(name, job.folder)
         setting = one.setting("executable")
@@ -54,11 +55,6 @@ def _executables(job: CondorJob) -> Iterator[Hit]:
             yield hit(queue, "no executable is given", "executable = PROGRAM")
 
 
-def _in_image(one: Instance) -> bool:
-    images = {"docker_image", "container_image"} & one.queue.commands.keys()
-    return bool(images) and (one.known("executable") or "").startswith("/")
-
-
 @rule(
     "JS402 The executable may not be executed",
     fails="executable = run.sh\ntransfer_executable = false\nqueue\n=== run.sh\n#!/bin/sh\n",
@@ -69,7 +65,7 @@ def _executable_bits(job: CondorJob) -> Iterator[Hit]:
     """Without its bit it cannot be started; where it is transferred, HTCondor may set it."""
     for one in job.instances:
         name = one.known("executable")
-        if not name or _in_image(one):
+        if not name or (job.contained(one) and name.startswith("/")):
             continue
         path = job.place_of(name, job.folder)
         there = job.machine.exists(path) and not job.machine.is_folder(path)
@@ -205,6 +201,10 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
             ):
                 continue
             if name.partition("/")[0] not in there and not job.machine.is_folder(path):
+                if PurePosixPath(name).name in there:
+                    last = PurePosixPath(name).name
+                    yield hit(one.setting("arguments"), f"the job finds {name} as {last}", last)
+                    continue
                 setting = one.setting("transfer_input_files", "arguments")
                 yield hit(
                     setting,

@@ -161,6 +161,11 @@ class CondorJob:
             script.blind = listed is None or len(found) < len(listed)
         return script
 
+    def contained(self, one: Instance) -> bool:
+        """Whether it runs in a container, whose programs and packages are not known."""
+        images = {"docker_image", "container_image"} & one.queue.commands.keys()
+        return bool(images) or (one.known("universe") or "").lower() in ("docker", "container")
+
     def transfers(self, one: Instance) -> bool:
         """Whether the job surely runs in a folder of its own, with what is transferred."""
         chosen = (one.known("should_transfer_files") or "").upper()

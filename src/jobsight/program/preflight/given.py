@@ -21,6 +21,8 @@ _SET_WITH = {
     "GPUS": ("gpus",), "GPUS_PER_NODE": ("gpus-per-node",), "GPUS_PER_TASK": ("gpus-per-task",),
 }  # fmt: skip
 """The options with which Slurm sets a variable, of sbatch(1), "Output environment variables"."""
+_NAMED = r"(?:\$\{?|\(\([^()]*?(?<![\w$]))SLURM_([A-Z_]+)\b(?!\}?:?[-+?=])"
+"""A variable that is filled in, or named in arithmetic."""
 _READS = {
     "r": r"as\.\w+\(\s*Sys\.getenv\(\s*[\"']SLURM_([A-Z_]+)[\"']\s*\)",
     "julia": r"\bENV\[\"SLURM_([A-Z_]+)\"\]",
@@ -45,7 +47,7 @@ def _unset_by_slurm(job: Job) -> Iterator[Hit]:
     for number, line in enumerate(job.text.split("\n"), 1):
         if line.lstrip().startswith("#") or "\\$" in line:
             continue
-        for name in re.findall(r"\$\{?SLURM_([A-Z_]+)\b(?!\}?:?[-+?=])", line):
+        for name in re.findall(_NAMED, line):
             guarded = re.search(
                 rf"SLURM_{name}\}}?:?[-+?=]|\[\s+(?:!\s+)?-[nzv]\s+\S*SLURM_{name}\b", job.text
             )

@@ -31,9 +31,10 @@ def bash_error(text: str, machine: Machine, *, dash: bool = False) -> tuple[int,
     ``bash -n`` reads from a pipe, with an empty environment, so that no start-up file is run.
     """
     bash = machine.command("bash") or "/bin/bash"
+    wider = ["-O", "extglob"] if re.search(r"^\s*shopt -s\b.*\bextglob", text, re.M) else []
     try:
         ended = subprocess.run(  # noqa: S603  # -n: commands are read and not run
-            ["/bin/sh", "-n"] if dash else [bash, "--norc", "--noprofile", "-n"],
+            ["/bin/sh", "-n"] if dash else [bash, "--norc", "--noprofile", *wider, "-n"],
             input=text.encode("utf-8", "replace"),
             capture_output=True,
             timeout=BASH_SECONDS,

@@ -125,7 +125,8 @@ _OPENS["cpp"] = _OPENS["c"]
 )
 def _opened(job: Job) -> Iterator[Hit]:
     """Constant names, where the program cannot be without the file."""
-    for command, trace in trace_of(job) if not job.blind else ():
+    last = [trace for _, trace in trace_of(job)][-1:]  # programs run after they are compiled
+    for command, now in trace_of(job) if not job.blind else ():
         program = job.program_of.get(id(command))
         source = program.source if program else None
         form = _OPENS.get(program.language or "") if program else None
@@ -136,6 +137,7 @@ def _opened(job: Job) -> Iterator[Hit]:
         ):
             continue
         compiled = (program.language if program else "") in ("c", "cpp", "fortran")
+        trace = last[0] if compiled else now
         for found in re.finditer(form, source.text, re.M):
             line = source.text.count("\n", 0, found.start(1)) + 1
             word = Word(found[1], found[1], Place(line))

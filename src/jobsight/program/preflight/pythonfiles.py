@@ -65,13 +65,20 @@ def _python_imports(job: Job) -> Iterator[Hit]:
             yield hit(place, message, fix, severity=severity, source=program.source)
 
 
+_OWN_FOLDER = re.compile(
+    r"sys\.path\.(?:insert\(\s*0\s*,|append\()\s*(?:str\()?(?:os\.path\.dirname\((?:os\.path\.\w+\()?__file__"
+    r"|Path\(__file__\)(?:\.resolve\(\))?\.parent(?!\.parent|\s*/))\)*\s*$", re.M
+)  # fmt: skip
+"""The folder of the program put on the path, where it is already."""
+
+
 def _importable(program: Program, text: PythonText, job: Job) -> tuple[str, frozenset[str] | None]:
     """The interpreter, and what it can import; None: that is not known."""
     environment = program.command.environment
     words = shebang(program.source.text) or [] if program.source else []
     name = program.interpreter or next((w for w in words if "python" in w), "python3")
     known = environment.venv is not None or not (environment.opaque or environment.modules)
-    if program.command.contained or not known or "sys.path" in text.text:
+    if program.command.contained or not known or "sys.path" in _OWN_FOLDER.sub("", text.text):
         return name, None
     called = PurePosixPath(name).name if "/" not in name else name
     chosen = job.machine.python(called, environment.venv, environment.path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -183,6 +183,8 @@ def _cannot(node: ast.AST, text: PythonText, fed: bool) -> tuple[str, str | None
         pair = [node.left, node.comparators[0]]
     if {_kind(one, text) for one in pair} == {"text", "number"}:
         return "a text and a number do not go together: TypeError", "int(...), or str(...)"
+    if any(isinstance(one, ast.List | ast.Dict | ast.Set) for one in _keys(node, text)):
+        return "a list, dict or set cannot be a key: TypeError", "a tuple"
     if isinstance(node, ast.For):
         looped = node.iter
         own = isinstance(looped, ast.Attribute) and any(
@@ -196,6 +198,17 @@ def _cannot(node: ast.AST, text: PythonText, fed: bool) -> tuple[str, str | None
         if _shrinks(node, dotted(looped), text):
             return "the dictionary changes while the loop reads it: RuntimeError", "list(...)"
     return None
+
+
+def _keys(node: ast.AST, text: PythonText) -> Sequence[ast.expr | None]:
+    """What an expression uses as keys of a dictionary, or has in a set."""
+    if isinstance(node, ast.Dict):
+        return node.keys
+    if isinstance(node, ast.Set):
+        return node.elts
+    name = dotted(node.value) if isinstance(node, ast.Subscript) else ""
+    keyed = isinstance(text.values.get(name), ast.Dict | ast.DictComp) and text.stores[name] == 1
+    return [node.slice] if keyed and isinstance(node, ast.Subscript) else []
 
 
 def _cannot_call(node: ast.Call, text: PythonText, fed: bool) -> tuple[str, str | None] | None:
@@ -291,6 +304,10 @@ def _kind(node: ast.AST, text: PythonText) -> str:
     return "number" if text.number(node) is not None else ""
 
 
+_OWN = re.compile(r"(?:DATA|PROJECT|STORE|GROUP|LOCAL|CLUSTER|JOB|NODE)\w*|\w+_(?:ROOT|HOME|DIR)")
+"""Names that sites use, and that are a script's own where it sets them and loads nothing."""
+
+
 def _environment(
     node: ast.Subscript, program: Program, text: PythonText, job: Job
 ) -> Iterator[Hit]:
@@ -305,7 +322,9 @@ def _environment(
         return
     if re.search(rf"['\"]{re.escape(name)}['\"]\s*(?:\]\s*=[^=]|\)?\s+(?:not )?in\b)", text.text):
         return
-    if name in job.walk.assigned and not GIVEN.fullmatch(name):
+    own = not (command.environment.opaque or command.environment.modules)
+    site = GIVEN.fullmatch(name) and not (own and _OWN.fullmatch(name))
+    if name in job.walk.assigned and not site:
         yield hit(
             node, f"{name} is not exported: KeyError", f"export {name}", source=program.source
         )

@@ -210,6 +210,8 @@ _COUNTS_THREADS = re.compile(
     r"make|ninja|bwa|bowtie2?|samtools|STAR|hisat2|minimap2|blast\w+|fastqc|pigz|cmake|snakemake|spades\.py|"
     r"salmon|kallisto|bcftools|xz|zstd|sort|parallel|hmmsearch|raxml\S*|iqtree\S*|julia|xargs|python[\d.]*"
 )
+_SUBMITS = re.compile(r"--(?:cluster|executor|profile|drmaa|slurm)\b")
+"""Options with which snakemake submits its jobs."""
 _THREAD_VARIABLES = frozenset(
     wordlist(
         "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS "
@@ -263,7 +265,8 @@ def _line_of(job: Job, pattern: str) -> int | None:
 
 def _threads_given(command: Command) -> int | None:
     name = PurePosixPath(command.name or "").name
-    if command.contained or name in ("sbatch", "salloc"):
+    submits = name == "snakemake" and any(_SUBMITS.match(one.text) for one in command.arguments)
+    if command.contained or submits or name in ("sbatch", "salloc"):
         return None
     form = _THREADS if _COUNTS_THREADS.fullmatch(name) else _ANY_THREADS
     words = command.arguments

@@ -218,6 +218,8 @@ def _interpreter(job: Job) -> Iterator[Hit]:
             )
         elif not job.machine.exists(path) and _surely_missing(path, job):
             name = PurePosixPath(path).name
+            if name in _SHELLS and not job.machine.has_scheduler:
+                continue
             here = job.machine.command(name)
             yield hit(
                 Place(1, 3),
@@ -243,6 +245,8 @@ def _surely_missing(path: str, job: Job) -> bool:
     return job.machine.visible(path) or PurePosixPath(path).parent == PurePosixPath("/bin")
 
 
+_SHELLS = frozenset({"csh", "fish", "ksh", "tcsh", "zsh"})
+"""Shells that a cluster may have where this machine has not."""
 _BASH_ONLY = frozenset(
     wordlist("source declare typeset shopt pushd popd mapfile readarray let select [[")
 )

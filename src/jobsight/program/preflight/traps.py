@@ -238,7 +238,29 @@ def _conda(job: Job) -> Iterator[Hit]:
     for command in job.commands:
         words = [word.text for word in command.arguments[:1]]
         if command.name in ("conda", "mamba") and words == ["activate"]:
-            if not (command.environment.opaque or command.environment.modules or command.checked):
+            if not (command.environment.opaque or command.checked):
                 fix = 'eval "$(conda shell.bash hook)"'
                 yield hit(command, f"{command.name} activate needs its hook in a batch job", fix)
             return
+
+
+_SUBMITTED = re.compile(
+    r"^\s*(?:export\s+|local\s+|declare\s+)?(\w+)=[\"']?(?:\$\(|`)\s*sbatch\b([^\n|]*)$", re.M
+)
+
+
+@rule(
+    "JS362 The sentence of sbatch where the number of a job is meant",
+    fails="id=$(sbatch --wrap hostname)\nsbatch --dependency=afterok:$id --wrap date\n",
+    passes="id=$(sbatch --parsable --wrap hostname)\nsbatch --dependency=afterok:$id --wrap date\n",
+)
+def _sentence(job: Job) -> Iterator[Hit]:
+    """``sbatch`` prints "Submitted batch job 4711", with ``--parsable`` the number alone."""
+    for found in _SUBMITTED.finditer(job.text):
+        name = found[1]
+        once = len(re.findall(rf"\b{name}=|\bread\b.*\b{name}\b", job.text)) == 1
+        form = rf"(?:--dependency[= ]|-d ?)[\"']?[\w:,?]*\$(?:{name}\b|\{{{name}\}})"
+        used = re.search(form, job.text[found.end() :])
+        if used is not None and once and "--parsable" not in found[2]:
+            line = job.text.count("\n", 0, found.end() + used.start()) + 1
+            yield hit(line, f"{name} is a sentence of sbatch, not a number", "sbatch --parsable")

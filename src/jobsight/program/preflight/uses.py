@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from jobsight.program.shell.model import Command, Word
 from jobsight.program.shell.programs import COMPILERS
+from jobsight.program.submission.sbatch import OPTIONS
 from jobsight.text import wordlist
 
 __all__ = ["BUILDS", "BUILTINS", "HARMLESS", "Use", "uses_of"]
@@ -81,7 +82,9 @@ _READERS = {
 }
 _PACKS = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "gunzip": "", "bunzip2": "", "unxz": ""}
 """Commands that write next to a file, and what they add to its name."""
-_SBATCH = "A a b D M C c d e x G i J L w N n p q t o m append file"
+_SBATCH = "A a b D M C c d e x G i J L w N n p q t o m append file " + " ".join(
+    f"-{name}" for name, kind in OPTIONS.items() if kind == "value"
+)
 _SKIPS_FIRST = frozenset(wordlist("grep egrep fgrep zgrep sed awk gawk chmod chown jq"))
 _SILENT = frozenset({"ls", "tr", "file", "readlink", "du", "split", "csplit"})
 """Operands of these are not judged: they may well be missing, or be something else."""

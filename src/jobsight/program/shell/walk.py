@@ -16,7 +16,7 @@ from jobsight.program.machine import Machine
 from jobsight.program.shell.loops import is_endless, loop_names, loop_times, loop_values
 from jobsight.program.shell.model import Environment, Loop, Source, Word
 from jobsight.program.shell.runner import Cycle, Runner, State, Walk
-from jobsight.program.shell.words import Value, evaluate, names_in, text_of, word_of
+from jobsight.program.shell.words import Value, evaluate, names_in, text_of, word_of, words_of
 from jobsight.program.submission.job import Place
 from jobsight.text import wordlist
 
@@ -325,7 +325,7 @@ class _Walker(Runner):
             elif child.type.endswith("_redirect"):
                 redirects = [*redirects, child]
             elif child.is_named:
-                words.append(word_of(child, self.state.variables))
+                words += words_of(child, self.state.variables)
                 self.substitutions(child if child.type != "command_substitution" else node)
         if words:
             self.record(tuple(words), redirects, self.place(node), assigned)

@@ -12,7 +12,7 @@ from jobsight.program.submission.job import Place
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["Value", "evaluate", "here_text", "names_in", "text_of", "word_of"]
+__all__ = ["Value", "evaluate", "here_text", "names_in", "text_of", "word_of", "words_of"]
 
 
 class Value(NamedTuple):
@@ -41,6 +41,15 @@ def word_of(node: Node, variables: Mapping[str, Value]) -> Word:
         value = Value(None, frozenset({"HOME"}))
     quoted = node.type in ("string", "raw_string", "ansi_c_string")
     return Word(text, value.text, place, value.depends, quoted)
+
+
+def words_of(node: Node, variables: Mapping[str, Value]) -> list[Word]:
+    """The words that a part of a command becomes: several of a variable without quotes."""
+    word = word_of(node, variables)
+    parts = (word.value or "").split() if node.type in ("simple_expansion", "expansion") else []
+    if len(parts) < 2:
+        return [word]
+    return [word._replace(text=one, value=one) for one in parts]
 
 
 def evaluate(node: Node, variables: Mapping[str, Value]) -> Value:

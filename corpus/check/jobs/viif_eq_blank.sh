@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time = 1:00:00
+#SBATCH --mem=4G
+echo ok

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --time=10 --mem=300M
+python3 calc.py

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10 --mem=300M
+cd model
+python3 run.py
