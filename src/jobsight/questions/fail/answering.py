@@ -142,6 +142,11 @@ class Answerer:
         """A job that is to be submitted now, see `submitted_now`."""
         return submitted_now(self.jobs, job, self.moment, self.asked(pl.lit(False)).schema)
 
+    def alike(self, asked: pl.DataFrame) -> list[list[Finding]]:
+        """How runs like each of n jobs of `asked` ended, the ended jobs themselves included."""
+        found = zip(self._ends.about(asked), asked["name"], strict=True)
+        return [findings(groups, name) for groups, name in found]
+
     def answer(self, asked: pl.DataFrame) -> list[Answer]:
         """The answers for n jobs of `asked`, in their order; those that run as of their start."""
         found: dict[int, Answer] = {}

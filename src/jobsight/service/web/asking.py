@@ -15,6 +15,8 @@ from jobsight.learning.desk import OPEN, script_row
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.bound.answering import Answerer as Programs
 from jobsight.questions.bound.answering import answering_model
+from jobsight.questions.fail.answering import Answerer as Failures
+from jobsight.questions.fail.question import FAIL
 from jobsight.questions.hold.answering.groups import group_answers
 from jobsight.questions.hold.answering.lookup import current_jobs, held_names
 from jobsight.questions.hold.champions import answers_for
@@ -27,6 +29,7 @@ from jobsight.store.rows import Query
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
     from jobsight.learning.question import Question
+    from jobsight.questions.fail.evidence import Finding
     from jobsight.questions.hold.answering.groups import GroupAnswer
     from jobsight.service.web.ready import Ready
     from jobsight.store.base import Store
@@ -38,6 +41,7 @@ __all__ = [
     "held_groups",
     "new_holds",
     "pending_rows",
+    "similar_runs",
     "state_counts",
 ]
 
@@ -80,6 +84,21 @@ def _about_job(ready: Ready, id_: str, question: Question[Any]) -> dict[str, Any
         raise JobError(problems[0] if problems else f"{question.name} has no answer for this job")
     found_answer: dict[str, Any] = without_nan(answers[0].to_json())
     return found_answer
+
+
+def similar_runs(ready: Ready, id_: str) -> list[Finding]:
+    """How runs like a job ended, in words; none of a job that is not in the tables yet."""
+
+    def made() -> list[Finding]:
+        desk, own = ready.desk(FAIL), pl.col("id") == id_
+        clusters = desk.jobs.table.filter(own)["scheduler_name"]
+        if not len(clusters):
+            return []
+        answerer = desk.answerer(desk.champion(clusters[0]))
+        assert isinstance(answerer, Failures)
+        return answerer.alike(answerer.asked(own))[0]
+
+    return ready.cached(("similar", id_), _HOUR, made)
 
 
 def about_script(

@@ -37,13 +37,13 @@ __all__ = ["Follower", "Ready"]
 
 T = TypeVar("T")
 
-_REST, _LONGEST_REST = 2.0, 10.0
+_REST, _LONGEST_REST = 2.0, 30.0
 """After work of some seconds, so many times as long passes before the next: requests come first.
 At most so many seconds: new holds are waited for."""
 _STEP = 10_000_000
 """µs: answers are as of multiples of it, so that those asked for together share their work."""
 _MOST_CACHED = 10_000
-_SHARE = 0.02
+_SHARE = 0.01
 """Of the time may go into making something anew; within a `Ready` only the clock has moved."""
 _OLDER = 3.0
 """For so many times its span what was made is still given while it is made anew."""

@@ -34,6 +34,7 @@ from jobsight.service.web.asking import (
     held_groups,
     new_holds,
     pending_rows,
+    similar_runs,
     state_counts,
 )
 from jobsight.service.web.callers import Caller
@@ -148,6 +149,13 @@ class Site:
         ready = self._ready()
         asked = {one: partial(about_job, ready, document, one) for one in QUESTIONS}
         found: dict[str, Any] = {"job": document.id, **_attempted(asked)}
+        return self._without_names(who, found, [document.submission.user])
+
+    def similar(self, who: Caller, document: JobDocument) -> list[dict[str, Any]]:
+        """What became of jobs like an ended one, see `jobsight.questions.fail.evidence.Finding`."""
+        if document.state is None or not document.state.ended:
+            return []
+        found = similar_runs(self._ready(), document.id)
         return self._without_names(who, found, [document.submission.user])
 
     def answer(self, who: Caller, question: str, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from tests.serving import OTHER, client, site
 
 PATHS = (
     "/", "/held", "/outages?hours=168", "/pending", "/jobs", "/ask", "/models", "/collectors",
-    "/login", f"/jobs/{OTHER}", "/jobs/slurm:grid:95",
+    "/login", f"/jobs/{OTHER}", "/jobs/slurm:grid:95", "/jobs/slurm:grid:1",
 )  # fmt: skip
 
 
@@ -24,6 +24,8 @@ def test_every_page_is_made_and_hostile_text_stays_text(tmp_path: Path) -> None:
             assert "\x1b" not in reply.text and "\u202e" not in reply.text
             assert 'style="' not in reply.text and "<script>" not in reply.text
         assert "Transfer failed" in asked.get("/held").text
+        ended = asked.get("/jobs/slurm:grid:1").text
+        assert "last 5 runs of name of grid:1 none failed" in ended
         script = {"script": "#!/bin/bash\n#SBATCH --memory=4G\n"}
         assert "JS201" in asked.post("/ask", data=script).text
         missing = asked.get("/jobs/slurm:grid:4242", headers={"accept": "text/html"})

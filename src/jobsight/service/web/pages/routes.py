@@ -129,6 +129,7 @@ def job(request: Request, site: TheSite, who: Asking, id: str) -> Response:  # n
         document=document,
         summary=summary(document),
         answers=site.answers(who, document.id) if site.warm else None,
+        similar=site.similar(who, document) if site.warm else [],
         lines=text and _checked(site, who, document.submission.command or "script", text),
         view=jobview,
     )  # fmt: skip
