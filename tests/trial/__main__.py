@@ -17,14 +17,14 @@ from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 from jobsight.settings import Settings
 from tests.testbed.errors import BedError, Unavailable
-from tests.trial.bot import Policy, always_release, answers, habits
+from tests.trial.bot import Policy, always_release, answers, ask_people, habits
 from tests.trial.results import write_page
 from tests.trial.schedule import REGIMES, plan
 from tests.trial.stage import run_arm
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/proof/TRIAL.md"
-ARMS = ("nothing", "release", "rules", "rates", "jobsight")
+ARMS = ("nothing", "people", "release", "rules", "rates", "jobsight")
 WARM_UP = 0
 """Seed of the run that the models are trained on; no arm is compared on it.
 
@@ -84,12 +84,14 @@ def _model(name: str, args: argparse.Namespace) -> str:
 
 def _policy(arm: str, args: argparse.Namespace) -> Callable[[Path], Policy]:
     """What gives the policy of an arm from the event log of its pool."""
-    if arm == "nothing":
-        return lambda _: always_release(0)
-    if arm == "release":
-        return lambda _: always_release()
-    if arm == "rules":
-        return partial(answers, model="none", rule_set="crab")
+    simple: dict[str, Callable[[Path], Policy]] = {
+        "nothing": lambda _: always_release(0),
+        "people": lambda _: ask_people(),
+        "release": lambda _: always_release(),
+        "rules": partial(answers, model="none", rule_set="crab"),
+    }
+    if arm in simple:
+        return simple[arm]
     return partial(answers, model=_model(arm, args))
 
 

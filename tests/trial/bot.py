@@ -15,7 +15,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-__all__ = ["Bot", "Decision", "Policy", "always_release", "answers", "habits", "read_answer"]
+__all__ = [
+    "Bot", "Decision", "Policy", "always_release", "answers", "ask_people", "habits", "read_answer",
+]  # fmt: skip
 
 Ad = dict[str, Any]
 Command = tuple[str, ...]
@@ -129,6 +131,14 @@ def always_release(most: int = MOST) -> Policy:
     """Each job is released after `DELAY`, at most so many times."""
     releases: Counter[str] = Counter()
     return lambda held: {job_id(ad): _bounded_release(job_id(ad), releases, most) for ad in held}
+
+
+def ask_people() -> Policy:
+    """A person is asked about each hold, whatever its cause."""
+    return lambda held: {
+        (job := job_id(ad)): Decision("ask", 0.0, (("condor_release", job),), person=True)
+        for ad in held
+    }
 
 
 def habits(random: Random) -> Policy:
