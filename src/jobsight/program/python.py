@@ -43,6 +43,8 @@ _TWO_FORMS = (
     (re.compile(r"`[^`]+`"), "repr(...)"),
     (re.compile(r"(?<!\w)ur[\"']"), "u\"...\""),
 )  # fmt: skip
+_OPENERS = frozenset({"open", "io.open", "gzip.open", "bz2.open", "lzma.open", "tarfile.open",
+                      "zipfile.ZipFile"})  # fmt: skip
 _WRITES = re.compile(
     r"\b(?:savefig|to_\w+|save\w*|dump|write\w*|mkdir|makedirs|copy\w*|move|rename|subprocess|system|popen"
     r"|check_call|check_output|Popen|touch|extractall|urlretrieve|download\w*|symlink\w*|mkdtemp|File)\b"
@@ -266,7 +268,7 @@ class PythonText:
             reader = (
                 name.rpartition(".")[2].startswith(("read_", "load", "genfromtxt")) and "." in name
             )
-            if not (name in ("open", "io.open", "gzip.open") or (reader and name.count(".") == 1)):
+            if not (name in _OPENERS or (reader and name.count(".") == 1)):
                 continue
             path = call.args[0] if call.args else None
             if not (isinstance(path, ast.Constant) and isinstance(path.value, str)):
@@ -311,7 +313,7 @@ class PythonText:
     @cached_property
     def may_write(self) -> bool:
         """Whether it may write files other than those of `opened`."""
-        opens = sum(name in ("open", "io.open", "gzip.open") for name, _, _ in self.calls)
+        opens = sum(name in _OPENERS for name, _, _ in self.calls)
         constant = len([one for one in self.opened if one.mode != "?"])
         return (
             self.tree is None

@@ -87,6 +87,9 @@ def test_what_it_runs_is_followed() -> None:
         "id=$(sbatch --parsable --wrap 'python3 a.py')\nsbatch -d afterok:$id --wrap date\n",
         "gfortran -o a a.f90\necho 1 > a.nml\n./a\n=== a.f90\nprogram a\n"
         "open(9, file='a.nml', status='old')\nend program\n",
+        "seq 3 > a\ntrap 'rm -f a' EXIT\nsort a\nmv a b\nsort b\nseq 2 > a\ngzip -k a\ncat a\n",
+        "seq 3 > a\ngzip a\nif [ -f x ]; then rm a.gz; fi\nzcat a.gz\nrm -f c\n./f.x\nsort c\n"
+        "=== f.x\n1\n",
         "OPTS='-k 1 -r'\nsort $OPTS a.txt\n=== a.txt\n1\n",
     ],
 )
@@ -125,6 +128,15 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
         ("gcc a.c\n=== a.c\ndouble *x = malloc(4000000000 * sizeof *x);\n", 1, "JS210"),
         ("DATA_ROOT=a\npython3 a.py\n=== a.py\nimport os\nos.environ['DATA_ROOT']\n", 2, "JS334"),
         ("python3 a.py\n=== a.py\nt = {}\nt[[1, 2]] = 3\n", 2, "JS334"),
+        ("seq 3 > a\ngzip a\nwc -l a\n", 6, "JS101"),
+        ("seq 3 > a\nmv a b\nsort a\n", 6, "JS101"),
+        (
+            "python3 a.py\n=== a.py\nimport sys\nn = len(sys.argv) / 2\nprint(range(n))\n",
+            3,
+            "JS334",
+        ),
+        ("python3 a.py\n=== a.py\nimport zipfile\nzipfile.ZipFile('no.zip')\n", 2, "JS109"),
+        ("#SBATCH -n 4\nexport OMP_NUM_THREADS=$SLURM_CPUS_ON_NODE\nsrun -n 4 /a\n", 5, "JS209"),
         ("module load anaconda3\nconda activate fit\n", 5, "JS329"),
     ],
 )

@@ -61,7 +61,8 @@ class DagJob:
     kind="dag",
 )
 def _node_files(job: DagJob) -> Iterator[Hit]:
-    """Submit files, inner DAGs, splices, included files."""
+    """Submit files, inner DAGs, splices, included files; a script of the node may make its own."""
+    made = {node for node, *_ in job.dag.scripts}
     for name, node in job.dag.nodes.items():
         if node.folder and job.missing(node.folder):
             yield hit(node, f"the folder {node.folder} of {name} is not there")
@@ -69,6 +70,7 @@ def _node_files(job: DagJob) -> Iterator[Hit]:
             node.file
             and node.file not in job.dag.described
             and not node.noop
+            and name not in made
             and job.missing(node.file, node.folder)
         ):
             path = job.place_of(node.file, node.folder)

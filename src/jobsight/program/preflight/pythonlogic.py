@@ -215,7 +215,7 @@ def _cannot_call(node: ast.Call, text: PythonText, fed: bool) -> tuple[str, str 
     name, first = dotted(node.func), node.args[0] if node.args else None
     if name == "range" and any(_kind(one, text) == "text" for one in node.args):
         return "range() takes whole numbers, not texts: TypeError", "int(...)"
-    if name == "range" and any(map(_is_fraction, node.args)):
+    if name == "range" and any(_is_fraction(one, text) for one in node.args):
         return "range() takes whole numbers, and / gives a fraction", "//"
     if isinstance(node.func, ast.Attribute) and node.func.attr in _TWO_METHODS:
         return f"Python 3 has no method {node.func.attr}", _TWO_METHODS[node.func.attr]
@@ -268,12 +268,20 @@ def _not_in(node: ast.Subscript, text: PythonText) -> str | None:
     return f"{name} has numbers 0 to {size - 1}: IndexError" if wrong else None
 
 
-def _is_fraction(node: ast.AST) -> bool:
+def _is_fraction(node: ast.AST, text: PythonText) -> bool:
+    if isinstance(node, ast.Name) and text.stores[node.id] == 1:
+        value = text.values.get(node.id)
+        return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div) and _of_number(value)
     return isinstance(node, ast.BinOp) and (
         isinstance(node.op, ast.Div)
         or (isinstance(node.op, ast.Add | ast.Sub | ast.Mult)
-            and (_is_fraction(node.left) or _is_fraction(node.right)))
+            and (_is_fraction(node.left, text) or _is_fraction(node.right, text)))
     )  # fmt: skip
+
+
+def _of_number(node: ast.BinOp) -> bool:
+    """Whether something is divided by a number, and is no path: ``/`` joins those."""
+    return isinstance(node.right, ast.Constant) and isinstance(node.right.value, int)
 
 
 def _is_number(node: ast.AST) -> bool:

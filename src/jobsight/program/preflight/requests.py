@@ -248,6 +248,12 @@ def _threads(job: Job) -> Iterator[Hit]:
                     f"#SBATCH --cpus-per-task={value}, or {name}=$SLURM_CPUS_PER_TASK",
                     source=None if line else command.source,
                 )
+            form = rf"\b{name}=[\"']?\$\{{?SLURM_(?:CPUS_ON_NODE|JOB_CPUS_PER_NODE)\b"
+            line = _line_of(job, form) if mpi and request.tasks > (request.nodes or 1) else None
+            if line and name not in seen:
+                seen.add(name)
+                text = f"each of {request.tasks} tasks starts a thread for each CPU of its node"
+                yield hit(line, text, f"{name}=$SLURM_CPUS_PER_TASK")
         found = _threads_given(command)
         if found is not None and found > most:
             yield hit(

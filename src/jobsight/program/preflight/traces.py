@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.uses import BUILDS, HARMLESS, uses_of
+from jobsight.program.preflight.uses import BUILDS, HARMLESS, taken_away, uses_of
 from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Program, Word
 from jobsight.program.shell.programs import COMPILERS
@@ -25,6 +25,8 @@ class Trace:
     made: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
     """Made by mkdir: empty at first."""
+    gone: set[str] = field(default_factory=set)
+    """Removed, renamed or packed, and surely not made again."""
     built: bool = False
     """Something ran that may have made programs and files of any name."""
     opaque: bool = False
@@ -67,10 +69,15 @@ def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
                     trace.folders |= {"/".join(parts[:k]) for k in range(2, len(parts) + 1)}
                 elif path is not None:
                     trace.made.add(path)
+                    trace.gone.discard(path)
                 else:
+                    trace.gone.clear()
                     trace.blurred = trace.blurred or use.kind == "write"
                     trace.unnamed = trace.unnamed or use.kind == "make"
         _note_program(command, job.program_of.get(id(command)), trace, job)
+        for word in taken_away(command):
+            if (path := path_of(word, command.folder, job)) is not None:
+                trace.gone.add(path)
 
 
 def _each(word: Word, command: Command) -> Iterator[Word]:
@@ -96,6 +103,8 @@ def _prefix(word: Word, folder: str | None) -> str | None:
 
 def _note_program(command: Command, program: Program | None, trace: Trace, job: Job) -> None:
     name = PurePosixPath(command.name or "").name
+    if name not in HARMLESS and not COMPILERS.fullmatch(name):
+        trace.gone.clear()
     if name in BUILDS:
         trace.built = trace.built or not _plain_copy(name, command)
     elif program is not None and program.language == "bash" and program.source is not None:
@@ -128,6 +137,8 @@ def _plain_copy(name: str, command: Command) -> bool:
 
 def absent(path: str | None, trace: Trace, job: Job, *, program: bool = False) -> bool:
     """Whether a path surely is not there when the command runs."""
+    if path in trace.gone:
+        return True
     if path is None or job.machine.exists(path) or trace.may_be_there(path, program=program):
         return False
     if path.startswith((f"{job.folder}/", f"{job.source.folder}/")):

@@ -214,6 +214,19 @@ _WRITES = {
 """Programs of awk and sed, and names of split, under which files of unknown names are written."""
 
 
+def taken_away(command: Command) -> list[Word]:
+    """Files that are surely not there after a command: removed, renamed, or packed."""
+    name, options = command.name or "", {word.text for word in command.arguments}
+    sure = not (command.conditional or command.loops or command.background or command.contained)
+    keeps = re.compile(r"-\w*[ckdlt]\w*|--keep|--stdout|--decompress|--list|--test")
+    if not sure or command.checked or name not in ("rm", "mv", *_PACKS):
+        return []
+    if name in _PACKS and any(map(keeps.fullmatch, options)):
+        return []
+    found = _operands(command.arguments, _READERS.get(name, ""))
+    return found[:-1] if name == "mv" else found
+
+
 def _unnamed(name: str, command: Command) -> list[Use]:
     form = _WRITES.get(name)
     words = [] if form is None else [w for w in command.words[:4] if re.search(form, w.text)]
