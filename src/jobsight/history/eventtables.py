@@ -53,21 +53,27 @@ def event_table(documents: Iterable[JobDocument]) -> pl.DataFrame:
 def as_logs(entries: pl.DataFrame) -> pl.DataFrame:
     """The event table of what `Entries` gathered: in order, with headers and numbers of logs."""
     table = pl.concat([entries, _headers(entries)])
-    writer = pl.col("source").str.split("#").list.first()
-    logs = (
-        table.filter(pl.col("cluster") >= 0)
-        .group_by("access_point", writer.alias("writer"))
-        .agg(pl.col("time").min().alias("first"))
-        .sort("first", "access_point", "writer")
-        .with_row_index("number")
-        .select("access_point", "writer", pl.col("number").cast(pl.Int32))
+    # By their few sources: texts of all rows would take seconds to compare.
+    sources = table.group_by("access_point", "source").agg(
+        first=pl.col("time").filter(pl.col("cluster") >= 0).min()
     )
+    sources = sources.with_columns(
+        writer=pl.col("source").str.split("#").list.first(), place=pl.col("source").rank("dense")
+    )
+    logs = (
+        sources.drop_nulls("first")
+        .group_by("access_point", "writer")
+        .agg(pl.col("first").min())
+        .sort("first", "access_point", "writer")
+        .select("access_point", "writer", number=pl.int_range(pl.len(), dtype=pl.Int32))
+    )
+    sources = sources.join(logs, on=["access_point", "writer"], how="left", nulls_equal=True)
+    sources = sources.select("access_point", "source", "place", "number")
     return (
-        table.with_columns(writer=writer)
-        .join(logs, on=["access_point", "writer"], how="left", nulls_equal=True)
+        table.join(sources, on=["access_point", "source"], how="left", nulls_equal=True)
         .with_columns(log=pl.col("number"))
-        .sort("log", "source", "offset", "code")
-        .drop("writer", "number")
+        .sort("log", "place", "offset", "code")
+        .drop("place", "number")
     )
 
 

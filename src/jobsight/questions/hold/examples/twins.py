@@ -38,7 +38,7 @@ def first_recorded(history: History) -> Ints:
             begins=pl.Series(_clock_at(history, history.jobs["first_row"].to_numpy())),
             leaves=pl.Series(_leaving(history)),
         )
-        .filter(pl.col("access_point").is_not_null())
+        .filter(pl.col("access_point").is_not_null() & pl.struct(key).is_duplicated())
         .sort(*key, "begins", "log", "job")
         # A job that begins when all of its id have left is another one.
         .with_columns(
