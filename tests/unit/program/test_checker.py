@@ -88,8 +88,7 @@ def test_what_it_runs_is_followed() -> None:
         "gfortran -o a a.f90\necho 1 > a.nml\n./a\n=== a.f90\nprogram a\n"
         "open(9, file='a.nml', status='old')\nend program\n",
         "seq 3 > a\ntrap 'rm -f a' EXIT\nsort a\nmv a b\nsort b\nseq 2 > a\ngzip -k a\ncat a\n",
-        "seq 3 > a\ngzip a\nif [ -f x ]; then rm a.gz; fi\nzcat a.gz\nrm -f c\n./f.x\nsort c\n"
-        "=== f.x\n1\n",
+        "seq 3 > a\ngzip a\nif [ -f x ]; then rm a.gz; fi\nzcat a.gz\nrm -f c\n/f.x\nsort c\n",
         "OPTS='-k 1 -r'\nsort $OPTS a.txt\n=== a.txt\n1\n",
     ],
 )
