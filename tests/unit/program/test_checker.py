@@ -282,3 +282,13 @@ def test_of_a_text_that_was_sent_nothing_here_matters(monkeypatch: pytest.Monkey
     monkeypatch.setenv("N", "4")
     monkeypatch.setenv("PATH", "")
     assert Checker(shellcheck=False).sent("job.sh", text) == here
+
+
+@pytest.mark.parametrize(
+    ("shell", "severity"), [("/bin/tcsh", "warning"), ("/usr/local/bin/tcsh", "error")]
+)
+def test_a_shell_that_is_not_here_may_be_on_the_cluster(shell: str, severity: str) -> None:
+    if Path(shell).exists():
+        pytest.skip(f"{shell} is here")
+    report = checked(f"#!{shell}\n#SBATCH --mem=1G --time=10\necho 1\n")
+    assert [(one.code, one.severity) for one in report.findings] == [("JS008", severity)]

@@ -217,14 +217,13 @@ def _interpreter(job: Job) -> Iterator[Hit]:
                 1, f"#! needs an absolute path, not {path[:40]}", "#!/bin/bash", source=source
             )
         elif not job.machine.exists(path) and _surely_missing(path, job):
-            name = PurePosixPath(path).name
-            if name in _SHELLS and not job.machine.has_scheduler:
-                continue
-            here = job.machine.command(name)
+            here = job.machine.command(PurePosixPath(path).name)
+            elsewhere = _SHELL.fullmatch(path) and not job.machine.has_scheduler
             yield hit(
                 Place(1, 3),
                 f"there is no {path[:80]}",
                 f"#!{here}" if here else None,
+                severity="warning" if elsewhere else None,
                 source=source,
             )
         elif path.endswith("/env") and len(words) > 1:
@@ -245,7 +244,7 @@ def _surely_missing(path: str, job: Job) -> bool:
     return job.machine.visible(path) or PurePosixPath(path).parent == PurePosixPath("/bin")
 
 
-_SHELLS = frozenset({"csh", "fish", "ksh", "tcsh", "zsh"})
+_SHELL = re.compile(r"(?:/usr)?/bin/(?:csh|fish|ksh|tcsh|zsh)")
 """Shells that a cluster may have where this machine has not."""
 _BASH_ONLY = frozenset(
     wordlist("source declare typeset shopt pushd popd mapfile readarray let select [[")
