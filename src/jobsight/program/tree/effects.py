@@ -1,8 +1,10 @@
 """What library calls do, by their names: ``effects.toml`` and what a site adds to it.
 
 A name is looked up as it is, then without its leading parts, then as a method of anything
-(``.read_csv``), then by what it is a part of (``numpy.linalg.*``, ``requests.Session().*``).
-``name~text`` applies to calls that hold the text, and goes before the plain name.
+(``.read_csv``), then by what it is a part of (``numpy.linalg.*``, ``requests.Session().*``), then
+by how it begins (``nf90_get*``).
+``name~text`` applies to calls that hold the text, and goes before the plain name; ``open()[]`` is
+an element of what ``open`` returned.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ class Effects:
         """
         self._known: dict[str, int] = {}
         self._special: dict[str, list[tuple[str, int]]] = {}
+        self._beginnings: dict[str, int] = {}
         tables = [_shipped(language)]
         parent = language
         while parent in _INHERITS:
@@ -63,6 +66,8 @@ class Effects:
                 needles = self._special.setdefault(plain, [])
                 needles.append((needle, effect))
                 needles.sort(key=lambda one: -len(one[0]))
+            elif plain.endswith("*") and not plain.endswith((".*", "**")) and len(plain) > 2:
+                self._beginnings[plain[:-1]] = effect
             else:
                 self._known[plain] = effect
 
@@ -81,7 +86,16 @@ class Effects:
                         return effect
             if one in self._known:
                 return self._known[one]
-        return _UNKNOWN
+        last = name.rpartition(".")[2]
+        fitting = (one for one in self._beginnings if last.startswith(one))
+        return self._beginnings.get(max(fitting, key=len, default=""), _UNKNOWN)
+
+    def element(self, name: str) -> int:
+        """The effect of taking an element of what a call returned: ``h5py.File()[]``."""
+        parts = name.split(".")
+        forms = (".".join(parts[at:]) for at in range(len(parts)))
+        known = (self._known.get(f"{one}[]") for one in (*forms, f".{parts[-1]}"))
+        return next((one for one in known if one is not None), _UNKNOWN)
 
 
 def _forms(name: str, bare: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.program.tree.indexing import IndexCounts, index_counts
+from jobsight.program.tree.indexing import IndexCounts, index_counts, one_of
 from jobsight.program.tree.normalized import Tree
 from jobsight.program.tree.reach import within
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, EFFECTS, KIND_NUMBERS, ROLE_NUMBERS
@@ -21,6 +21,7 @@ _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _REPEATS = 5.0
 """Log2 of the times that a loop repeats where its bounds do not say."""
 _MOST_RUNS = 60.0
+_PLAIN = [_K[one] for one in wordlist("arithmetic multiply divide bits compare index")]
 _COMPILED = frozenset({"c", "cpp", "cuda", "fortran", "go", "rust", "java", "julia"})
 _CACHE = 21
 """Size of an array that no cache holds: 2 to the 20 elements."""
@@ -32,8 +33,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "memory": wordlist("stream reduce gather copy allocate table"),
     "io": wordlist("open read write sync metadata map database commit"),
     "network": wordlist("connect fetch send request receive listen query transfer"),
-    "waiting": wordlist("sleep wait lock queue barrier"),
-    "gpu": wordlist("gpu device"),
+    "waiting": wordlist("sleep wait lock queue barrier device"),
+    "gpu": wordlist("gpu"),
     "launching": wordlist("launch thread each mpi"),
     "output": wordlist("print"),
     "open": wordlist("unknown"),
@@ -56,7 +57,11 @@ FEATURES: dict[str, str] = {
     **{f"count.{one}": f"nodes of kind {' or '.join(k)}" for one, k in _COUNTED.items()},
     **{f"runs.{one}": f"runs of nodes of kind {' or '.join(_COUNTED[one])}" for one in _RUNNING},
     **{f"runs.{one}": f"runs of calls with effect `{one}`" for one in _CALLED},
-    **{f"share.{one}": f"calls of the group {one}, of all in a group, by runs" for one in GROUPS},
+    **{
+        f"share.{one}": f"calls of the group {one}, of all in a group and plain operations, by runs"
+        for one in GROUPS
+    },
+    "share.plain": "operations that are not calls, of the same, by runs",
     **{f"calls.{one}": f"number of calls of the group {one}" for one in GROUPS},
     **{f"deepest.{one}": f"most loops around calls of the group {one}; -1: none" for one in GROUPS},
     "size.lines": "log2 of lines of all texts",
@@ -69,10 +74,12 @@ FEATURES: dict[str, str] = {
     "nesting.mean": "mean of loops around nodes",
     "nesting.inner": "innermost loops",
     "nesting.work": "log2 of the most often that a node runs",
+    "nesting.recursive": "log2 of 1 + calls of a function within itself",
     "value.number": "log2 of the largest number",
     "value.bound": "log2 of the largest bound of a loop",
     "value.array": "log2 of the elements of the largest allocation; 0: unknown",
     "value.over_cache": "whether an array has more elements than caches hold",
+    "value.in_cache": "whether all arrays are known to be small",
     "value.sleep": "log2 of 1 + the most seconds of a sleep",
     "inner.arithmetic": "arithmetic per loaded name or index in innermost loops",
     "inner.indexes": "indexing per arithmetic in innermost loops",
@@ -105,7 +112,7 @@ class _Counter:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         length = len(tree)
-        loops = np.isin(tree.kind, [_K["loop"], _K["comprehension"]]) | (tree.effect == _E["each"])
+        loops = one_of(tree.kind, (_K["loop"], _K["comprehension"])) | (tree.effect == _E["each"])
         self.loops = np.flatnonzero(loops)
         sizes = tree.size[self.loops].astype(np.float64)
         steps = np.where(sizes > 0, sizes - 1, _REPEATS)
@@ -114,10 +121,12 @@ class _Counter:
         across = np.maximum(tree.depth - deeper, 0) * _REPEATS
         runs = within(length, self.loops, ends, steps) + across
         self.runs = np.clip(runs, 0, _MOST_RUNS)
+        self.times = np.exp2(self.runs)
         handlers = np.flatnonzero(tree.kind == _K["handler"])
         weights = np.ones(len(handlers), np.int64)
         self.handled = within(length, handlers, tree.end[handlers].astype(np.intp), weights) > 0
         self.live = tree.reached & ~self.handled
+        self.by_effect = np.bincount(tree.effect[self.live], self.times[self.live], len(_E))
         before = np.concatenate([[0], np.cumsum(loops)])
         inner = self.loops[before[ends] == before[self.loops + 1]]
         weights = np.ones(len(inner), np.int64)
@@ -128,8 +137,7 @@ class _Counter:
 
     def _runs(self, mask: NDArray[np.bool_]) -> float:
         """Log2 of how often the nodes of a mask run together; 0: they do not."""
-        runs = self.runs[mask]
-        return _log(float(np.exp2(runs).sum())) if len(runs) else 0.0
+        return _log(float(self.times[mask].sum()))
 
     def features(self) -> dict[str, float]:
         """All features by name."""
@@ -141,11 +149,12 @@ class _Counter:
             numbers = [_K[one] for one in counted]
             found[f"count.{name}"] = _log(float(kinds[numbers].sum()))
             if name in _RUNNING:
-                found[f"runs.{name}"] = self._runs(live & np.isin(tree.kind, numbers))
-        for effect in np.unique(tree.effect[live]):
-            found[f"runs.{EFFECTS[effect]}"] = self._runs(live & (tree.effect == effect))
-        self._groups(found)
+                found[f"runs.{name}"] = self._runs(live & one_of(tree.kind, numbers))
+        for effect, times in enumerate(self.by_effect.tolist()):
+            if times:
+                found[f"runs.{EFFECTS[effect]}"] = _log(times)
         self._sizes(found)
+        self._groups(found)
         self._inner(found, inner)
         self._indexing(found, index_counts(tree, self.inner_loops))
         return found
@@ -153,17 +162,25 @@ class _Counter:
     def _groups(self, found: dict[str, float]) -> None:
         tree, sums = self.tree, {}
         for group, effects in GROUPS.items():
-            mask = self.live & np.isin(tree.effect, [_E[one] for one in effects])
+            numbers = [_E[one] for one in effects]
+            mask = self.live & one_of(tree.effect, numbers)
             found[f"calls.{group}"] = _log(float(mask.sum()))
             found[f"deepest.{group}"] = float(tree.depth[mask].max()) if mask.any() else -1.0
-            sums[group] = float(np.exp2(self.runs[mask]).sum())
+            sums[group] = float(self.by_effect[numbers].sum())
+        if found["value.in_cache"]:
+            sums["cpu"] += sums["memory"]
+            sums["memory"] = 0.0
+        sums["plain"] = float(self.times[self.live & one_of(tree.kind, _PLAIN)].sum())
         total = sum(sums.values()) or 1.0
         found |= {f"share.{group}": value / total for group, value in sums.items()}
 
     def _sizes(self, found: dict[str, float]) -> None:
         tree, live = self.tree, self.live
-        arrays = np.isin(tree.effect, [_E["allocate"], _E["random"]]) | (tree.kind == _K["extent"])
-        largest = _largest(tree.size[arrays])
+        allocated = tree.effect == _E["allocate"]
+        arrays = allocated | (tree.effect == _E["random"]) | (tree.kind == _K["extent"])
+        elements = self._elements(np.flatnonzero(arrays))
+        largest = _largest(elements)
+        small = allocated.any() and tree.size[allocated].all() and largest < _CACHE
         sleeps = tree.effect == _E["sleep"]
         total = max(len(tree), 1)
         found |= {
@@ -177,17 +194,37 @@ class _Counter:
             "nesting.mean": float(tree.depth[live].mean()) if live.any() else 0.0,
             "nesting.inner": _log(len(self.inner_loops)),
             "nesting.work": _largest(self.runs[live]),
+            "nesting.recursive": _log(self._recursive()),
             "value.number": _largest(tree.size[live & (tree.kind == _K["number"])]),
             "value.bound": _largest(tree.size[live & (tree.kind == _K["loop"])]),
             "value.array": largest,
             "value.over_cache": float(largest >= _CACHE),
+            "value.in_cache": float(small),
             "value.sleep": _largest(tree.size[live & sleeps]),
             "handlers.sleep": float((sleeps & self.handled).sum()) / max(float(sleeps.sum()), 1.0),
         }
-        languages = np.array([file.language for file in tree.files])[tree.file]
-        found["language.compiled"] = float(np.isin(languages, list(_COMPILED)).mean())
-        found["language.shell"] = float((languages == "bash").mean())
-        self.compiled = np.isin(languages, list(_COMPILED))
+        languages = [file.language for file in tree.files]
+        self.compiled = np.array([one in _COMPILED for one in languages])[tree.file]
+        found["language.compiled"] = float(self.compiled.mean())
+        shell = np.array([one == "bash" for one in languages])[tree.file]
+        found["language.shell"] = float(shell.mean())
+
+    def _elements(self, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """1 + log2 of the elements of arrays; of one made for each element of another, of all."""
+        tree = self.tree
+        size, above = tree.size[nodes].astype(np.float64), np.maximum(tree.parent[nodes], 0)
+        target = np.minimum(above + 1, len(tree) - 1)
+        rows = (tree.kind[above] == _K["assign"]) & (tree.kind[target] == _K["index"])
+        return size + np.where(rows & (size > 0), self.runs[nodes], 0.0)
+
+    def _recursive(self) -> float:
+        tree = self.tree
+        own = np.flatnonzero(tree.effect == _E["own"])
+        return float(sum(
+            tree.calls[node].rpartition(".")[2] == name
+            for function, name in tree.functions.items()
+            for node in own[slice(*np.searchsorted(own, (function, tree.end[function])))].tolist()
+        ))  # fmt: skip
 
     def _inner(self, found: dict[str, float], inner: NDArray[np.int64]) -> None:
         def count(*names: str) -> float:
@@ -195,7 +232,7 @@ class _Counter:
 
         nodes = max(float(inner.sum()), 1.0)
         effects = self.tree.effect[self.inner & (self.tree.kind == _K["call"])]
-        known = np.isin(effects, [_E[one] for one in ("math", "own", "cheap", "convert")])
+        known = one_of(effects, [_E[one] for one in ("math", "own", "cheap", "convert")])
         found |= {
             "inner.arithmetic": count("arithmetic") / (1.0 + count("loads", "indexes")),
             "inner.indexes": count("indexes") / (1.0 + count("arithmetic")),

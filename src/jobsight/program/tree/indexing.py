@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +11,18 @@ from numpy.typing import NDArray
 from jobsight.program.tree.normalized import Tree
 from jobsight.program.tree.vocabulary import KIND_NUMBERS, ROLE_NUMBERS
 
-__all__ = ["IndexCounts", "index_counts"]
+__all__ = ["IndexCounts", "index_counts", "one_of"]
 
 _K, _R = KIND_NUMBERS, ROLE_NUMBERS
 _MOST_LOOPS, _MOST_NODES = 2000, 2000
 _FIRST_FASTEST = frozenset({"fortran", "julia", "matlab", "r"})
+
+
+def one_of(values: NDArray[np.uint8], numbers: Sequence[int]) -> NDArray[np.bool_]:
+    """Which values (n,) are among numbers, as `np.isin`, whose cost is not worth it for bytes."""
+    table = np.zeros(256, np.bool_)
+    table[list(numbers)] = True
+    return np.asarray(table[values])
 
 
 class IndexCounts(NamedTuple):
@@ -40,9 +48,7 @@ def index_counts(tree: Tree, inner: NDArray[np.intp]) -> IndexCounts:
         end = min(int(tree.end[loop]), loop + _MOST_NODES)
         variables = _variables(tree, loop)
         within = np.arange(loop + 1, end)
-        for node in within[
-            np.isin(tree.kind[loop + 1 : end], (_K["index"], _K["assign"]))
-        ].tolist():
+        for node in within[one_of(tree.kind[loop + 1 : end], (_K["index"], _K["assign"]))].tolist():
             if tree.kind[node] == _K["assign"]:
                 if _chases(tree, node):
                     chased.append(node)

@@ -11,7 +11,7 @@ _PYTHON_FROM = re.compile(r"from\s+(\.*[\w.]*)\s+import\s+\(?([^#]*?)\)?\s*$", r
 _GO = re.compile(r"([\w.]+\s+)?\"([^\"]+)\"")
 _PLAIN = re.compile(r"[@$%&*]*[A-Za-z_\\][\w.]*[!?']?")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|<[\w\s,:*&<>]*>(?=\()")
-_PARENTHESES = re.compile(r"\((?!\))[^()]*\)")
+_PARENTHESES = re.compile(r"\((?:[^()]|\(\))+\)")
 _TAIL = re.compile(r"([A-Za-z_]\w*[!?]?)\s*$")
 _PASSING = re.compile(
     r"\.(?:unwrap|expect|clone|await|as_ref|as_mut|lock|iter|into_iter)\b(?:\([^()]*\))?(?=\.)"

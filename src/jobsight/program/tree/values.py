@@ -79,6 +79,16 @@ class Values:
         self._pending.append(node)
         self.tree.size[node] = _bucket(value)
 
+    def product(self, text: str) -> float | None:
+        """The value of a product of names and numbers; None: unknown."""
+        value = 1.0
+        for part in map(str.strip, text.split("*")):
+            known = self.constants.get(part, number_of(part))
+            if known is None:
+                return None
+            value *= known
+        return value
+
     def close(self, node: int) -> None:
         """All within a node was added: its value, and the names that it gives one."""
         children: list[int] = []
@@ -174,7 +184,9 @@ class Values:
     def _assigned(self, node: int, children: list[int]) -> None:
         tree = self.tree
         names = self.targets(node)
-        given = [c for c in self._children(node) if tree.role[c] != _R["target"]]
+        within = self._children(node)
+        given = [c for c in within if tree.role[c] != _R["target"]]
+        given = given or [c for c in within if tree.kind[c] == _K["call"]]  # open(name) as file
         values = [self._values[c] for c in children if tree.role[c] != _R["target"]]
         for name in names:
             short = name.rpartition(".")[2]
@@ -201,13 +213,13 @@ class Values:
         if kind == _K["function"]:
             tree.functions.setdefault(value, name)
             self.arrays.discard(name)
-        called = tree.calls.get(value, "") if kind == _K["call"] else ""
+        called = tree.calls.get(value, "") if kind in (_K["call"], _K["index"]) else ""
         plain = tree.names.get(value, "") if kind in (_K["name"], _K["member"]) else ""
         text = tree.texts.get(value + 1, "") if called == "require" else ""
         if text:
             self.aliases[name] = text.strip("\"'")
         elif called and tree.effect[value] != _E["convert"]:
-            self.aliases[name] = f"{called}()"
+            self.aliases[name] = f"{called.removesuffix('()')}()"
         elif plain and plain.partition(".")[0] in self.aliases and plain != name:
             head, dot, rest = plain.partition(".")
             self.aliases[name] = self.aliases[head] + dot + rest

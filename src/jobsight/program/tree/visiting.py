@@ -7,6 +7,7 @@ that of the node around; it says whether what is within is to be visited.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from jobsight.program.shell.loops import is_endless
@@ -15,6 +16,7 @@ from jobsight.program.tree.effects import Effects
 from jobsight.program.tree.grammars import Grammar
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.names import called, imports
+from jobsight.program.tree.operators import kind_of, operation
 from jobsight.program.tree.values import Values, macro_number, number_of
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 
@@ -30,21 +32,7 @@ __all__ = ["Visitor"]
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _NAMED = frozenset({_K["function"], _K["class"]})
 _CALLEES = ("function", "name", "method", "macro", "subroutine", "constructor", "type")
-_OPERATIONS = {
-    operator: _K[kind]
-    for kind, operators in (
-        ("multiply", "* .* %*"),
-        ("divide", "/ % ./ %% %/% ** ^ .^ mod div ÷"),
-        ("bits", "<< >> >>> ~ xor"),
-        ("logic", "&& || and or ! not // & |"),
-        ("compare", "== != < > <= >= === ~= /= %in% in eq"),
-        ("assign", "= <- <<- := -> ->>"),
-    )
-    for operator in operators.split()
-}
-_DENSE = frozenset({"@", "%*%", "\\", "%o%"})
-_PRINTS = re.compile(r"(?:std::)?(?:cout|cerr|clog)\b")
-_ASKED = re.compile(r"(?:std::)?cin\b")
+_EXTENTS = re.compile(r"[\w>]\s*\(\s*([^(),]+)")
 _LONG = 400
 _DEFINED_BY_CALL = frozenset({"r", "julia"})
 _OPTION = re.compile(r"(?:.*\.)?(?:add_argument|add_option|[oO]ption|Argument|add_arg)")
@@ -82,13 +70,15 @@ class Visitor:
             for kind, visitor in (
                 ("call", self._call), ("name", self._name), ("member", self._name),
                 ("number", self._number), ("constant", self._constant), ("text", self._text),
-                ("import", self._import), ("arithmetic", self._operation),
+                ("import", self._import), ("arithmetic", partial(operation, self)),
                 ("assign", self._assignment), ("function", self._function),
                 ("declare", self._declare), ("loop", self._loop), ("parallel", self._parallel),
                 ("redirect", self._redirect), ("break", self._word), ("launch", self._kernel),
                 ("lock", self._lock),
             )
         }  # fmt: skip
+        if grammar.language == "python":
+            self.visitors[_K["index"]] = self._index
 
     def _drop(self, added: int) -> bool:
         """Take back the node that was added last; nothing in it is visited."""
@@ -134,6 +124,8 @@ class Visitor:
 
     def _is_callee(self, added: int, owner: int) -> bool:
         role = self.tree.role[added]
+        if self.tree.calls.get(owner) == "new_array":
+            return False
         if role in (_R["callee"], _R["target"]):
             return True
         return role == 0 and added == owner + 1
@@ -207,6 +199,9 @@ class Visitor:
             if effect != _E["unknown"]:
                 self.tree.effect[added] = effect
                 self.tree.calls[added] = name
+            if effect == _E["allocate"]:  # a(n) may have been taken for the head of a function
+                known = map(self.values.product, _EXTENTS.findall(self.text(node)))
+                self.values.give(added, max((one for one in known if one), default=None))
         return True
 
     def _assignment(self, node: Node, added: int, _owner: int) -> bool:
@@ -219,26 +214,23 @@ class Visitor:
                     self.tree.size[added] = 1 + round(known).bit_length() if known < 2**60 else 62
             return False
         operator = node.child_by_field_name("operator")
-        if operator is not None and _OPERATIONS.get(self.text(operator, 8)) != _K["assign"]:
+        if (
+            operator is not None
+            and kind_of(self.text(operator, 8), self.grammar.language) != _K["assign"]
+        ):
             self.tree.kind[added] = _K["update"]
         return True
 
-    def _operation(self, node: Node, added: int, owner: int) -> bool:
-        """An operation, which its operator makes an assignment, a comparison or a call."""
-        tree = self.tree
-        sign = node.child_by_field_name("operator") or node.child(1 if node.child_count > 2 else 0)
-        operator = self.text(sign, 8) if sign is not None else ""
-        self.values.operators[added] = operator
-        tree.kind[added] = _OPERATIONS.get(operator, tree.kind[added])
-        if operator in _DENSE:
-            tree.effect[added], tree.calls[added] = _E["dense"], operator
-        if operator == ">>" and self.grammar.bare == "std" and _ASKED.match(self.text(node)):
-            tree.kind[added], tree.effect[added] = _K["call"], _E["prompt"]
-            tree.calls[added] = "std.cin"
-        streamed = operator == "<<" and self.grammar.bare == "std"
-        if streamed and tree.calls.get(owner) != "std.cout" and _PRINTS.match(self.text(node)):
-            tree.kind[added], tree.effect[added] = _K["call"], _E["print"]
-            tree.calls[added] = "std.cout"
+    def _index(self, node: Node, added: int, _owner: int) -> bool:
+        """An element of what is in a file, as in ``h5py.File(name)["x"][0]``."""
+        head, dot, rest = called(self.text(node, 120), self.grammar.language).partition(".")
+        full = self.values.aliases.get(head, "") + dot + rest
+        if "()" in full:
+            effect = self.effects.element(full)
+            if effect != _E["unknown"]:
+                written = effect == _E["read"] and self.tree.role[added] == _R["target"]
+                self.tree.effect[added] = _E["write"] if written else effect
+                self.tree.calls[added] = full
         return True
 
     # Calls.
@@ -263,6 +255,8 @@ class Visitor:
         if self.grammar.language == "fortran":
             full = full.lower()
         text = self.text(node)
+        if self.grammar.language == "fortran":
+            text = re.sub(r"\s", "", text)
         tree.calls[added] = full
         tree.effect[added] = self.effects.of(full, text, self.grammar.bare)
         if _OPTION.fullmatch(name):

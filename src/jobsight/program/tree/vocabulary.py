@@ -9,7 +9,7 @@ from jobsight.text import wordlist
 
 __all__ = ["EFFECTS", "EFFECT_NUMBERS", "KINDS", "KIND_NUMBERS", "ROLES", "ROLE_NUMBERS", "VERSION"]
 
-VERSION = 1
+VERSION = 2
 
 KINDS = tuple(
     wordlist(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -178,7 +179,9 @@ class Answerer:
 
 @cache
 def _default() -> Answerer | None:
-    return Answerer.open(shipped()) if (shipped() / "manifest.json").exists() else None
+    with contextlib.suppress(ModelError):  # there is none, or one of an older version of trees
+        return Answerer.open(shipped())
+    return None
 
 
 def resolved(example: Example) -> str | None:

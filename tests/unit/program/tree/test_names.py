@@ -49,6 +49,7 @@ def test_imports(language: str, text: str, expected: list[tuple[str, str]]) -> N
         ("r", "data.table::fread", "data.table.fread"),
         ("perl", "$ua->get", "ua.get"),
         ("python", "'a b'.join", "?.join"),
+        ("python", "f(g(x, h(y)), [1]).save", "f().save"),
     ],
 )
 def test_what_a_call_calls(language: str, text: str, expected: str) -> None:
@@ -90,6 +91,7 @@ def test_macros(text: str, expected: float | None) -> None:
         ("lab.fast.turn", "", "fft"),  # by what it is a part of
         ("lab.Client().ask", "", "request"),  # by what a call returned
         ("lab.read", "lab.read(x, sync=True)", "sync"),  # by the text, which goes first
+        ("lab.get_field", "", "fetch"),  # by how it begins
         ("other.thing", "", "unknown"),
     ],
 )
@@ -97,7 +99,7 @@ def test_an_effect_is_found_by_the_closest_name(name: str, text: str, expected: 
     site = {
         "python": {
             "read": "lab.read", "sync": "lab.read~sync=True", "write": ".store",
-            "fft": "lab.fast.*", "request": "lab.Client().*",
+            "fft": "lab.fast.*", "request": "lab.Client().*", "fetch": "get_*",
         }
     }  # fmt: skip
     assert EFFECTS[Effects("python", site).of(name, text, "")] == expected

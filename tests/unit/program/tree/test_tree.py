@@ -160,8 +160,50 @@ def test_the_grammars_have_what_is_named_of_them(language: str) -> None:
          ["connect", "request"]),
         ("a.lua", "local http = require('socket.http')\nhttp.request('http://a')\n",
          ["cheap", "request"]),
+        ("a.py", "import h5py\nwith h5py.File(p) as f:\n    d = f['x']\n    d[4] = d[3]\n",
+         ["open", "read", "write", "read"]),
+        ("a.py", "f = open(p, 'w')\nf.write(x)\nf.close()\n", ["open", "write", "metadata"]),
+        ("a.cpp", "int main() { std::ifstream in(p); std::string w; while (in >> w) n << 2; }",
+         ["open", "text", "parse"]),
+        ("a.go", "func main() { v := <-c }", ["queue"]),
+        ("a.f90", "program a\nread(10, *) x\nread(10) x\nend program\n", ["parse", "read"]),
     ],
 )  # fmt: skip
 def test_calls_are_resolved_to_what_they_do(name: str, text: str, effects: list[str]) -> None:
     tree = read_text(text, name)
     assert [EFFECTS[tree.effect[node]] for node in sorted(tree.calls)] == effects
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("a.py", "c = a // b\n", "divide"),
+        ("a.pl", "my $c = $a // $b;\n", "logic"),
+        ("a.c", "int main() { return a & 7; }", "bits"),
+        ("a.R", "d <- a & b\n", "logic"),
+    ],
+)
+def test_operators_mean_what_their_language_says(name: str, text: str, kind: str) -> None:
+    assert kind in _kinds(read_text(text, name))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "size"),
+    [
+        ("a.java", "class A { void main() { int n = 1024; long[] a = new long[n * n]; } }", 21),
+        ("a.cpp", "int main() { const int n = 1024; std::vector<double> a(n); }", 11),
+        ("a.c", "int main() { double *a = malloc(1024 * sizeof(struct cell)); }", 11),
+        ("a.go", "func main() { a := make([][]int, 1024)\n"
+         "for i := 0; i < 1024; i++ { a[i] = make([]int, 1024) } }", 21),
+    ],
+)  # fmt: skip
+def test_the_largest_array_is_known(name: str, text: str, size: int) -> None:
+    found = dict(zip(FEATURES, features_of(read_text(text, name)), strict=True))
+    assert found["value.array"] == size
+    assert bool(found["value.in_cache"]) == (size < 21)
+
+
+def test_functions_that_call_themselves_are_counted() -> None:
+    text = "def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\n\nf(30)\n"
+    found = dict(zip(FEATURES, features_of(read_text(text, "a.py")), strict=True))
+    assert found["nesting.recursive"] == np.log2(3)

@@ -1,0 +1,72 @@
+"""What operators do: most are operations; some are calls, as ``a @ b`` and ``std::cout << a``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from jobsight.program.tree.visiting import Visitor
+
+__all__ = ["kind_of", "operation"]
+
+_K, _E = KIND_NUMBERS, EFFECT_NUMBERS
+_OPERATIONS = {
+    operator: _K[kind]
+    for kind, operators in (
+        ("multiply", "* .* %*"),
+        ("divide", "/ // % ./ %% %/% ** ^ .^ mod div ÷"),
+        ("bits", "<< >> >>> ~ xor & |"),
+        ("logic", "&& || and or ! not"),
+        ("compare", "== != < > <= >= === ~= /= %in% in eq"),
+        ("assign", "= <- <<- := -> ->>"),
+    )
+    for operator in operators.split()
+}
+_LOGICAL = {"perl": ("//",), "r": ("&", "|"), "matlab": ("&", "|")}
+"""Operators that are logic in some languages."""
+_DENSE = frozenset({"@", "%*%", "\\", "%o%"})
+_PRINTS = re.compile(r"(?:std::)?(?:cout|cerr|clog)\b")
+_ASKED = re.compile(r"(?:std::)?cin\b")
+
+
+def kind_of(operator: str, language: str) -> int | None:
+    """The kind of node that an operator makes; None: arithmetic."""
+    if operator in _LOGICAL.get(language, ()):
+        return _K["logic"]
+    return _OPERATIONS.get(operator)
+
+
+def operation(visitor: Visitor, node: Node, added: int, owner: int) -> bool:
+    """An operation, which its operator makes an assignment, a comparison or a call."""
+    tree, grammar = visitor.tree, visitor.grammar
+    sign = node.child_by_field_name("operator") or node.child(1 if node.child_count > 2 else 0)
+    operator = visitor.text(sign, 8) if sign is not None else ""
+    visitor.values.operators[added] = operator
+    tree.kind[added] = kind_of(operator, grammar.language) or tree.kind[added]
+    called = None
+    if operator in _DENSE:
+        tree.effect[added], tree.calls[added] = _E["dense"], operator
+    elif operator == "<-" and grammar.language == "go":
+        called = ("chan", "queue")
+    elif grammar.bare == "std" and operator == ">>":
+        called = _taken(visitor, visitor.text(node))
+    elif grammar.bare == "std" and operator == "<<" and tree.calls.get(owner) != "std.cout":
+        called = ("std.cout", "print") if _PRINTS.match(visitor.text(node)) else None
+    if called is not None:
+        tree.kind[added], tree.effect[added] = _K["call"], _E[called[1]]
+        tree.calls[added] = called[0]
+    return True
+
+
+def _taken(visitor: Visitor, text: str) -> tuple[str, str] | None:
+    """What ``>>`` of C++ calls where it takes from a stream, not bits."""
+    first = re.match(r"\w+", text)
+    if _ASKED.match(text):
+        return "std.cin", "prompt"
+    streams = first is not None and "stream" in visitor.values.aliases.get(first[0], "")
+    return ("std.istream", "parse") if streams else None
