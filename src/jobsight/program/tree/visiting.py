@@ -223,9 +223,11 @@ class Visitor:
 
     def _index(self, node: Node, added: int, _owner: int) -> bool:
         """An element of what is in a file, as in ``h5py.File(name)["x"][0]``."""
-        head, dot, rest = called(self.text(node, 120), self.grammar.language).partition(".")
-        full = self.values.aliases.get(head, "") + dot + rest
-        if "()" in full:
+        text = self.text(node, 120)
+        alias = self.values.aliases.get(re.split(r"\W", text, maxsplit=1)[0])
+        if alias is not None and "()" in alias:
+            _, dot, rest = called(text, self.grammar.language).partition(".")
+            full = alias + dot + rest
             effect = self.effects.element(full)
             if effect != _E["unknown"]:
                 written = effect == _E["read"] and self.tree.role[added] == _R["target"]
