@@ -13,7 +13,7 @@ from jobsight.program.shell.programs import COMPILERS
 from jobsight.program.submission.sbatch import OPTIONS
 from jobsight.text import wordlist
 
-__all__ = ["BUILDS", "BUILTINS", "HARMLESS", "Use", "uses_of"]
+__all__ = ["BUILDS", "BUILTINS", "HARMLESS", "Use", "taken_away", "uses_of"]
 
 
 class Use(NamedTuple):
