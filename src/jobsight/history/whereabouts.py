@@ -15,7 +15,15 @@ from jobsight.history.counts import factorize
 from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import History, Ints
 
-__all__ = ["at", "cluster_numbers", "number_texts", "preceding", "row_owners", "start_sites"]
+__all__ = [
+    "at",
+    "cluster_numbers",
+    "number_texts",
+    "preceding",
+    "preceding_in",
+    "row_owners",
+    "start_sites",
+]
 
 
 def at(values: NDArray[np.integer | np.bool_], places: Ints) -> Ints:
@@ -33,13 +41,13 @@ def preceding(history: History, among: Ints, rows: Ints) -> Ints:
         among: int64 (k,), rows of jobs.
         rows: int64 (n,), rows of jobs.
     """
-    return _preceding(history.job[among], among, history.job[rows], rows)
+    return preceding_in(history.job[among], among, history.job[rows], rows)
 
 
-def _preceding(
+def preceding_in(
     groups: NDArray[np.integer], among: Ints, asked: NDArray[np.integer], rows: Ints
 ) -> Ints:
-    """As `preceding`, with any whole numbers for groups."""
+    """As `preceding`, with any whole numbers for groups: of `among`, and of `rows`."""
     if not len(among) or not len(rows):
         return np.full(len(rows), -1, np.int64)
     size = int(max(among.max(), rows.max())) + 1
@@ -69,7 +77,7 @@ def row_owners(history: History, rows: Ints) -> Ints:
     silent = np.isin(history.code, (EventCode.RELEASED, EventCode.AD)) | (history.job < 0)
     known = np.flatnonzero(owner.is_not_null().to_numpy() & ~silent)
     # A row knows its own owner, so rows up to and with it count.
-    last = _preceding(history.job[known], known, history.job[rows], rows + 1)
+    last = preceding_in(history.job[known], known, history.job[rows], rows + 1)
     return at(number_texts(owner.gather(known))[0], last)
 
 
@@ -100,7 +108,7 @@ def start_sites(history: History, labels: RowLabels, holds: Ints, starts: Ints) 
     ran_place = at(place, ran)
     has_site = (at(starts, ran) > attempt) & (ran_place >= 0) & site.is_not_null().to_numpy()
     sources = np.flatnonzero(has_site)
-    learned = _preceding(ran_place[sources], holds[sources], place, starts)
+    learned = preceding_in(ran_place[sources], holds[sources], place, starts)
     known = pl.Series(at(sources, learned), dtype=pl.Int64)
     known = known.set(pl.Series((learned < 0) | (place < 0)), None)
     return site.gather(known).fill_null(own) if len(site) else own

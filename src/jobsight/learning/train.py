@@ -19,7 +19,7 @@ from jobsight.learning.evaluation import evaluate
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.manifest import Source
 from jobsight.learning.mixing import mix
-from jobsight.learning.mixture import Mixture
+from jobsight.learning.mixture import Mixture, Refits
 from jobsight.learning.modeldir import ModelDir, TargetModel, fingerprints
 from jobsight.learning.question import Question
 from jobsight.learning.selection import Choice, choose_model
@@ -277,8 +277,10 @@ def _calibrated(data: Dataset, model: Model, three: Sequence[Labelled], before: 
     train_part, select, later = three
     raw, values, weight, _ = before.before(model.name, model.predict(later.inputs), later)
     on_select = model.predict(select.inputs), select.values, select.weight
-    # Rates as of the decision follow what happens; a map learned on one part of the past does not.
-    as_is = model.name in data.question.columns and not data.goal.output.levels
+    # Rates as of the decision follow what happens, and so do models that start from them; a map
+    # learned on one part of the past does not.
+    starts = bool(train_part.inputs.start) and isinstance(model, Refits)
+    as_is = starts or (model.name in data.question.columns and not data.goal.output.levels)
     calibrated = data.goal.calibrate(raw, values, weight, on_select, as_is=as_is)
     return Fitted(model, calibrated, round(float(train_part.weight.sum())))
 

@@ -88,6 +88,8 @@ class Inputs:
         rising: names of features of which more can only speak for success, such as the rate at
             which like decisions succeeded. A model may hold itself to that; with little data it
             then mistakes less noise for knowledge.
+        few: names of the features that the linear model reads, where they are too many for the
+            rows that it learns from; empty: all.
         start: name of the feature that is the success rate of like decisions, learned up to each
             decision; models begin from it and learn what it misses. Empty: there is none.
         programs: the programs that the decisions are about; None if not read.
@@ -100,6 +102,7 @@ class Inputs:
     frames: NDArray[np.uint8] | None
     state_events: int
     rising: frozenset[str] = frozenset()
+    few: frozenset[str] = frozenset()
     start: str = ""
     programs: Programs | None = None
 

@@ -131,10 +131,17 @@ class Design:
     cause_spread: Floats
 
     @classmethod
-    def fit(cls, train: Labelled, select: Labelled) -> tuple[Self, Floats]:
-        """Learn the scales of `train`; returns the design and the training rows' columns."""
+    def fit(
+        cls, train: Labelled, select: Labelled, few: frozenset[str] = frozenset()
+    ) -> tuple[Self, Floats]:
+        """Learn the scales of `train`; returns the design and the training rows' columns.
+
+        Features that are not among `few`, if there are any, are left at 0.
+        """
         encoder, encoded = CauseEncoder.fit(train, select)
         values = train.inputs.features.astype(np.float64)
+        left = [bool(few) and name not in few for name in train.inputs.names]
+        values[:, left] = 0.0
         scales = [_scale(column) for column in values.T]
         cause_scales = [(float(column.mean()), float(column.std())) for column in encoded.T]
         missing = ~np.isfinite(values)

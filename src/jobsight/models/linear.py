@@ -15,7 +15,9 @@ from jobsight.models.storage import Stored, save_body
 
 __all__ = ["Linear"]
 
-PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
+PENALTIES: tuple[float, ...] = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
+STRONG = 3
+"""So many of them are tried where a learned rate says most already: weaker ones suit one pool."""
 DEFAULT_PENALTY = 30.0
 MOST_ROWS = 40_000
 
@@ -55,16 +57,18 @@ class Linear(Stored):
             raise TrainingError("linear: the training outcomes are all the same; both are needed")
         if len(train) > MOST_ROWS:
             train = train.take(np.arange(len(train) - MOST_ROWS, len(train)))
-        self._design, columns = Design.fit(train, select)
+        self._design, columns = Design.fit(train, select, train.inputs.few)
         columns = _with_ones(columns)
         later = _with_ones(self._design.transform(select.inputs))
         best = (np.inf, 0.0)
         beta = target = np.zeros(columns.shape[1])
-        if self._design.causes.start:  # the ridge draws to that rate itself
-            target[-1] = self._design.cause_spread[-1]
-        for penalty in PENALTIES if len(select) else (self._penalty,):
+        penalties, starts = PENALTIES, bool(self._design.causes.start)
+        if starts:  # the ridge draws to that rate itself, the level of other pools included
+            target[0], target[-1] = self._design.cause_center[-1], self._design.cause_spread[-1]
+            penalties = PENALTIES[:STRONG]
+        for penalty in penalties if len(select) else (self._penalty,):
             ridge = np.full(columns.shape[1], penalty)
-            ridge[0] = 0.0
+            ridge[0] *= starts
             beta = fit_logistic(
                 columns, train.success, train.weight, ridge, target=target, start=beta
             )

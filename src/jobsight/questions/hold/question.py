@@ -83,7 +83,7 @@ class Hold(Question[HoldSettings]):
         "its owner": ("owner", "owner and cause"),
         "its cause": ("code", "cause", "learned"),
         "its site": ("site", "cause at site"),
-        "its transfer origin": ("origin", "origin at site"),
+        "its transfer origin": ("origin", "origin at site", "likely origin"),
         "the whole pool": ("all",),
         "how long it waits": ("delay", "held for at release"),
     }

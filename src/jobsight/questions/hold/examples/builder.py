@@ -109,6 +109,7 @@ class ExampleBuilder:
             frames=self._frames(decisions),
             state_events=len(self._settings.frames.state_events),
             rising=self._index.rising,
+            few=self._index.few,
             start=LEARNED_RATE,
         )
         return Examples(decisions.with_columns(delay=pl.Series(delays)), inputs)

@@ -8,6 +8,7 @@ counting keyed rows before a cut (`jobsight.history.counts`) is all that feature
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -24,6 +25,7 @@ from jobsight.history.whereabouts import (
     cluster_numbers,
     number_texts,
     preceding,
+    preceding_in,
     row_owners,
     start_sites,
 )
@@ -76,6 +78,8 @@ class Evidence:
         history: the indexed log.
         holds: int64 (h,), rows of the holds (012) of jobs, ascending.
         keys: by family, int64 (h,): equal where two holds share the family; −1 where unknown.
+            ``likely origin`` is that of the hold, else of its job's or its cluster's last hold that
+            named one, under the keys of ``origin``.
         held_by_others: bool (h,), whether something other than the user's hand held the job.
         held: those holds; of a job that two logs record, and so in all that follows, only what
             the log that recorded it first.
@@ -125,6 +129,7 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
     ends = ends[_once(history, first, ends)]
     ends = ends[(history.table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()]
     parts, of_starts = _parts(history, labels, holds, starts, first)
+    likely = partial(_likely_origins, history, holds, parts["origin"])
     every_start = {"all": np.zeros(len(starts), np.int64)}
     before = preceding(history, starts, ends)
     by_hand = history.table[holds].select(held_by_hand()).to_series()
@@ -137,7 +142,8 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
     return Evidence(
         history=history,
         holds=holds,
-        keys={name: _keys([parts[part] for part in of]) for name, of in FAMILIES.items()},
+        keys={name: _keys([parts[part] for part in of]) for name, of in FAMILIES.items()}
+        | {"likely origin": likely(holds)},
         held_by_others=~by_hand.to_numpy(),
         held=Stream(holds[ours], np.flatnonzero(ours)),
         good=_settled(holds, settled, good=True),
@@ -151,7 +157,8 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
         },
         ended_well={
             name: CountIndex(history, ends, at(keys, before)) for name, keys in of_starts.items()
-        },
+        }
+        | {"likely origin": CountIndex(history, ends, likely(ends))},
     )
 
 
@@ -201,6 +208,17 @@ def _parts(
         "cluster": cluster[history.job[starts]],
     }
     return {name: part.astype(np.int64) for name, part in of_holds.items()}, of_starts
+
+
+def _likely_origins(history: History, holds: Ints, origin: Ints, rows: Ints) -> Ints:
+    """The origin that each row's job, else its cluster, named last up to it: int64 (n,), or −1."""
+    naming = origin >= 0
+    found = np.full(len(rows), -1, np.int64)
+    # Clusters of several logs are several, so no row of another log counts as earlier.
+    for groups in (history.job, cluster_numbers(history)[history.job]):
+        last = preceding_in(groups[holds[naming]], holds[naming], groups[rows], rows + 1)
+        found = np.where(found >= 0, found, at(origin[naming], last))
+    return found
 
 
 def _settled(holds: Ints, settled: pl.DataFrame, *, good: bool) -> Stream:

@@ -54,8 +54,12 @@ _COARSER = {
 _RECENT = ("cause", "cause at site", "origin")
 _CROWDED = ("cause", "origin", "cluster and cause")
 _PLACES = ("origin", "site")
-_OFTEN_UNKNOWN = ("origin", "origin at site", "site", "cause at site", "owner", "owner and cause")
-_RISING = (": rate", ": ended well", ": worst rate of a cause")
+_WORKING = {"likely origin": "origin", "cluster": "cluster"}
+"""Families whose jobs end well while it works, and the holds that speak against it."""
+_OFTEN_UNKNOWN = ("origin", "origin at site", "likely origin", "site", "cause at site", "owner",
+                  "owner and cause")  # fmt: skip
+_RISING = (": rate", ": ended well", ": ended well against holds", ": worst rate of a cause")
+_FEW = ": ended well against holds"
 _EARLIER = 4
 """Earlier holds of the job whose causes are looked at."""
 
@@ -70,6 +74,7 @@ class FeatureIndex:
     Attributes:
         names: the names of the features, unique.
         rising: those that can only speak for success: rates of good outcomes.
+        few: those that say in any pool what the learned rate misses.
     """
 
     def __init__(self, history: History, evidence: Evidence, scale: Scale) -> None:
@@ -90,6 +95,7 @@ class FeatureIndex:
         empty = views_of(history, nothing)
         self.names = tuple(self._columns(empty, np.zeros(0)))
         self.rising = frozenset(name for name in self.names if name.endswith(_RISING))
+        self.few = frozenset(name for name in self.names if name.endswith(_FEW))
 
     def features(self, views: Views, delay: Floats) -> NDArray[np.float32]:
         """The features of n decisions: float32 (n, f).
@@ -221,6 +227,13 @@ class FeatureIndex:
                 columns[f"{family}, {name}: starts against holds"] = balance
             last = started.last(keys[family], views.cuts)
             columns[f"{family}: since last start"] = self._age(views, last)
+        for family, failing in _WORKING.items():
+            working, held = self._evidence.ended_well[family], self._held[failing]
+            for name, start in starts.items():
+                well = working.count(keys[family], views.cuts, start)
+                failed = held.count(keys[family], views.cuts, start)
+                balance = np.log((well + 0.5) / (failed + 0.5))
+                columns[f"{family}, {name}: ended well against holds"] = balance
         for family, index in self._evidence.ended_well.items():
             ended = index.count(keys[family], views.cuts)
             columns[f"{family}: ended well"] = np.log1p(ended)

@@ -153,6 +153,28 @@ def test_an_origin_that_serves_again() -> None:
     assert value(recovered, "origin: since last start") == pytest.approx(np.log1p(0.5))
 
 
+def test_jobs_that_end_well_speak_for_the_origin_of_their_cluster() -> None:
+    """A job that never failed is of the origin that its cluster's last hold named."""
+    down = [held(0, 2), event(10, 1, 2, proc=1), held(12, 1)]
+    works = built([*down, event(15, 5, 2, proc=1, return_value=0), event(20, 13)])
+    fails = built([*down, held(15, 2, proc=1), event(20, 13)])
+    other = built([*down, event(15, 5, 3, return_value=0), event(20, 13)])
+    name = "likely origin, since hold: ended well against holds"
+    assert [value(one, name) for one in (works, fails, other)] == pytest.approx(
+        [np.log(3), -np.log(3), 0.0]
+    )
+    assert value(works, "cluster, since hold: ended well against holds") == 0.0
+
+
+def test_a_hold_that_names_no_origin_has_that_of_its_job_or_cluster() -> None:
+    silent = {"reason": "exited with code 1"}
+    name = "likely origin: ended well"
+    assert np.isnan(value(built([held(0, **silent), event(5, 13)]), name))
+    later = [held(0), held(1, proc=1, **silent), event(5, 13, proc=1)]
+    assert value(built(later), name) == 0.0
+    assert np.isnan(value(built([held(0, 2), *later[1:]]), name))
+
+
 def test_a_hold_that_names_no_origin_has_none() -> None:
     examples = built([held(0, reason="exited with code 1"), event(5, 13)])
     assert np.isnan(value(examples, "origin: rate"))
