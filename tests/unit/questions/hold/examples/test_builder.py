@@ -167,7 +167,7 @@ def test_jobs_that_end_well_speak_for_the_origin_of_their_cluster() -> None:
 
 
 def test_a_hold_that_names_no_origin_has_that_of_its_job_or_cluster() -> None:
-    silent = {"reason": "exited with code 1"}
+    silent: dict[str, Any] = {"reason": "exited with code 1"}
     name = "likely origin: ended well"
     assert np.isnan(value(built([held(0, **silent), event(5, 13)]), name))
     later = [held(0), held(1, proc=1, **silent), event(5, 13, proc=1)]
