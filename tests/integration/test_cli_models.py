@@ -220,7 +220,7 @@ def test_a_registry_that_cannot_be_written_is_told_before_training(
 
 
 def test_comparing_and_promoting(run: Run, registry: Path) -> None:
-    first = trained(run, "ap1", "--model", "linear")["registry"]
+    first = trained(run, "ap1", "--model", "boosted")["registry"]
     second = trained(run)["registry"]
     assert (first["champion"], second["champion"]) == (True, False)
     one, two = first["digest"], second["digest"]
