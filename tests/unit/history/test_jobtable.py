@@ -76,6 +76,7 @@ def test_a_slurm_job_is_a_row() -> None:
         "job": "12_3", "cluster": None, "proc": None, "job_id": 15, "array_job_id": 12,
         "array_task_id": 3, "group": "slurm:big%20one:12", "owner": "ann", "account": "geo",
         "name": "fit", "command": "/home/ann/fit", "work_dir": "/home/ann", "partition": "main",
+        "script": "#!/bin/sh\n",
         "qos": "high", "request_cpus": 4, "request_memory_mb": 2048, "request_gpus": 1,
         "request_nodes": 2, "time_limit_s": 30,
         "seen": moment(0), "submit": moment(0), "eligible": moment(5), "start": moment(60),
