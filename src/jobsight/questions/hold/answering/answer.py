@@ -257,6 +257,7 @@ class Answerer:
             delay_per_hour=hourly_delay_cost(self._costs, scale.time_scale),
             fixable=fix is not None,
             failed_batches=findings.ended("cause", row["hold_row"]).failed_batches,
+            certain=fix is not None and fix.certain,
             bug=fix is not None and fix.bug,
         )
 

@@ -9,7 +9,7 @@ gain of a release after a wait of h::
 the program has a bug that no retry of it has got past here                       ``fix``
 else: a wait h surely beats releasing now, and gains 0 or more                    ``wait``
 releasing now gains 0 or more                                                     ``release``
-else: a fix is known and the upper bound of p(0) is under θ                      ``fix``
+else: a fix is known, and is certain, or the upper bound of p(0) is under θ       ``fix``
 else: no fix is known, the upper bound of every p(h) is under θ, and at least
 five like batches failed                                                          ``remove``
 else                                                                              ``unsure``
@@ -115,6 +115,7 @@ def decide(
     delay_per_hour: float,
     fixable: bool,
     failed_batches: int,
+    certain: bool = False,
     bug: bool = False,
 ) -> Verdict:
     """Decide for one job by the table above.
@@ -125,6 +126,7 @@ def decide(
         delay_per_hour: what an hour's delay costs.
         fixable: whether a fix of the cause is known.
         failed_batches: like batches of which no release succeeded.
+        certain: whether the cause can be nothing but what the fix mends.
         bug: whether the cause is a bug of the program, and no retry of it has succeeded.
     """
     gain = partial(_gain, costs=costs, delay_per_hour=delay_per_hour)
@@ -141,7 +143,7 @@ def decide(
         return Verdict(verb, best, gains[place], _why(best, costs))
     threshold = release_threshold(costs)
     if fixable:
-        if now.high < threshold:
+        if certain or now.high < threshold:
             return Verdict("fix", best, -gains[0])
     elif failed_batches >= FAILED_BATCHES and all(c.high < threshold for c in chances):
         return Verdict("remove", best, -gains[0])

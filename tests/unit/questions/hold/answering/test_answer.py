@@ -111,7 +111,7 @@ def test_mend_or_remove_by_cause() -> None:
         "condor_release -name ap 21.0",
     ]
     wide = ask(of, 1010, constant_model(0.05, margin=0.5))
-    assert {one.verdict.verb for one in wide.values()} == {"unsure"}
+    assert {job: one.verdict.verb for job, one in wide.items()} == {"20.0": "unsure", "21.0": "fix"}
 
 
 def test_costs_come_from_the_settings_of_whoever_asks() -> None:

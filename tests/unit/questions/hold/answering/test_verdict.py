@@ -12,7 +12,7 @@ from jobsight.questions.hold.answering.verdict import (
 )
 from jobsight.settings import Costs
 
-COSTS = Costs(wasted_run=1.0, lost_job=4.0)  # releasing pays from 0.2 on
+COSTS = Costs(wasted_run=1.0, lost_job=4.0)  # releasing pays from 0.2 on; 100 s cost 0.1
 
 
 def chance(probability: float, low: float = 0.0, high: float = 1.0, wait: float = 0.0) -> Chance:
@@ -23,18 +23,26 @@ def verdict(
     *chances: Chance,
     fixable: bool = False,
     failed: int = 0,
+    certain: bool = False,
     bug: bool = False,
     costs: Costs = COSTS,
 ) -> Verdict:
     return decide(
-        chances, costs, delay_per_hour=3.6, fixable=fixable, failed_batches=failed, bug=bug
-    )  # 3.6 an hour: 100 s cost 0.1
+        chances, costs, delay_per_hour=3.6, fixable=fixable, failed_batches=failed,
+        certain=certain, bug=bug,
+    )  # fmt: skip
 
 
 def test_release_where_it_pays() -> None:
     found = verdict(chance(0.6))
     assert found.verb == "release"
     assert found.gain == pytest.approx(0.6 * 4 - 0.4)
+
+
+def test_what_is_certain_to_need_a_fix_gets_it_unless_a_release_pays() -> None:
+    assert verdict(chance(0.1, 0.0, 0.4), fixable=True, certain=True).verb == "fix"
+    assert verdict(chance(0.1, 0.0, 0.4), fixable=True).verb == "unsure"
+    assert verdict(chance(0.3, 0.0, 0.4), fixable=True, certain=True).verb == "release"
 
 
 def test_release_at_the_threshold_itself() -> None:
