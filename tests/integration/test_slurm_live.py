@@ -106,7 +106,8 @@ def _as_accounted(live: Live, *jobs: str) -> None:
             assert (outcome.exit_code or 0, outcome.signal or 0) == (code, signal)
             assert document.usage.hosts == row["NodeList"]
             assert document.usage.wall_s == int(row["ElapsedRaw"])
-            starts = [event for event in document.timeline if event.state is State.RUNNING]
+            # A look that catches a job as it ends records that too, dated at its end.
+            starts = [event for event in document.timeline if event.word == "RUNNING"]
             assert (outcome.ended or 0) - starts[-1].time == int(row["ElapsedRaw"]) * 1_000_000
 
 
