@@ -26,6 +26,8 @@ import numba.core.bytecode
 import numba.core.caching
 import numba.np.linalg
 
+from jobsight.runtime import cache_folder
+
 __all__ = ["helper", "is_compiled", "kernel", "kernels_marker"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,10 +82,10 @@ def _cache_directory() -> str | None:
     if "NUMBA_CACHE_DIR" in os.environ:
         return os.environ["NUMBA_CACHE_DIR"]
     roots = [Path(tempfile.gettempdir()) / f"jobsight-{os.getuid()}"]
-    with contextlib.suppress(RuntimeError, OSError):  # there may be no home, or none to write in
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~").expanduser() / ".cache")
-        base.mkdir(parents=True, exist_ok=True, mode=0o700)
-        roots.insert(0, base / "jobsight")
+    with contextlib.suppress(OSError):  # there may be no home to write in
+        if (cache := cache_folder()) is not None:
+            Path(cache).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            roots.insert(0, Path(cache))
     for root in roots:
         sources = root / "numba" / _sources()
         folder = sources / _processor()

@@ -1,12 +1,19 @@
-"""Where a running service listens for commands of the same user; light, for commands in a hurry."""
+"""Folders of the user: the socket of a running service, caches; light, for commands in a hurry."""
 
 from __future__ import annotations
 
 import os
 
-__all__ = ["socket_paths"]
+__all__ = ["cache_folder", "socket_paths"]
 
 _NAME = "serve.sock"
+
+
+def cache_folder() -> str | None:
+    """``jobsight`` in $XDG_CACHE_HOME, else in ``~/.cache``; None where there is no home."""
+    home = os.path.expanduser("~/.cache")  # noqa: PTH111
+    base = os.environ.get("XDG_CACHE_HOME") or home
+    return None if base == "~/.cache" else f"{base}/jobsight"
 
 
 def socket_paths() -> list[str]:

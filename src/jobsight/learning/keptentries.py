@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +20,7 @@ from jobsight import __version__
 from jobsight.errors import OutputError
 from jobsight.files import new_file
 from jobsight.history.eventtables import Entries, with_newer
+from jobsight.runtime import cache_folder
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
@@ -103,7 +103,5 @@ class KeptEntries(NamedTuple):
 
 
 def _file(store: Store) -> Path | None:
-    with contextlib.suppress(RuntimeError):  # there may be no home
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~").expanduser() / ".cache")
-        return base / "jobsight" / "entries" / f"{store.identity():016x}.parquet"
-    return None
+    cache = cache_folder()
+    return None if cache is None else Path(cache) / "entries" / f"{store.identity():016x}.parquet"

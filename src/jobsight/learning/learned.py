@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import shutil
 import tempfile
 from dataclasses import replace
@@ -25,6 +24,7 @@ from jobsight.errors import JobsightError, ModelError
 from jobsight.learning.mixing import Weights
 from jobsight.learning.mixture import REFIT, Mixture
 from jobsight.models.storage import load_body, save_body
+from jobsight.runtime import cache_folder
 
 if TYPE_CHECKING:
     from jobsight.learning.dataset import Dataset
@@ -62,10 +62,8 @@ def caught_up(
 
 
 def _folder(name: str) -> Path | None:
-    with contextlib.suppress(RuntimeError):  # there may be no home
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~").expanduser() / ".cache")
-        return base / "jobsight" / "learned" / name
-    return None
+    cache = cache_folder()
+    return None if cache is None else Path(cache) / "learned" / name
 
 
 def _outcomes(data: Dataset, known: pl.DataFrame, before: int) -> str:

@@ -127,7 +127,7 @@ class Question(Protocol[S]):
         reads: what its source is made of: ``events``, an event history; ``jobs``, a table with one
             row per job of either scheduler; ``programs``, a list of `jobsight.program.examples`.
         timed: whether decisions have moments; if not, `decided` only places groups in an order
-            drawn by chance, and nothing is told apart or shown by time.
+            drawn by chance, and nothing is compared or shown by time.
         searched: dotted settings, or sections of them, that sweeps may search.
         same: settings that must be equal in two models that are compared.
         key: text that identifies a decision in another reading of its source.

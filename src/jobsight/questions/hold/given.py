@@ -260,7 +260,7 @@ def _planted(truth: Path, table: pl.DataFrame) -> Floats:
 
 
 def _waits(answers: _Policy, facts: _Facts, later: Floats, weight: Floats) -> dict[str, Any]:
-    """Share of decisions told to wait; of these those that did better so, and would have succeeded.
+    """Share of decisions advised to wait; of these, those right to wait, and those that succeed.
 
     Both of waits whose worth is known: like releases were made then, and the outcome is known.
     """

@@ -157,7 +157,7 @@ class Hold(Question[HoldSettings]):
     def answered(
         self, model: ModelDir, data: Dataset, rows: NDArray[np.bool_], truth: Path | None
     ) -> dict[str, Any] | None:
-        """See `jobsight.questions.hold.given`; None: the model answers nobody's question."""
+        """See `jobsight.questions.hold.given`; None: the model was trained as of holds."""
         from jobsight.questions.hold.given import score_answers
 
         if model.settings.as_of == "hold":

@@ -109,11 +109,6 @@ class Answer:
         return f" on {printable(self.access_point, 60)}" if self.access_point else ""
 
     @property
-    def avoid(self) -> list[str]:
-        """Sites that alone hold runs for its cause."""
-        return sites_alone(self.evidence)
-
-    @property
     def by_hand(self) -> bool:
         """Whether its user's own hand holds it, so that nothing is predicted."""
         return self.model == NO_MODEL

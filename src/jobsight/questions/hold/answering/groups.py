@@ -13,6 +13,7 @@ import numpy as np
 
 from jobsight.questions.hold.answering.advice import WAIT_ALIKE, Advice, Group, advise
 from jobsight.questions.hold.answering.answer import Answer
+from jobsight.questions.hold.answering.findings import sites_alone
 from jobsight.questions.hold.answering.verdict import Verb
 
 __all__ = ["GroupAnswer", "by_use", "group_answers"]
@@ -120,7 +121,7 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
         if whole and first.hold_code is not None and first.hold_subcode is not None
         else None
     )
-    avoid = sorted({site for one in said_for for site in one.avoid})
+    avoid = sorted({site for one in said_for for site in sites_alone(one.evidence)})
     group = Group([one.job for one in said_for], cause, first.schedd, avoid)
     fix = first.fix
     if fix is not None and len({one.fix.text for one in said_for if one.fix}) > 1:

@@ -126,7 +126,7 @@ def decide(
         delay_per_hour: what an hour's delay costs.
         fixable: whether a fix of the cause is known.
         failed_batches: like batches of which no release succeeded.
-        certain: whether the cause can be nothing but what the fix mends.
+        certain: whether the cause can be nothing but what the fix changes.
         bug: whether the cause is a bug of the program, and no retry of it has succeeded.
     """
     gain = partial(_gain, costs=costs, delay_per_hour=delay_per_hour)

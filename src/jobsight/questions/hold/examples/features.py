@@ -219,25 +219,32 @@ class FeatureIndex:
         columns: Columns = {}
         starts = self._starts(views)
         for family in _PLACES:
-            started, held = self._evidence.started[family], self._held[family]
+            started = self._evidence.started[family]
             for name, start in starts.items():
-                ran = started.count(keys[family], views.cuts, start)
-                failed = held.count(keys[family], views.cuts, start)
-                balance = np.log((ran + 0.5) / (failed + 0.5))
+                balance = self._against_holds(
+                    started, self._held[family], keys[family], views, start
+                )
                 columns[f"{family}, {name}: starts against holds"] = balance
             last = started.last(keys[family], views.cuts)
             columns[f"{family}: since last start"] = self._age(views, last)
         for family, failing in _WORKING.items():
             working, held = self._evidence.ended_well[family], self._held[failing]
             for name, start in starts.items():
-                well = working.count(keys[family], views.cuts, start)
-                failed = held.count(keys[family], views.cuts, start)
-                balance = np.log((well + 0.5) / (failed + 0.5))
+                balance = self._against_holds(working, held, keys[family], views, start)
                 columns[f"{family}, {name}: ended well against holds"] = balance
         for family, index in self._evidence.ended_well.items():
             ended = index.count(keys[family], views.cuts)
             columns[f"{family}: ended well"] = np.log1p(ended)
         return columns
+
+    @staticmethod
+    def _against_holds(
+        good: CountIndex, held: CountIndex, keys: Ints, views: Views, start: Ints
+    ) -> Floats:
+        """The log of how many more rows of one kind than holds there are from `start` on."""
+        ran, failed = (index.count(keys, views.cuts, start) for index in (good, held))
+        balance: Floats = np.log((ran + 0.5) / (failed + 0.5))
+        return balance
 
     def _age(self, views: Views, clock: Ints) -> Floats:
         seconds = np.where(clock == NEVER, np.nan, (views.moment - clock) / _MICRO)
