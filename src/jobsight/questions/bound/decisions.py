@@ -1,7 +1,9 @@
 """Programs as decisions of `bound`: their families take the place of time.
 
 A family is as late as a hash of its name says. So the parts of a training, and the blocks of its
-backtest, hold families that no earlier one does, and a family has its place in every source.
+backtest, hold families that no earlier one does, and a family has its place in every source. Those
+of a site's own jobs come in the first half: where they are few they are all learned from, and what
+follows tests on the other programs.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def table_of(source: Sequence[Example], seed: int, resolve: Resolve) -> pl.DataF
         rows.append({
             "id": one.id, "example": number, "job": one.job, "family": one.family,
             "language": one.language, "source": "measured" if one.measured else "accounted",
-            "ended": one.ended, "decided": place_of(one.family, seed),
+            "ended": one.ended, "decided": place_of(one.family, seed) // (2 if one.job else 1),
             "group": numbers.setdefault(one.family, len(numbers)),
             "class": possible[0] if len(possible) == 1 else resolve(one) if possible else None,
             "shares": [share or 0.0 for share in known] if one.measured and any(known) else None,

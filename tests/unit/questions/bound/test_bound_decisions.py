@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jobsight.program.examples import Example
@@ -63,3 +65,10 @@ def test_shares_are_in_the_order_of_the_classes_and_measured() -> None:
         [{"io": 0.7, "waiting": 0.3}.get(k, 0) for k in BOUND],
         None,
     ]
+
+
+def test_families_of_a_sites_jobs_come_in_the_first_half() -> None:
+    jobs = [replace(example(str(k), f"script {k}", "io"), job=f"site {k}") for k in range(50)]
+    table = table_of(jobs, 1, unresolved)
+    latest = max(place_of(one.family, 1) for one in jobs)
+    assert table["decided"].max() == latest // 2
