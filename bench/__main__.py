@@ -40,6 +40,7 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "polling": polling.run,
     "profiling": profiling.run,
     "serving": serving.run,
+    "soaking": serving.soak,
     "following": following.run,
     "sweeps_training": sweeps_training.run,
     "sweeps_planning": sweeps_planning.run,

@@ -1,7 +1,8 @@
-"""The service under load: mixed reads at a fixed rate, next to a plain FastAPI application.
+"""The service under load: mixed reads at a fixed rate, next to a plain FastAPI application; a soak.
 
 ``python -m bench serving`` fills a store with a million jobs first; the variable
-``JOBSIGHT_BENCH_JOBS`` names another number.
+``JOBSIGHT_BENCH_JOBS`` names another number. ``python -m bench soaking`` takes ten minutes more
+than a tenth of that.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
@@ -29,12 +30,14 @@ from bench.measure import Section
 if TYPE_CHECKING:
     from jobsight.documents import Event, JobDocument
 
-__all__ = ["fill", "run"]
+__all__ = ["fill", "run", "soak"]
 
 _JOBSIGHT = (sys.executable, "-m", "jobsight")
 _RATE, _SECONDS, _STREAMS = 200, 60.0, 200
 _GAP_S, _OPEN, _BATCH = 0.5, 1000, 2000
 """Between submissions; jobs that have not ended, half of them pending; documents of a write."""
+_SLOW, _MINUTES, _NEW = 100, 10, 60
+"""Clients that send a byte a second; of the soak, and jobs that come in each of its minutes."""
 _LOG = "eventlog#1790000000.000001.00c0ffee"
 _HELLO = """
 import uvicorn
@@ -49,8 +52,10 @@ server.run()
 
 
 @asynccontextmanager
-async def _process(words: Sequence[str], environment: dict[str, str]) -> AsyncIterator[str]:
-    """A server as a process; its address, from what it logs."""
+async def _process(
+    words: Sequence[str], environment: dict[str, str]
+) -> AsyncIterator[tuple[str, int]]:
+    """A server as a process; its address, from what it logs, and process id."""
     process = subprocess.Popen(
         words, env=os.environ | environment, stderr=subprocess.PIPE, text=True
     )
@@ -62,14 +67,16 @@ async def _process(words: Sequence[str], environment: dict[str, str]) -> AsyncIt
             assert line, "the server has ended"
             address = re.search(r"http://127\.0\.0\.1:\d+", line)
         drain = asyncio.create_task(asyncio.to_thread(process.stderr.read))
-        yield address[0]
+        yield address[0], process.pid
     finally:
         process.terminate()
         process.wait()
         await drain
 
 
-async def _load(address: str, paths: Sequence[str]) -> list[float]:
+async def _load(
+    address: str, paths: Sequence[str], rate: int = _RATE, seconds: float = _SECONDS
+) -> list[float]:
     """Milliseconds of requests at a fixed rate, counted from when each was due.
 
     Sent over plain sockets: an HTTP library would take as long as the service.
@@ -93,8 +100,8 @@ async def _load(address: str, paths: Sequence[str]) -> list[float]:
         idle.append(pair)
 
     start, asked = time.perf_counter(), []
-    for number in range(int(_RATE * _SECONDS)):
-        due = start + number / _RATE
+    for number in range(int(rate * seconds)):
+        due = start + number / rate
         await asyncio.sleep(max(due - time.perf_counter(), 0))
         asked.append(asyncio.create_task(ask(paths[number % len(paths)], due)))
     await asyncio.gather(*asked)
@@ -108,8 +115,9 @@ def _request(host: str, path: str) -> bytes:
     return head.encode()
 
 
-async def _watched(address: str, paths: Sequence[str]) -> list[float]:
-    """The same while event streams are open."""
+@asynccontextmanager
+async def _watching(address: str) -> AsyncIterator[None]:
+    """Event streams are open."""
     place = urlsplit(address)
     streams = []
     for _ in range(_STREAMS):
@@ -117,33 +125,82 @@ async def _watched(address: str, paths: Sequence[str]) -> list[float]:
         writer.write(_request(place.netloc, "/api/v1/events"))
         assert (await reader.readuntil(b"\r\n")).split()[1] == b"200"
         streams.append((writer, asyncio.create_task(reader.read())))
-    took = await _load(address, paths)
+    yield
     for writer, _ in streams:
         writer.close()
     await asyncio.gather(*(listening for _, listening in streams), return_exceptions=True)
-    return took
 
 
-async def _measure(store: str) -> dict[str, list[float]]:
-    found = {}
+@asynccontextmanager
+async def _serving(store: str) -> AsyncIterator[tuple[str, int, list[str]]]:
+    """The service, ready; its address, process id, and paths that were asked for once."""
     environment = {
         "JOBSIGHT_SERVE__REQUESTS_PER_SECOND": "1e6",
         "JOBSIGHT_SERVE__SOCKET": f"{store}.sock",
         "JOBSIGHT_SERVE__AUDIT": f"{store}.audit",
     }
-    async with _process([sys.executable, "-c", _HELLO], {}) as address:
-        found["plain FastAPI, hello"] = await _load(address, ["/hello"])
     words = [*_JOBSIGHT, "serve", "--listen", "127.0.0.1:0", "--store", store]
-    async with _process(words, environment) as address:
+    async with _process(words, environment) as (address, pid):
         async with httpx.AsyncClient(base_url=address, timeout=120) as client:
             while not (await client.get("/api/v1/health")).json()["ready"]:
                 await asyncio.sleep(0.2)
             paths = await _paths(client)
             for path in paths:  # asked before, as most are at a site
                 await client.get(path)
+        yield address, pid, paths
+
+
+async def _measure(store: str) -> dict[str, list[float]]:
+    found = {}
+    async with _process([sys.executable, "-c", _HELLO], {}) as (address, _):
+        found["plain FastAPI, hello"] = await _load(address, ["/hello"])
+    async with _serving(store) as (address, _, paths):
         found["mixed reads"] = await _load(address, paths)
-        found[f"mixed reads, {_STREAMS} event streams open"] = await _watched(address, paths)
+        async with _watching(address):
+            found[f"mixed reads, {_STREAMS} event streams open"] = await _load(address, paths)
     return found
+
+
+async def _slow(address: str, sent: bytes, times: int) -> bool:
+    """A client that sends these bytes a byte a second, then reads as slowly; was it cut off?"""
+    place = urlsplit(address)
+    reader, writer = await asyncio.open_connection(place.hostname, place.port)
+    try:
+        for number in range(times):
+            writer.write(sent[number : number + 1])
+            await writer.drain()
+            with suppress(TimeoutError):
+                if not await asyncio.wait_for(reader.read(1), 1.0):
+                    return True
+    except ConnectionError:
+        return True
+    finally:
+        writer.close()
+    return False
+
+
+async def _soaked(store: str) -> tuple[list[list[str]], int]:
+    """A row for each minute, and how many of the slow clients were cut off."""
+    from jobsight.store import open_store
+
+    body = b"POST /api/v1/answers/bound HTTP/1.1\r\nhost: localhost\r\ncontent-length: 900\r\n\r\n"
+    rows, made = [], _documents(_MINUTES * _NEW)
+    async with _serving(store) as (address, pid, paths), _watching(address):
+        slow = [
+            asyncio.create_task(_slow(address, sent, 60))
+            for sent in [_request(urlsplit(address).netloc, "/held"), body] * (_SLOW // 2)
+        ]
+        for minute in range(1, _MINUTES + 1):
+            with open_store(store) as opened:
+                opened.merge(itertools.islice(made, _NEW))
+            took = await _load(address, paths, _RATE // 4, 60.0)
+            status = Path(f"/proc/{pid}/status").read_text()
+            resident = re.search(r"VmRSS:\s+(\d+)", status)
+            assert resident is not None
+            files = len(list(Path(f"/proc/{pid}/fd").iterdir()))
+            last = f"{np.percentile(took, 99):.1f} ms"
+            rows.append([f"minute {minute}", last, f"{int(resident[1]) / 1024:.0f} MB", str(files)])
+        return rows, sum(await asyncio.gather(*slow))
 
 
 async def _paths(client: httpx.AsyncClient) -> list[str]:
@@ -212,6 +269,23 @@ def fill(url: str, count: int) -> None:
     with open_store(url) as store:
         while batch := list(itertools.islice(made, _BATCH)):
             store.merge(batch)
+
+
+def soak() -> Section:
+    """Watch the service for ten minutes: what it takes must not grow."""
+    section = Section("The service for ten minutes")
+    count = int(os.environ.get("JOBSIGHT_BENCH_JOBS", "1000000")) // 10
+    with tempfile.TemporaryDirectory() as folder:
+        store = str(Path(folder) / "jobs.db")
+        fill(store, count)
+        rows, cut = asyncio.run(_soaked(store))
+    section.table(["", "99 % of requests", "resident memory", "open files"], rows)
+    section.say(
+        f"{count:,} jobs in the store, {_RATE // 4} mixed reads per second, {_STREAMS} event "
+        f"streams, {_NEW} jobs new each minute. Of {_SLOW} clients that sent a byte a second, half "
+        f"of them a body, {cut} were cut off within a minute."
+    )
+    return section
 
 
 def run() -> Section:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -48,6 +48,8 @@ _SHARE = 0.01
 _OLDER = 3.0
 """For so many times its span what was made is still given while it is made anew."""
 _RENEWING = ThreadPoolExecutor(1, "renewing")
+_OF_A_JOB = ("job", "similar")
+"""Beginnings of the keys of what is made of a job; they end in its id."""
 _UNREAD, _UNPREPARED = "store not read", "not all made ready"
 
 
@@ -133,6 +135,12 @@ class Ready:
             raise found.error.with_traceback(None)
         value: T = found.value
         return value
+
+    def keep(self, before: Ready, changed: Collection[str]) -> None:
+        """Go on giving, until it is too old, what was made of jobs that have not changed."""
+        for key, made in list(before._cached.items()):
+            if isinstance(key, tuple) and key[0] in _OF_A_JOB and key[-1] not in changed:
+                self._cached.setdefault(key, made)
 
     def _renew(self, key: Hashable, seconds: float, make: Callable[[], object]) -> None:
         with self.lock:
@@ -250,6 +258,8 @@ class Follower:
             self.errors.record(_UNPREPARED, error)
         else:
             self.errors.resolve(_UNPREPARED)
+        if before is not None:
+            ready.keep(before, {one.id for one in documents})
         with self._news:
             self._ready = ready
             self._news.notify_all()

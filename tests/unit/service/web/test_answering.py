@@ -61,6 +61,19 @@ def test_tables_that_follow_are_those_read_anew(tmp_path: Path) -> None:
     assert after.history.table.equals(anew.history.table)
 
 
+def test_what_was_made_of_jobs_that_did_not_change_is_kept(tmp_path: Path) -> None:
+    with open_store(filled(tmp_path / "jobs.db", documents())) as store:
+        tables = Tables.read(store)
+    before, after = Ready(tables, Settings()), Ready(tables, Settings())
+    keys = [("job", "hold", "a"), ("job", "hold", "b"), ("similar", "a"), ("held", None)]
+    for key in keys:
+        before.cached(key, 3600.0, lambda: "then")
+    after.keep(before, {"b"})
+    assert [after.cached(key, 3600.0, lambda: "now") for key in keys] == [
+        "then", "now", "then", "now"
+    ]  # fmt: skip
+
+
 @pytest.mark.slow
 def test_while_it_warms_up_it_says_so_and_shows_what_is_known(tmp_path: Path) -> None:
     found, go = site(tmp_path), threading.Event()
