@@ -13,7 +13,6 @@ from jobsight.clock import format_micros
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.bootstrap import Bootstrap, Interval
 from jobsight.learning.dataset import Dataset, batch_weights, drawn_together
-from jobsight.learning.evaluation import unseen
 from jobsight.learning.mixture import predicted_in_time
 from jobsight.learning.modeldir import ModelDir, fingerprints
 from jobsight.learning.targets import Scores, Target
@@ -162,7 +161,7 @@ class _Judged:
     @classmethod
     def of(cls, model: ModelDir, source: Any, since: int) -> _Judged:
         data = Dataset.for_judging(source, model)
-        rows, left_out = unseen(model, data)
+        rows, left_out = data.unseen_by(model)
         late = data.table["decided"].to_numpy() >= since
         earlier = int((rows & ~late).sum())
         left_out = left_out | ({"before_both_tests": earlier} if earlier else {})

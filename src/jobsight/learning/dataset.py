@@ -167,6 +167,19 @@ class Dataset:
         here = fingerprints(self.table, self.question.key)
         return bool(np.isin(model.seen, here).all())
 
+    def unseen_by(self, model: ModelDir) -> tuple[Mask, dict[str, int]]:
+        """Which decisions a model may be judged on: bool (n,), and the others counted.
+
+        A log that holds any decision the model was trained on counts only from the model's test
+        start on, whatever the file is called now and however it has grown.
+        """
+        known = np.isin(fingerprints(self.table, self.question.key), model.seen)
+        log = self.table["log"].to_numpy()
+        trained_on = np.isin(log, np.unique(log[known]))
+        earlier = trained_on & (self.table["decided"].to_numpy() < model.borders[3])
+        counts = {"before_test_start": int(earlier.sum())} | self.dropped(~earlier)
+        return ~earlier, {kind: count for kind, count in counts.items() if count}
+
     def usable(self, rows: Mask) -> Mask:
         """Those of `rows` that are in a part, have an outcome, and may teach."""
         column = self.table.select(

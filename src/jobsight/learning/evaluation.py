@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from jobsight.learning.bootstrap import Bootstrap, Interval, Simulation
 from jobsight.learning.costs import DecisionCost, decision_costs
 from jobsight.learning.dataset import Dataset, drawn_together
 from jobsight.learning.mixture import predicted_in_time
-from jobsight.learning.modeldir import ModelDir, TargetModel, fingerprints
+from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.learning.question import Question
 from jobsight.learning.savings import savings
 from jobsight.learning.targets import Scores, Target
@@ -25,9 +26,10 @@ from jobsight.models import is_baseline
 from jobsight.models.base import Floats, Labelled
 from jobsight.models.rules import Rules
 
-__all__ = ["Evaluation", "evaluate", "evaluate_all", "quality", "unseen"]
+__all__ = ["Evaluation", "evaluate", "evaluate_all", "quality"]
 
 _SURE = 0.02
+_KNOWN = (25, 50, 100, 200, 400, 800)
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,7 @@ class Evaluation:
             "sure_causes": self.sure_causes(),
             "costs": {name: asdict(cost) for name, cost in self.costs.items()},
             "strata": {name: self.stratum(name) for name in strata},
+            **({"by_known": self.by_known()} if self.question.timed else {}),
             **({} if self.savings is None else {"cost_view": self.savings}),
             **({} if self.answers is None else {"answers": self.answers}),
             **(
@@ -201,6 +204,21 @@ class Evaluation:
             rows.append({"value": value, **self.quality(inside)})
         return sorted(rows, key=lambda row: (-row["batches"], row["value"]))
 
+    def by_known(self) -> list[dict[str, Any]]:
+        """The loss of each model by how many of these batches had an outcome at the decision."""
+        known_at = self.table.group_by("batch").agg(pl.col("known_at").min())["known_at"]
+        decided = self.table["decided"].to_numpy()
+        known = np.searchsorted(np.sort(known_at.to_numpy()), decided)
+        loss, rows = self.goal.metric(self.goal.loss), []
+        for low, high in pairwise((0, *_KNOWN, len(known_at) + 1)):
+            inside = (known >= low) & (known < high)
+            if inside.any():
+                of = self.labelled.values[inside], self.labelled.weight[inside]
+                by = {name: float(loss(p[inside], *of)) for name, p in self.predictions.items()}
+                batches = round(float(of[1].sum()), 1)
+                rows.append({"known": low, "batches": batches, self.goal.loss: by})
+        return rows
+
     def labels(self, by: str) -> pl.Series:
         """What each decision belongs to, in words: text (n,)."""
         label = self.question.strata[by].label.cast(pl.String).fill_null("unknown")
@@ -242,20 +260,6 @@ def quality(
     }
 
 
-def unseen(model: ModelDir, data: Dataset) -> tuple[NDArray[np.bool_], dict[str, int]]:
-    """Which decisions the model may be judged on: bool (n,), and the others counted.
-
-    A log that holds any decision the model was trained on counts only from the model's test start
-    on, whatever the file is called now and however it has grown.
-    """
-    known = np.isin(fingerprints(data.table, data.question.key), model.seen)
-    log = data.table["log"].to_numpy()
-    trained_on = np.isin(log, np.unique(log[known]))
-    earlier = trained_on & (data.table["decided"].to_numpy() < model.borders[3])
-    counts = {"before_test_start": int(earlier.sum())} | data.dropped(~earlier)
-    return ~earlier, {kind: count for kind, count in counts.items() if count}
-
-
 def evaluate_all(model: ModelDir, source: Any, truth: Path | None = None) -> dict[str, Evaluation]:
     """Judge a model on what it has not seen of a source: one evaluation per target that it shows.
 
@@ -272,11 +276,11 @@ def evaluate_all(model: ModelDir, source: Any, truth: Path | None = None) -> dic
     for target, one in model.targets.items():
         other = data.seen_by(target)
         try:
-            found[target] = evaluate(one, other, *unseen(model, other))
+            found[target] = evaluate(one, other, *other.unseen_by(model))
         except TrainingError:
             if target == data.target:
                 raise
-    answers = model.question.answered(model, data, unseen(model, data)[0], truth)
+    answers = model.question.answered(model, data, data.unseen_by(model)[0], truth)
     return found | {data.target: replace(found[data.target], answers=answers)}
 
 

@@ -10,7 +10,7 @@ from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.bootstrap import Interval
 from jobsight.learning.comparison import Comparison, compare
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.evaluation import evaluate, unseen
+from jobsight.learning.evaluation import evaluate
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.targets import Binary
 from jobsight.questions.hold.question import HOLD
@@ -27,7 +27,7 @@ def test_both_are_judged_on_what_evaluation_judges_each_by() -> None:
     model = pools.trained().model
     found = compare(answered_by("constant"), answered_by("boosted"), pools.grown())
     data = Dataset.for_judging(pools.grown(), model)
-    alone = evaluate(model.main, data, *unseen(model, data))
+    alone = evaluate(model.main, data, *data.unseen_by(model))
     assert (found.examples, found.batches) == (len(alone.table), alone.batches)
     labelled = alone.labelled
     assert found.base_rate == alone.goal.mean(labelled.values, labelled.weight)

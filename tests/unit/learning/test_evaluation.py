@@ -8,7 +8,7 @@ from tests import pools
 from jobsight.errors import TrainingError
 from jobsight.history.timelines import History
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.evaluation import Evaluation, evaluate, unseen
+from jobsight.learning.evaluation import Evaluation, evaluate
 from jobsight.learning.modeldir import ModelDir, fingerprints
 from jobsight.questions.hold.question import HOLD
 
@@ -20,7 +20,7 @@ def model() -> ModelDir:
 
 def judged(model: ModelDir, history: History) -> Evaluation:
     data = Dataset.for_judging(history, model)
-    rows, left_out = unseen(model, data)
+    rows, left_out = data.unseen_by(model)
     return evaluate(model.main, data, rows, left_out)
 
 
@@ -44,6 +44,12 @@ def test_another_log_counts_whole(model: ModelDir) -> None:
     report = judged(model, History.from_table(events))
     assert "before_test_start" not in report.left_out
     assert len(report.table) > 50
+    rows = report.by_known()
+    assert [row["known"] for row in rows[:2]] == [0, 25]
+    assert sum(row["batches"] for row in rows) == pytest.approx(report.batches, abs=0.5)
+    for name, scores in report.scores.items():
+        losses = sum(row["batches"] * row["log_loss"][name] for row in rows) / report.batches
+        assert losses == pytest.approx(scores["log_loss"], rel=0.01), name
 
 
 def test_nothing_to_judge_by_is_said(model: ModelDir) -> None:
@@ -86,6 +92,6 @@ def test_a_release_in_the_test_part_counts_though_its_hold_was_before(model: Mod
     across = (data.table["time"].to_numpy() < begin) & (data.table["released"].to_numpy() >= begin)
     assert across.any()
     seen = np.unique(fingerprints(data.table, HOLD.key))
-    rows, _ = unseen(replace(asked, seen=seen), data)
+    rows, _ = data.unseen_by(replace(asked, seen=seen))
     assert rows[across].all()
     assert (data.table["released"].to_numpy()[rows] >= begin).all()

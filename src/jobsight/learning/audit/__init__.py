@@ -17,7 +17,7 @@ from jobsight.learning.audit.quality import (
     check_time,
 )
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.evaluation import Evaluation, evaluate, unseen
+from jobsight.learning.evaluation import Evaluation, evaluate
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.splits import PARTS
 
@@ -140,5 +140,5 @@ def audited(model: ModelDir, source: Any) -> Audited:
         reach, left_out = data.part("test"), data.dropped(data.since_test())
     else:
         data, parts = Dataset.for_judging(source, model), {}
-        reach, left_out = unseen(model, data)
+        reach, left_out = data.unseen_by(model)
     return Audited(model, data, own, parts, evaluate(model.main, data, reach, left_out), reach)
