@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Processes that share the tests, which mostly wait for clusters. 1 for a site's own clusters.
 WORKERS ?= 4
+# Hundreds of processes import the package and the tests; where this is set, each compiles them anew.
+export PYTHONDONTWRITEBYTECODE :=
 PYTEST := $(BIN)/python -m pytest -q --dist loadgroup --no-loadscope-reorder
 
 .PHONY: help setup demo demo-serve check test lint testbed prove trial bench corpus bound-model lock clean

@@ -7,12 +7,14 @@ of its own, for any lines. A block after ``<!-- long -->`` is run only for ``mak
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.calling import jobsight
 from tests.limits import PROVE
 
 ROOT = Path(__file__).parents[2]
@@ -55,24 +57,29 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+def run(command: str) -> subprocess.CompletedProcess[str]:
+    """What a command prints; one of Jobsight alone needs neither a shell nor a new process."""
+    words = shlex.split(command)
+    if words[0] == "jobsight" and not set("|>;$") & set(command):
+        return jobsight(*words[1:])
+    return subprocess.run(
+        ["bash", "-c", command], capture_output=True, encoding="utf-8", check=False
+    )
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_print_what_is_shown(page: Path, folder: Path) -> None:
+def test_commands_print_what_is_shown(
+    page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Only the programs of this environment, and the system's, are found.
-    bin_folder = Path(sys.executable).parent
-    environment = os.environ | {"PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    monkeypatch.chdir(folder)
     if not PROVE:
-        environment["JOBSIGHT_HOLD__LSTM__EPOCHS"] = "5"
+        monkeypatch.setenv("JOBSIGHT_HOLD__LSTM__EPOCHS", "5")
     for command, shown, long in steps(page.read_text(encoding="utf-8")):
         if long and not PROVE:
             continue
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
+        done = run(command)
         assert done.returncode == 0, f"$ {command}\n{done.stderr}"
         printed = plain(done.stdout) + "\n"
         assert pattern(shown).fullmatch(printed), (

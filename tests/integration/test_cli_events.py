@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.calling import jobsight
 from tests.limits import limit
 from tests.logtext import EXECUTE, HELD, RELEASED, SUBMIT, information, record
 
@@ -32,14 +33,15 @@ def _without_privileges() -> list[str]:
     return drop
 
 
-def jobsight(
+def process(
     *arguments: str | Path,
     stdin: bytes = b"",
     stdout: int | None = None,
     like_others: bool = False,
-) -> subprocess.CompletedProcess[bytes]:
+) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own."""
     drop = _without_privileges() if like_others else []
-    return subprocess.run(
+    done = subprocess.run(
         [*drop, sys.executable, "-m", "jobsight", *map(str, arguments)],
         input=stdin,
         stdout=subprocess.PIPE if stdout is None else stdout,
@@ -48,11 +50,13 @@ def jobsight(
         timeout=limit(300),
         check=False,
     )
+    printed, said = ((text or b"").decode() for text in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(done.args, done.returncode, printed, said)
 
 
-def fails(result: subprocess.CompletedProcess[bytes], *words: str, status: int = 1) -> None:
+def fails(result: subprocess.CompletedProcess[str], *words: str, status: int = 1) -> None:
     """The call failed, and said why in one line."""
-    said = result.stderr.decode()
+    said = result.stderr
     assert result.returncode == status, said
     assert not result.stdout
     assert said.startswith("jobsight: ")
@@ -94,9 +98,8 @@ def test_text_and_parquet(log: Path, tmp_path: Path) -> None:
     output = tmp_path / "new" / "events.parquet"
     result = jobsight("events", log, "-o", output)
     assert result.returncode == 0
-    text = result.stdout.decode()
-    assert "5 events of 2 jobs in 1 file" in text
-    assert "012" in text
+    assert "5 events of 2 jobs in 1 file" in result.stdout
+    assert "012" in result.stdout
     table = pl.read_parquet(output)
     assert table["code"].to_list() == [0, 1, 12, 28, 13]
     assert table["hold_code"].to_list() == [None, None, 13, None, None]
@@ -108,14 +111,14 @@ def test_damage_is_told_on_standard_error(log: Path) -> None:
     log.write_bytes(b"rubbish\n" * 2 + LOG + LOG[:60])
     result = jobsight("events", log)
     assert result.returncode == 0
-    said = result.stderr.decode()
+    said = result.stderr
     assert f"{log} at byte 0 (16 bytes): no event record here" in said
     assert "truncated" in said
 
 
 @pytest.mark.parametrize("data", [LOG, gzip.compress(LOG)])
 def test_a_pipe(data: bytes) -> None:
-    result = jobsight("events", "-", "--json", stdin=data)
+    result = process("events", "-", "--json", stdin=data)
     assert json.loads(result.stdout)["events"] == 5
 
 
@@ -137,8 +140,8 @@ def test_files_of_an_archive_are_logs_of_their_own(log: Path, tmp_path: Path) ->
         made.add(log, "ap1/job.log")
         made.add(other, "ap2/job.log")
     result = jobsight("events", archive, "-o", tmp_path / "events.parquet")
-    assert (result.returncode, result.stderr) == (0, b"")
-    assert b"10 events of 4 jobs in 2 files" in result.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "10 events of 4 jobs in 2 files" in result.stdout
     table = pl.read_parquet(tmp_path / "events.parquet")
     assert table.group_by("log", "cluster").len().height == 4
     fails(jobsight("events", archive, "-o", archive), "logs.tar.gz")
@@ -152,9 +155,9 @@ def test_what_cannot_be_read_in_a_folder_is_listed_and_the_rest_is_read(
     for verb, options in ((("events",), ()), (("frames", "hold"), frames)):
         result = jobsight(*verb, tmp_path, *options)
         assert result.returncode == 1
-        assert b"there is no file" in result.stderr
-        assert b"lost.log" in result.stderr
-    assert b"5 events of 2 jobs" in jobsight("events", tmp_path).stdout
+        assert "there is no file" in result.stderr
+        assert "lost.log" in result.stderr
+    assert "5 events of 2 jobs" in jobsight("events", tmp_path).stdout
     told = json.loads(jobsight("events", tmp_path, "--json").stdout)
     assert [one["file"] for one in told["unreadable"]] == [str(tmp_path / "lost.log")]
 
@@ -176,8 +179,8 @@ def test_a_file_with_nothing_of_an_event_log_is_an_error(
     fails(jobsight("events", path), "odd' has no event record: it begins with", looks)
     result = jobsight("events", path, log)
     assert result.returncode == 1
-    assert b"has no event record" in result.stderr
-    assert b"5 events of 2 jobs" in result.stdout
+    assert "has no event record" in result.stderr
+    assert "5 events of 2 jobs" in result.stdout
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
@@ -195,9 +198,9 @@ def test_wrong_calls(log: Path) -> None:
 def test_what_may_not_be_read_or_written(log: Path, tmp_path: Path) -> None:
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o500)
-    fails(jobsight("events", log, "-o", folder / "out.parquet", like_others=True), "cannot write")
+    fails(process("events", log, "-o", folder / "out.parquet", like_others=True), "cannot write")
     log.chmod(0)
-    fails(jobsight("events", log, like_others=True), "may not read")
+    fails(process("events", log, like_others=True), "may not read")
 
 
 def test_an_output_that_cannot_be_leaves_all_as_it_was(log: Path, tmp_path: Path) -> None:
@@ -235,10 +238,9 @@ def test_an_older_output_outlives_a_full_disk(log: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_standard_output_on_a_full_disk(log: Path, more: list[str]) -> None:
     with FULL.open("wb") as full:
-        result = jobsight("events", log, *more, stdout=full.fileno())
-    said = result.stderr.decode()
+        result = process("events", log, *more, stdout=full.fileno())
     assert result.returncode == 1
-    assert said == "jobsight: cannot write to standard output: No space left on device\n"
+    assert result.stderr == "jobsight: cannot write to standard output: No space left on device\n"
 
 
 def test_a_reader_that_goes_away(log: Path) -> None:
@@ -257,10 +259,10 @@ def test_a_reader_that_has_gone_is_no_error(log: Path, arguments: list[str]) -> 
     os.close(reader)
     try:
         given = [str(log) if one == "LOG" else one for one in arguments]
-        result = jobsight(*given, stdout=writer)
+        result = process(*given, stdout=writer)
     finally:
         os.close(writer)
-    assert (result.returncode, result.stderr) == (0, b"")
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_closed_streams(log: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
+from tests.calling import jobsight
 from tests.limits import PROVE, limit
 from tests.serving import documents, still_held
 from tests.storedjobs import filled
@@ -36,6 +37,7 @@ class Running:
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
             "JOBSIGHT_SERVE__SOCKET": str(folder / "serve.sock"),
+            "NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"],
             "JOBSIGHT_STORE": self.url,
             "JOBSIGHT_SERVE__REQUESTS_PER_SECOND": "1e6",
             "JOBSIGHT_SERVE__AUDIT": str(folder / "audit.jsonl"),
@@ -53,13 +55,11 @@ class Running:
             assert time.monotonic() < deadline
             time.sleep(0.2)
 
-    def command(self, *words: str, asks: bool = True) -> tuple[int, bytes, bytes]:
-        """A command as a process, which asks the service or does its own work."""
-        own = {} if asks else {"JOBSIGHT_SERVE__SOCKET": "/nonexistent"}
-        done = subprocess.run(
-            [*JOBSIGHT, *words], env=self.environment | own, capture_output=True, check=False
+    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """A command as a process, which asks the service."""
+        return subprocess.run(
+            [*JOBSIGHT, *words], env=self.environment, capture_output=True, text=True, check=False
         )
-        return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -99,18 +99,17 @@ def test_its_own_user_alone_needs_no_token(running: Running) -> None:
     ],
 )  # fmt: skip
 def test_commands_print_the_same_by_the_service(
-    running: Running, tmp_path: Path, words: tuple[str, ...]
+    running: Running, tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("JOBSIGHT_STORE", running.url)
     (tmp_path / "bad.sh").write_text("#!/bin/bash\n#SBATCH --mem=1G\nif true; then\n")
     named = [word.format(tmp_path) for word in words]
     # The moment asked about is that of the call.
-    moment = re.compile(
-        rb"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?Z?|\(\d[\d.]* (?:s|min|h|d)\)"
-    )
-    by_service, own = (running.command(*named, asks=one) for one in (True, False))
-    assert by_service[0] == own[0]
-    for one, other in zip(by_service[1:], own[1:], strict=True):
-        assert moment.sub(b"T", one) == moment.sub(b"T", other)
+    moment = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?Z?|\(\d[\d.]* (?:s|min|h|d)\)")
+    by_service, own = running.command(*named), jobsight(*named)  # which does its own work
+    assert by_service.returncode == own.returncode
+    for one, other in ((by_service.stdout, own.stdout), (by_service.stderr, own.stderr)):
+        assert moment.sub("T", one) == moment.sub("T", other)
 
 
 def test_a_new_hold_is_answered_at_once(running: Running) -> None:
@@ -120,8 +119,8 @@ def test_a_new_hold_is_answered_at_once(running: Running) -> None:
     while "htcondor:ap40:77.9" not in httpx.get(f"{running.address}/api/v1/held").text:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    status, out, _ = running.command("hold", "77.9", "--json")
-    assert status == 0 and json.loads(out)["id"] == "htcondor:ap40:77.9"
+    done = running.command("hold", "77.9", "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["id"] == "htcondor:ap40:77.9"
 
 
 def test_a_command_that_asks_imports_nothing_heavy() -> None:
