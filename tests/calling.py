@@ -21,5 +21,5 @@ def jobsight(*words: str | Path) -> CompletedProcess[str]:
             main(list(map(str, words)))
         except SystemExit as leaving:
             status = leaving.code
-    printed, said = (stream.buffer.getvalue().decode() for stream in (out, err))  # type: ignore[attr-defined]
+    printed, said = (stream.buffer.getvalue().decode() for stream in (out, err))
     return CompletedProcess(words, status if isinstance(status, int) else 0, printed, said)
