@@ -27,7 +27,7 @@ pytest_plugins = ["tests.testbed.fixtures"]
 settings.register_profile(
     "busy",
     deadline=None,
-    max_examples=100 if PROVE else 40,
+    max_examples=100 if PROVE else 25,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("busy")

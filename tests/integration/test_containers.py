@@ -248,6 +248,7 @@ def test_why_there_is_no_apptainer_is_told(tmp_path: Path, monkeypatch: pytest.M
         containers.need_apptainer()
 
 
+@prove
 def test_a_sweep_on_a_pool_is_the_same_in_containers(
     pool: HtcondorPool, short_sweep: dict[str, Any], record_property: Any
 ) -> None:

@@ -18,7 +18,7 @@ from jobsight.learning.sweep.records import RunStatus, read_record
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
-KILLS = 60 if PROVE else 8
+KILLS = 60 if PROVE else 5
 EPOCHS = 30 if PROVE else 8
 
 # One process imports all that a run needs, and forks a child an attempt: what is killed is a run at

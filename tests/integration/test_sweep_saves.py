@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.limits import prove
 from tests.sweepbefalls import OnCondor
 from tests.sweepproof import Sweep, differences, open_umask, program, read_run
 from tests.testbed import HtcondorPool
@@ -90,6 +91,7 @@ def wait_saved(befalls: OnCondor, times: int) -> None:
     until(lambda: trained(befalls) > before, "another epoch", timeout=60, pause=0.1)
 
 
+@prove
 def test_a_machine_that_dies_costs_what_was_trained_since_the_last_save(
     befalls: OnCondor, here: Path, record_property: Record
 ) -> None:

@@ -70,6 +70,17 @@ def kinds(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="module")
+def taught(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The model that each kind of source gives; a file and its address are one store."""
+    place, models = tmp_path_factory.mktemp("models"), {}
+    for name, text in kinds(folder).items():
+        if name != "url":
+            models[name] = place / name
+            said("train", "hold", text, "-o", models[name], "--model", "boosted")
+    return models
+
+
 def test_without_hashes_the_table_is_the_same(folder: Path) -> None:
     for text in kinds(folder).values():
         hashed, plain = (
@@ -98,12 +109,10 @@ def test_the_event_table_is_that_of_the_log(folder: Path) -> None:
         )  # fmt: skip
 
 
-def test_models_are_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+def test_models_are_the_same_bytes(folder: Path, taught: dict[str, Path]) -> None:
     made: dict[str, dict[str, bytes]] = {}
     manifests: dict[str, dict[str, Any]] = {}
-    for name, text in kinds(folder).items():
-        out = tmp_path / name
-        said("train", "hold", text, "-o", out, "--model", "boosted")
+    for name, out in taught.items():
         manifests[name] = json.loads((out / "manifest.json").read_text())
         made[name] = {
             path.relative_to(out).as_posix(): path.read_bytes()
@@ -111,10 +120,10 @@ def test_models_are_the_same_bytes(folder: Path, tmp_path: Path) -> None:
             if path.is_file() and path.name != "manifest.json"
         }
     assert len(made["log"]) > 5
-    for name, text in kinds(folder).items():
+    for name in taught:
         assert made[name] == made["log"], name
         (source,) = manifests[name].pop("sources")
-        assert source["name"] == text.removeprefix("sqlite://")
+        assert source["name"] == kinds(folder)[name]
         assert manifests[name] == manifests["log"]
 
 
@@ -130,10 +139,10 @@ def test_frames_and_answers_are_the_same(folder: Path, tmp_path: Path) -> None:
     assert all(one == frames[0] for one in frames)
 
 
-def test_the_other_verbs_read_stores_too(folder: Path, tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    store = folder / "jobs.db"
-    said("train", "hold", store, "-o", model, "--model", "boosted")
+def test_the_other_verbs_read_stores_too(
+    folder: Path, tmp_path: Path, taught: dict[str, Path]
+) -> None:
+    store, model = folder / "jobs.db", taught["file"]
     shown = [said("evaluate", "hold", text, "--model", model) for text in kinds(folder).values()]
     assert len(set(shown)) == 1
     said("report", "hold", folder / "snapshot", "--model", model, "-o", tmp_path / "page.html")
@@ -251,7 +260,7 @@ def test_answers_are_published(folder: Path, kafka_broker: "KafkaBroker") -> Non
 
 
 def test_a_store_on_a_server_teaches_the_same(
-    folder: Path, tmp_path: Path, redis_server: "RedisServer"
+    folder: Path, tmp_path: Path, taught: dict[str, Path], redis_server: "RedisServer"
 ) -> None:
     environment = QUICK | {"JOBSIGHT_STORE__PREFIX": f"train-{uuid4().hex}"}
 
@@ -261,9 +270,9 @@ def test_a_store_on_a_server_teaches_the_same(
 
     run("import", folder / "pool.log", "--store", redis_server.url)
     run("train", "hold", redis_server.url, "-o", tmp_path / "server", "--model", "boosted")
-    run("train", "hold", folder / "pool.log", "-o", tmp_path / "log", "--model", "boosted")
     server, log = (
-        json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("server", "log")
+        json.loads((path / "manifest.json").read_text())
+        for path in (tmp_path / "server", taught["log"])
     )
     assert server["files"] == log["files"]
     assert server["sources"][0]["name"].startswith("redis://127.0.0.1:")

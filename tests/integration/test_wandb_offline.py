@@ -191,6 +191,8 @@ def test_without_a_server_the_run_is_kept_offline_and_says_so_once(
     secretless(tmp_path / "home")
     (kept,) = (folder / "wandb").iterdir()
     assert kept.name.startswith("offline-run-")
+    if trouble != "wrong key" and not PROVE:
+        return  # however it came about, an offline run is sent in the same way
     with serving() as server:
         sync(folder, server.url)
         assert [row["epoch"] for row in server.rows(RUN)] == [1, 2]

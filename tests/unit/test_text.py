@@ -3,7 +3,6 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.limits import limit
 
 from jobsight.text import abridged, beginning, printable, visible
 
@@ -51,9 +50,9 @@ def test_the_ends_of_what_is_abridged_stay() -> None:
 
 def test_a_cut_costs_no_more_than_what_shows() -> None:
     text = "\x07" * 10_000_000
-    start = time.perf_counter()
+    start = time.process_time()
     assert printable(text, 80) == "…"
-    assert time.perf_counter() - start < limit(0.1)
+    assert time.process_time() - start < 0.1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.limits import limit
 
 from jobsight.cluster import Node, Plan, Program, Resources, Stage
 from jobsight.cluster.dagfiles import (
@@ -283,8 +282,8 @@ def test_a_thousand_nodes_take_no_time() -> None:
         Node(f"run-{number}", ("run", str(number)), ("history",), (f"runs/{number}",))
         for number in range(1000)
     )
-    started = time.perf_counter()
+    started = time.process_time()
     made = Plan("sweep", FOLDER, (Stage("runs", nodes),), Program(("jobsight",)), shared=False)
     lines = list(dag_lines(made))
     assert len(lines) == 2002
-    assert time.perf_counter() - started < limit(1)
+    assert time.process_time() - started < 1

@@ -10,6 +10,7 @@ from corpus.check.manifest import HERE, Job, Planted, jobs
 from corpus.check.running import confined
 from corpus.check.score import found_by_check, interval, measures
 from corpus.check.verify import contradiction, run_locally
+from tests.limits import prove
 
 JOBS = jobs()
 LOCAL = [job for job in JOBS if "run" in job.verified]
@@ -50,6 +51,7 @@ def test_some_jobs_do_what_the_manifest_says() -> None:
     run_each(quick[::12])
 
 
+@prove
 @pytest.mark.slow
 def test_all_jobs_do_what_the_manifest_says() -> None:
     run_each(LOCAL)

@@ -228,12 +228,11 @@ def test_a_cause_predicted_at_forty_percent_that_never_succeeds_is_found(case: A
 
 
 def test_the_gap_that_would_be_found_shrinks_with_data(case: Audited) -> None:
-    few, many = judged(case, OTHERS), judged(case, OTHERS, batches=150)
+    few, many = judged(case, OTHERS), judged(case, OTHERS, batches=90)
     for check in (check_strata, check_calibration):
-        small, large = (check(one).check.numbers["detectable"] for one in (few, many))
-        assert 0.0 < large < small / 2
-    gap = round(check_calibration(few).check.numbers["detectable"], 2)
-    assert f"{gap:.2f}" in check_calibration(few).check.power
+        small, large = (check(one).check for one in (few, many))
+        assert 0.0 < large.numbers["detectable"] < small.numbers["detectable"] / 2
+    assert f"{small.numbers['detectable']:.2f}" in small.power
 
 
 def test_strata_of_a_sound_model_are_seldom_off(
@@ -243,10 +242,10 @@ def test_strata_of_a_sound_model_are_seldom_off(
     monkeypatch.setattr(quality, "POWER_DRAWS", 20)
     random = np.random.default_rng(0)
     off = 0
-    for _ in range(25):
+    for _ in range(10):
         drawn = {name: (p, random.binomial(15, p) / 15) for name, (p, _) in OTHERS.items()}
         off += check_strata(judged(case, drawn)).check.grade != "passed"
-    assert off <= 4
+    assert off <= 2
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,16 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jwt
 import pytest
+from starlette.testclient import TestClient
 from tests.serving import OTHER, client, site
 
 from jobsight.errors import SettingsError
+from jobsight.service.web.site import Site
 from jobsight.service.web.tokens import Tokens
 from jobsight.settings import ServeSettings
 
@@ -25,6 +27,18 @@ def slurm_token(key: bytes = KEY, algorithm: str = "HS256", **claims: object) ->
     """A token as ``scontrol token`` makes it."""
     now = int(time.time())
     return jwt.encode({"iat": now, "exp": now + 60, "sun": "bob"} | claims, key, algorithm)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """A site for tests that leave it as it is."""
+    return site(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="module")
+def bob(served: Site) -> Iterator[TestClient]:
+    with client(served) as asked:
+        yield asked
 
 
 def test_without_a_token_nothing_of_a_job_is_shown(tmp_path: Path) -> None:
@@ -59,12 +73,11 @@ def test_a_user_sees_own_jobs_alone(tmp_path: Path) -> None:
      "after=WzEsICJ4Il0", "after=../../etc/passwd", "limit=-1", "limit=1e9", "since=99999999999999"
      "9999999999"],
 )  # fmt: skip
-def test_no_filter_widens_what_is_seen(tmp_path: Path, filter_: str) -> None:
-    with client(site(tmp_path)) as asked:
-        answer = asked.get(f"/api/v1/jobs?{filter_}")
-        assert answer.status_code in (200, 422)
-        if answer.status_code == 200:
-            assert {one["user"] for one in answer.json()["jobs"]} <= {"bob"}
+def test_no_filter_widens_what_is_seen(bob: TestClient, filter_: str) -> None:
+    answer = bob.get(f"/api/v1/jobs?{filter_}")
+    assert answer.status_code in (200, 422)
+    if answer.status_code == 200:
+        assert {one["user"] for one in answer.json()["jobs"]} <= {"bob"}
 
 
 @pytest.mark.parametrize(
@@ -73,11 +86,11 @@ def test_no_filter_widens_what_is_seen(tmp_path: Path, filter_: str) -> None:
      "/login/../api/v1/jobs", "/static/%2e%2e/%2e%2e/tokens.json", "/api/v1/jobs/%2e%2e%2fhealth",
      "/api/v1/jobs/..%2f..%2fetc%2fpasswd", "/api/v1/jobs/90%00", "/metrics/../api/v1/jobs"],
 )  # fmt: skip
-def test_no_path_leads_around_the_gate(tmp_path: Path, path: str) -> None:
-    with client(site(tmp_path), None) as asked:
-        answer = asked.get(asked.base_url.copy_with(raw_path=path.encode()))
-        assert answer.status_code in (401, 404, 405)
-        assert "slurm:grid" not in answer.text and "hash" not in answer.text
+def test_no_path_leads_around_the_gate(bob: TestClient, path: str) -> None:
+    url = bob.base_url.copy_with(raw_path=path.encode())
+    answer = bob.get(url, headers={"authorization": ""})
+    assert answer.status_code in (401, 404, 405)
+    assert "slurm:grid" not in answer.text and "hash" not in answer.text
 
 
 @pytest.mark.parametrize(
