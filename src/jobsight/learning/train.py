@@ -26,6 +26,7 @@ from jobsight.learning.selection import Choice, choose_model
 from jobsight.learning.splits import PARTS
 from jobsight.learning.trained import Parts, Trained, TrainedTarget
 from jobsight.models.base import Floats, Labelled, Model
+from jobsight.models.rules import Rules
 from jobsight.models.stack import Stack
 
 __all__ = ["fit_calibrated", "fit_model", "model_names", "train"]
@@ -210,8 +211,13 @@ def _mixed(
     (_, train_part), (chosen_by, select), (calibrated_by, later) = (
         parts[name] for name in PARTS[:3]
     )
-    # Answers build frames only for the recurrent model itself: it is no member.
-    fitted = {name: one for name, one in fitted.items() if name != "lstm"}
+    # Answers build frames only for the recurrent model itself: it is no member. Neither are rules:
+    # a few rates of success each, they drew all answers towards the mean.
+    fitted = {
+        name: one
+        for name, one in fitted.items()
+        if name != "lstm" and not isinstance(one.model, Rules)
+    }
     loss = data.goal.metric(data.goal.loss)
     losses = {name: float(loss(raw[name], select.values, select.weight)) for name in fitted}
     levels = data.goal.output.levels
