@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from jobsight.jit import _cache_directory
+from jobsight.compiling import _cache_directory
 from tests.limits import PROVE
 from tests.once import FOLDER
 

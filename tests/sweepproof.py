@@ -270,7 +270,7 @@ def program(bed: HtcondorPool | SlurmCluster) -> dict[str, Any]:
     """
     kernels = bed.folder / "work/kernels"
     if not kernels.exists():
-        importlib.import_module("jobsight.jit")  # sets the folder
+        importlib.import_module("jobsight.compiling")  # sets the folder
         compiled = vars(importlib.import_module("numba.core.config"))["CACHE_DIR"]
         shutil.copytree(compiled, kernels)
         uid, gid = bed.namespace.users["alice"]

@@ -131,8 +131,8 @@ def progress_bar(label: str, *, reads_logs: bool = False) -> Iterator[Callable[[
 
 
 def _first_label(label: str) -> str:
+    from jobsight.compiling import is_compiled
     from jobsight.history.eventlog.scanner import scan
-    from jobsight.jit import is_compiled
 
     return label if is_compiled(scan) else "compiling the reader, once"
 

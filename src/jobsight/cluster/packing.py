@@ -35,7 +35,7 @@ from typing import Any
 import jobsight
 from jobsight.errors import JobsightError, OutputError, UsageError
 from jobsight.files import Kind, new_file
-from jobsight.jit import kernels_marker
+from jobsight.compiling import kernels_marker
 from jobsight.text import printable
 
 __all__ = [

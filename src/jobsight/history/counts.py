@@ -1,8 +1,8 @@
 """Counts and latest times of rows with a key, as of a decision.
 
-The rows of each key are sorted once. A decision sees a prefix of each log (`history.timelines`), so
-the count of its visible rows with a key is the difference of two binary searches per log, and no
-row past a cut can change the result.
+Keys and rows are sorted once, each pair as one number. A decision sees a prefix of each log
+(`history.timelines`), so the count of its visible rows with a key is the difference of two binary
+searches per log, and no row past a cut can change the result.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.history.timelines import History, Ints
-from jobsight.jit import kernel
 
 __all__ = ["NEVER", "CountIndex", "factorize"]
 
 NEVER = int(np.iinfo(np.int64).min)
 """The clock of a row that does not exist."""
+_NOWHERE = -(1 << 62)
 
 
 class CountIndex:
@@ -38,13 +38,9 @@ class CountIndex:
         rows, keys = np.asarray(rows, np.int64), np.asarray(keys, np.int64)
         if (keys < 0).any():
             rows, keys = rows[keys >= 0], keys[keys >= 0]
-        if (np.diff(rows) < 0).any():
-            order = np.lexsort((rows, keys))
-        else:
-            order = np.argsort(keys, kind="stable")
         self.keys = int(keys.max()) + 1 if len(keys) else 0
-        self._rows = rows[order]
-        self._start = np.searchsorted(keys[order], np.arange(self.keys + 1)).astype(np.int64)
+        self._size = len(history) + 1
+        self._places = np.sort(keys * self._size + rows)
         self._log_start = history.log_start
         self._clock = history.clock
 
@@ -56,26 +52,35 @@ class CountIndex:
             cuts: int64 (n, logs), first hidden row of each log (`History.cuts_many`).
             starts: int64 (n, logs), no row of a log before it counts; None: all count.
         """
-        found = np.zeros(len(keys), np.int64)
         first = self._log_start[None, :-1]
-        starts = first if starts is None else np.maximum(starts, first)
-        asked = np.asarray(keys, np.int64)
-        _count(self._start, self._rows, asked, _matrix(starts), _matrix(cuts), found)
+        since = first if starts is None else np.maximum(starts, first)
+        asked = np.asarray(keys, np.int64)[:, None] * self._size
+        before, end = (np.searchsorted(self._places, asked + one) for one in (since, cuts))
+        found: Ints = np.maximum(end - before, 0).sum(axis=1)
         return found
 
     def rows(self, key: int) -> Ints:
         """All rows with a key, ascending: int64."""
-        if not 0 <= key < self.keys:
-            return self._rows[:0]
-        return self._rows[self._start[key] : self._start[key + 1]]
+        first, end = np.searchsorted(self._places, [key * self._size, (key + 1) * self._size])
+        rows: Ints = self._places[first:end] - key * self._size
+        return rows
 
     def last_row(self, keys: NDArray[np.integer[Any]], cuts: Ints) -> Ints:
         """The latest visible row by clock with each key: int64 (n,), −1 for none."""
         found = np.full(len(keys), -1, np.int64)
-        asked = np.asarray(keys, np.int64)
-        first = np.ascontiguousarray(self._log_start[:-1])
-        _last(self._start, self._rows, self._clock, asked, first, _matrix(cuts), found)
+        asked = np.asarray(keys, np.int64) * self._size
+        for log, first in enumerate(self._log_start[:-1]):
+            last = np.searchsorted(self._places, asked + cuts[:, log]) - 1
+            # It may be of another key or log, or not be there.
+            row = np.append(self._places, _NOWHERE)[last] - asked
+            latest = row >= first
+            latest[latest] = self._is_later(row[latest], found[latest])
+            found[latest] = row[latest]
         return found
+
+    def _is_later(self, rows: Ints, others: Ints) -> NDArray[np.bool_]:
+        later: NDArray[np.bool_] = (others < 0) | (self._clock[rows] >= self._clock[others])
+        return later
 
     def last(self, keys: NDArray[np.integer[Any]], cuts: Ints) -> Ints:
         """The clock (µs) of `last_row`: int64 (n,), `NEVER` for none."""
@@ -99,58 +104,3 @@ def factorize(*columns: NDArray[Any]) -> Ints:
         whole = np.unique(whole * len(values) + codes, return_inverse=True)[1].astype(np.int64)
     whole[unknown] = -1
     return whole
-
-
-def _matrix(rows: Ints) -> Ints:
-    """Row numbers (n or 1, logs), contiguous as the kernels want them."""
-    return np.ascontiguousarray(rows, np.int64)
-
-
-@kernel
-def _before(rows: Ints, low: int, high: int, row: int) -> int:
-    """First place in the sorted ``rows[low:high]`` that holds `row` or a later one."""
-    while low < high:
-        middle = (low + high) // 2
-        if rows[middle] < row:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
-def _count(start: Ints, rows: Ints, keys: Ints, first: Ints, cuts: Ints, found: Ints) -> None:
-    for query in range(len(keys)):
-        key = keys[query]
-        if key < 0 or key >= len(start) - 1:
-            continue
-        low, high = start[key], start[key + 1]
-        since = first[min(query, len(first) - 1)]
-        for log in range(cuts.shape[1]):
-            if low >= high:
-                break
-            low = _before(rows, low, high, since[log])
-            end = _before(rows, low, high, cuts[query, log])
-            found[query] += end - low
-            low = end
-
-
-@kernel
-def _last(
-    start: Ints, rows: Ints, clock: Ints, keys: Ints, first: Ints, cuts: Ints, found: Ints
-) -> None:
-    for query in range(len(keys)):
-        key = keys[query]
-        if key < 0 or key >= len(start) - 1:
-            continue
-        low, high = start[key], start[key + 1]
-        for log in range(cuts.shape[1]):
-            if low >= high:
-                break
-            low = _before(rows, low, high, cuts[query, log])
-            # A place before the key's own, or before this log's first row, is none of this log.
-            if low == start[key] or rows[low - 1] < first[log]:
-                continue
-            row = rows[low - 1]
-            if found[query] < 0 or clock[row] >= clock[found[query]]:
-                found[query] = row

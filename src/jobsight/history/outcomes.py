@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.history.timelines import History, Ints
-from jobsight.jit import kernel
+from jobsight.history.whereabouts import at, preceding_in
 
 __all__ = [
     "CENSORED_KINDS",
@@ -120,8 +120,7 @@ def resolve(history: History, rows: Ints) -> pl.DataFrame:
             id).
     """
     kinds = _kinds_of_rows(history.table)
-    following = _following(kinds, history.job_rows, history.job_start, len(history))
-    found = following[rows]
+    found = _following(history, np.flatnonzero((kinds != _GOES_ON) & (history.job >= 0)), rows)
     known = found >= 0
     kind = np.where(known, kinds[found], _CODE_OF["log_ended"])
     log_end = history.log_start[history.log[rows] + 1] - 1
@@ -186,18 +185,12 @@ def _kinds_of_rows(table: pl.DataFrame) -> NDArray[np.int8]:
     return kinds
 
 
-@kernel
-def _following(kinds: NDArray[np.int8], job_rows: Ints, job_start: Ints, rows: int) -> Ints:
-    """For each row the next row of its job that settles it, −1 if none: int64 (rows,)."""
-    following = np.full(rows, -1, np.int64)
-    for job in range(len(job_start) - 1):
-        after = np.int64(-1)
-        for place in range(job_start[job + 1] - 1, job_start[job] - 1, -1):
-            row = job_rows[place]
-            following[row] = after
-            if kinds[row] != -1:
-                after = row
-    return following
+def _following(history: History, among: Ints, rows: Ints) -> Ints:
+    """The first of `among` after each row and of the same job, −1 if none: int64 (n,)."""
+    backwards = preceding_in(
+        history.job[among], len(history) - among, history.job[rows], len(history) - rows
+    )
+    return at(among, backwards)
 
 
 def judge(

@@ -171,5 +171,5 @@ def test_a_table_in_a_narrow_terminal_does_without_what_it_can_spare(
 def test_the_first_run_says_that_it_compiles(
     compiled: bool, label: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobsight.jit.is_compiled", lambda _kernel: compiled)
+    monkeypatch.setattr("jobsight.compiling.is_compiled", lambda _kernel: compiled)
     assert _first_label("reading") == label

@@ -17,7 +17,7 @@ PRACTICE = ("sweep", "node", "practise", ".")
 FOLLOWS = """
 import numpy as np
 from jobsight.history.timelines import _follow
-print(_follow(np.array([1, 2], np.int64)).tolist(), sum(_follow.stats.cache_hits.values()))
+print(_follow(np.array([1, 2], np.int64)).tolist(), sum(_follow.compiled.stats.cache_hits.values()))
 """
 
 

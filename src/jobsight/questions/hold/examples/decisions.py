@@ -19,7 +19,6 @@ from jobsight.history.counts import factorize
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import cluster_numbers, preceding
-from jobsight.jit import kernel
 from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.questions.hold.examples.twins import first_recorded
 from jobsight.questions.hold.settings import HoldSettings
@@ -159,9 +158,7 @@ def held_rows(
     logs = np.arange(history.logs)
     ends = history.rows_at(logs, np.full(history.logs, moment + 1))
     cuts = ends[history.jobs["log"].to_numpy()[asked]]
-    last = _last_of_life(
-        asked, cuts, history.job_rows, history.job_start, history.code, history.held
-    )
+    last = _last_of_life(history, asked, cuts)
     held = np.flatnonzero((last >= 0) & history.held[last])
     held = held[np.argsort(last[held], kind="stable")]
     return last[held], cuts[held]
@@ -186,24 +183,15 @@ def _last_of_life_before(history: History, rows: Ints) -> Ints:
     return np.append(among, -1)[preceding(history, among, rows)]
 
 
-@kernel
-def _last_of_life(
-    jobs: NDArray[np.integer],
-    cuts: Ints,
-    job_rows: Ints,
-    job_start: Ints,
-    code: NDArray[np.int16],
-    held: NDArray[np.bool_],
-) -> Ints:
+def _last_of_life(history: History, jobs: NDArray[np.integer], cuts: Ints) -> Ints:
     """The last row of each job before its cut that shows whether it is held, −1 if none."""
+    first, sizes = history.job_start[jobs], np.diff(history.job_start)[jobs]
+    asked = np.repeat(np.arange(len(jobs)), sizes)
+    places = np.arange(len(asked)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
+    rows = history.job_rows[places]
+    of_life = (rows < cuts[asked]) & (np.isin(history.code[rows], LIFE) | history.held[rows])
     last = np.full(len(jobs), -1, np.int64)
-    for i in range(len(jobs)):
-        low, high = job_start[jobs[i]], job_start[jobs[i] + 1]
-        place = low + np.searchsorted(job_rows[low:high], cuts[i]) - 1
-        while place >= low and not held[job_rows[place]] and code[job_rows[place]] not in LIFE:
-            place -= 1
-        if place >= low:
-            last[i] = job_rows[place]
+    last[asked[of_life]] = rows[of_life]  # of several of one job the last stays
     return last
 
 
@@ -287,21 +275,26 @@ def _groups(history: History) -> pl.Series:
     )
 
 
-@kernel
 def _batches(family: Ints, time: Ints, span: int) -> Ints:
     """Number the batches: members of one family within `span` of the first: int64 (n,)."""
-    families = 0 if len(family) == 0 else int(family.max()) + 1
-    current = np.full(families, -1, np.int64)
-    first = np.zeros(families, np.int64)
-    batch = np.empty(len(family), np.int64)
-    following = 0
-    for place in np.argsort(time, kind="mergesort"):
-        one = family[place]
-        if current[one] < 0 or time[place] - first[one] > span:
-            current[one] = following
-            first[one] = time[place]
-            following += 1
-        batch[place] = current[one]
+    by_time = np.argsort(time, kind="stable")
+    order = by_time[np.argsort(family[by_time], kind="stable")]
+    # Of each member, the place of the first that would be of the next batch: as ranks of times,
+    # since families times microseconds are no whole numbers of 64 bits.
+    times, rank = np.unique(time, return_inverse=True)
+    late = np.searchsorted(times, time + span, side="right")
+    places = family[order] * (len(times) + 1) + rank[order]
+    following = np.searchsorted(places, family[order] * (len(times) + 1) + late[order]).tolist()
+    first, place = np.zeros(len(time), np.bool_), 0
+    while place < len(time):
+        first[place] = True
+        place = following[place]
+    begun = np.empty(len(time), np.int64)
+    begun[by_time] = np.arange(len(time))
+    # Batches are numbered in the order in which they begin.
+    number = np.argsort(np.argsort(begun[order[first]]))
+    batch = np.empty(len(time), np.int64)
+    batch[order] = number[np.cumsum(first) - 1]
     return batch
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jobsight import jit
+from jobsight import compiling
 
 
 @pytest.fixture
@@ -26,17 +26,17 @@ def places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Path, Path]
 
 def test_the_cache_is_the_users_and_closed_to_others(places: tuple[Path, Path]) -> None:
     own, _ = places
-    found = Path(jit._cache_directory() or "")
+    found = Path(compiling._cache_directory() or "")
     assert found.parent.parent == own / "numba"
     for folder in (found, *found.parents[:4]):
         assert folder.stat().st_mode & 0o077 == 0
-    assert jit._cache_directory() == str(found)
+    assert compiling._cache_directory() == str(found)
 
 
 def test_temporary_files_are_the_second_choice(places: tuple[Path, Path]) -> None:
     own, shared = places
     own.parent.write_text("a file where the folder should be")
-    found = Path(jit._cache_directory() or "")
+    found = Path(compiling._cache_directory() or "")
     assert found.parent.parent == shared / "numba"
     assert found.stat().st_mode & 0o077 == 0
 
@@ -48,8 +48,8 @@ def test_each_folder_on_the_way_must_be_ours(
 ) -> None:
     own, shared = places
     own.parent.write_text("")
-    sources = shared / "numba" / jit._sources()
-    way = [shared, sources.parent, sources, sources / jit._processor()]
+    sources = shared / "numba" / compiling._sources()
+    way = [shared, sources.parent, sources, sources / compiling._processor()]
     for folder in way[:level]:
         folder.mkdir(mode=0o700)
     planted = way[level]
@@ -61,19 +61,19 @@ def test_each_folder_on_the_way_must_be_ours(
     else:
         planted.mkdir()
         planted.chmod(0o777)
-    assert jit._cache_directory() is None
+    assert compiling._cache_directory() is None
 
 
 def test_each_kind_of_processor_has_a_cache_of_its_own(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numba numbers files of machine code, which two processes would number alike."""
-    found = {jit._cache_directory()}
-    markers = {jit.kernels_marker()}
+    found = {compiling._cache_directory()}
+    markers = {compiling.kernels_marker()}
     for name, value in (("CPU_NAME", "generic"), ("CPU_FEATURES", "+sse")):
         monkeypatch.setattr(f"numba.config.{name}", value)
-        found.add(jit._cache_directory())
-        markers.add(jit.kernels_marker())
+        found.add(compiling._cache_directory())
+        markers.add(compiling.kernels_marker())
     assert len(found) == len(markers) == 3
     assert len({Path(one or "").parent for one in found}) == 1
 
@@ -82,7 +82,7 @@ def test_a_named_cache_is_taken_as_it_is(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/somewhere")
-    assert jit._cache_directory() == "/somewhere"
+    assert compiling._cache_directory() == "/somewhere"
 
 
 def test_kernels_are_loaded_without_scipy_which_still_works() -> None:
@@ -103,7 +103,7 @@ def test_whether_a_kernel_has_to_be_compiled_is_known(tmp_path: Path) -> None:
     program = """
 import numpy as np
 from jobsight.history.timelines import _follow
-from jobsight.jit import is_compiled
+from jobsight.compiling import is_compiled
 before = is_compiled(_follow)
 _follow(np.zeros(2, np.int64))
 assert (before, is_compiled(_follow)) == (False, True)
@@ -118,19 +118,19 @@ def _jobs(count: int) -> int:
 
 def test_processes_that_compile_at_once_keep_their_code_apart(tmp_path: Path) -> None:
     def record() -> Any:
-        made: Any = jit._CacheFile
+        made: Any = compiling._CacheFile
         return made(str(tmp_path), "kernel", "of one state")
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: record().save(number, f"code {number}"), range(64)))
     assert [record().load(number) for number in range(64)] == [f"code {n}" for n in range(64)]
-    assert isinstance(jit.kernel(_jobs)._cache._cache_file, jit._CacheFile)  # type: ignore[attr-defined]
+    assert isinstance(compiling.compiled(_jobs)._cache._cache_file, compiling._CacheFile)  # type: ignore[attr-defined]
 
 
 def test_functions_of_two_processes_have_no_number_in_common() -> None:
     program = """
 from numba.core.bytecode import FunctionIdentity
-from jobsight import jit
+from jobsight import compiling
 def one(): pass
 print(FunctionIdentity.from_function(one).unique_id)
 """

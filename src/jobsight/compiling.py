@@ -1,4 +1,4 @@
-"""Compiling numeric kernels with Numba: one decorator, one place for its cache.
+"""How the kernels of `jobsight.jit` are compiled with Numba, and where its cache is.
 
 Kernels release the GIL and are cached on disk, so that a command does not wait for the compiler.
 Where no cache directory is writable, kernels are compiled anew in each process and all else works.
@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import llvmlite.binding
 import numba
@@ -28,9 +28,7 @@ import numba.np.linalg
 
 from jobsight.runtime import cache_folder
 
-__all__ = ["helper", "is_compiled", "kernel", "kernels_marker"]
-
-F = TypeVar("F", bound=Callable[..., Any])
+__all__ = ["compiled", "is_compiled", "kernels_marker"]
 
 
 @cache
@@ -162,24 +160,12 @@ setattr(  # noqa: B010 - not typed
 )
 
 
-def kernel(function: F) -> F:
-    """Compile `function` in nopython mode, without the GIL, cached where a cache is writable."""
-    compiled: F = numba.njit(function, nogil=True, cache=_CACHED)
-    return compiled
-
-
-def helper(function: F) -> F:
-    """Compile `function`, which other kernels call at every byte or line, as `kernel` does.
-
-    It may neither allocate nor return arrays. In return its arrays are not reference-counted: a
-    count costs two locked instructions per array and call, more than most helpers do themselves.
-    """
-    options: dict[str, Any] = {"nogil": True, "cache": _CACHED, "_nrt": False}
-    compiled: F = numba.njit(**options)(function)
-    return compiled
+def compiled(function: Callable[..., Any], **options: Any) -> Any:
+    """Numba's function, in nopython mode, without the GIL, cached where a cache is writable."""
+    return numba.njit(nogil=True, cache=_CACHED, **options)(function)
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Whether the machine code of a kernel is in the cache; else its first call takes a while."""
-    folder, name = kernel._cache.cache_path, kernel.py_func.__name__
+    """Whether the machine code of a `jobsight.jit.Kernel` is in the cache; else its first call takes a while."""
+    folder, name = kernel.compiled._cache.cache_path, kernel.py_func.__name__
     return folder is not None and any(Path(folder).glob(f"*.{name}-*.nbi"))
