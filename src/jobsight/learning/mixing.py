@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,8 @@ USUAL = 50.0
 SUPPORT = 400
 """Batches that must teach the member that is fitted anew for half of its largest weight."""
 FOREVER = int(np.iinfo(np.int64).max)
+_FEW = 20_000
+"""Numbers that members said."""
 
 Ints = NDArray[np.int64]
 
@@ -102,7 +105,9 @@ def mix(
     now, usual, offsets = (one.copy() for one in (weights.now, weights.usual, weights.offsets))
     by_known = np.argsort(rows.known_at, kind="stable")
     moves = rows.weight * (1.0 + rows.nth.astype(np.float64)) ** -TOGETHER
-    learned = _play(
+    # Few are played sooner than Numba is imported; the numbers are the same.
+    play = _play.py_func if said.size <= _FEW else _play
+    learned = play(
         np.ascontiguousarray(scores), losses, values,
         np.array(levels), rows.weight, moves, rows.decided, by_known, rows.known_at, until, now,
         usual, weights.learned, offsets, mixed,
@@ -146,10 +151,10 @@ def _play(
                 under = 1.0 if values[one] <= level else 0.0
                 step = max(STEP, FIRST_STEPS / seen) * moves[one]
                 offsets[j] += step * (levels[j] - under)
-            eta = ETA if len(levels) else max(ETA, min(1.0, np.sqrt(FIRST_ETA / seen)))
+            eta = ETA if len(levels) else max(ETA, min(1.0, math.sqrt(FIRST_ETA / seen)))
             total = 0.0
             for k in range(members):
-                weights[k] *= np.exp(-eta * losses[one, k] * weight[one])
+                weights[k] *= math.exp(-eta * losses[one, k] * weight[one])
                 total += weights[k]
             for k in range(members):
                 weights[k] = (1.0 - SHARE) * weights[k] / total + SHARE * usual[k]

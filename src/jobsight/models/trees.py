@@ -24,6 +24,9 @@ __all__ = ["Trees"]
 
 MISSING = {"None": 0, "Zero": 1, "NaN": 2}
 LEAF = -1
+_ZERO = 1e-35
+_FEW = 200_000
+"""Rows times trees that are walked without a kernel: sooner than Numba is imported."""
 
 Ints = NDArray[np.int32]
 
@@ -72,9 +75,28 @@ class Trees:
 
     def margin(self, columns: Floats) -> Floats:
         """Sum of the leaves reached, the log-odds of a binary model: float64 (n,)."""
+        if len(columns) * len(self.roots) <= _FEW:
+            return self._margin_of_few(columns)
         out = np.zeros(len(columns))
         _walk(columns, out, np.zeros((0, columns.shape[1])), *self._arrays())
         return out
+
+    def _margin_of_few(self, columns: Floats) -> Floats:
+        """As `_walk` adds them up, all trees a level at a time, without a kernel."""
+        rows, node = np.arange(len(columns))[:, None], np.tile(self.roots, (len(columns), 1))
+        for _ in range(len(self.feature)):
+            feature = self.feature[node]
+            if (feature == LEAF).all():
+                break
+            x, missing = columns[rows, feature], self.missing[node]
+            x = np.where(np.isnan(x) & (missing != MISSING["NaN"]), 0.0, x)
+            absent = ((missing == MISSING["Zero"]) & (np.abs(x) <= _ZERO)) | np.isnan(x)
+            goes_left = np.where(absent, self.default_left[node], x <= self.threshold[node])
+            child = np.where(goes_left, self.left[node], self.right[node])
+            node = np.where(feature == LEAF, node, child)
+        # One after the other, as in the kernel: sums in another order are others.
+        margin: Floats = np.cumsum(np.pad(self.value[node], ((0, 0), (1, 0))), axis=1)[:, -1]
+        return margin
 
     def contributions(self, columns: Floats) -> Floats:
         """What each column adds to each row's margin: float64 (n, columns).
@@ -178,7 +200,7 @@ def _walk(
                 x = columns[row, feature[node]]
                 if np.isnan(x) and missing[node] != 2:
                     x = 0.0
-                zero = missing[node] == 1 and abs(x) <= 1e-35
+                zero = missing[node] == 1 and abs(x) <= _ZERO
                 if zero or (missing[node] == 2 and np.isnan(x)):
                     child = left[node] if default_left[node] else right[node]
                 elif x <= threshold[node]:

@@ -80,6 +80,25 @@ def test_the_kernel_is_the_formula(
     assert after.now.sum() == pytest.approx(1.0) == after.usual.sum()
 
 
+@pytest.mark.parametrize("levels", [(), (0.1, 0.5, 0.9)])
+def test_few_rows_are_mixed_to_the_same_bits_as_many(
+    levels: tuple[float, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(1)
+    shape = (300, 5, len(levels)) if levels else (300, 5)
+    values = random.random(300) if levels else random.random(300) < 0.7
+    first = Weights(*[random.dirichlet(np.ones(5))] * 2, USUAL, np.zeros(len(levels)))
+
+    def mixed() -> list[bytes]:
+        said = np.random.default_rng(2).uniform(0.01, 0.99, shape)
+        found, after = mix(said, times_of(values, 25), first, levels=levels)
+        return [one.tobytes() for one in (found, after.now, after.usual, after.offsets)]
+
+    few = mixed()
+    monkeypatch.setattr("jobsight.learning.mixing._FEW", 0)
+    assert mixed() == few
+
+
 EVEN = Weights(np.full(2, 0.5), np.full(2, 0.5), USUAL)
 
 

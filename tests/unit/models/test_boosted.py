@@ -61,7 +61,9 @@ def test_trees_start_from_the_rate_of_the_finest_cause(model: Boosted) -> None:
 @pytest.mark.parametrize(
     "parameters", [{}, {"zero_as_missing": True}, {"use_missing": False}], ids=str
 )
-def test_every_kind_of_missing_value(parameters: dict[str, bool]) -> None:
+def test_every_kind_of_missing_value(
+    parameters: dict[str, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
     import lightgbm
 
     random = np.random.default_rng(3)
@@ -72,9 +74,12 @@ def test_every_kind_of_missing_value(parameters: dict[str, bool]) -> None:
     settings = {"objective": "binary", "verbosity": -1, "num_threads": 1, **parameters}
     booster = lightgbm.train(settings, lightgbm.Dataset(columns, success.astype(float)), 20)
     asked = np.concatenate([columns, [[np.nan] * 3, [0.0] * 3, [1e-36, -1e-36, 0.0]]])
-    margin = Trees.from_dump(booster.dump_model()).margin(asked)
+    trees = Trees.from_dump(booster.dump_model())
+    margin = trees.margin(asked)
     expected = booster.predict(asked, raw_score=True)
     np.testing.assert_allclose(margin, expected, rtol=0, atol=1e-12)
+    monkeypatch.setattr("jobsight.models.trees._FEW", 0)
+    assert trees.margin(asked).tobytes() == margin.tobytes()  # many rows, by the kernel
 
 
 def test_contributions_add_up_to_the_margin(model: Boosted) -> None:
