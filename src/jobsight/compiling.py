@@ -166,6 +166,6 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Whether the machine code of a `jobsight.jit.Kernel` is in the cache; else its first call takes a while."""
+    """Whether the code of a `jobsight.jit.Kernel` is in the cache; else its first call is slow."""
     folder, name = kernel.compiled._cache.cache_path, kernel.py_func.__name__
     return folder is not None and any(Path(folder).glob(f"*.{name}-*.nbi"))

@@ -39,6 +39,7 @@ from jobsight.cli.served import ready_for
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
 from jobsight.errors import JobsightError, SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
+from jobsight.history.reasons import kept_masks
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.questions.hold.answering.answer import Answerer
@@ -201,9 +202,8 @@ def _answers(
 
     With an `owner`, not for jobs of others.
     """
-    answerer = answerers.first
     if not asked:
-        held = answerer.held(moment, current_jobs(answerer.history, moment))
+        held = answerers.held(moment, current_jobs(answerers.history, moment))
         if owner is not None:
             held = held.filter((held["owner"] == owner).fill_null(True))
             if unknown := held["owner"].null_count():
@@ -231,7 +231,7 @@ def _open(
         note_shortened(len(ready.tables.shortened))
     if given is not None:
         refuse_before(given, int(history.clock.min()), "event")
-    with stages() as progress:
+    with stages() as progress, kept_masks():
         progress("indexing")
         if model is None:
             answerers = (
@@ -241,7 +241,9 @@ def _open(
             )
         else:
             own = settings.of("hold", HoldSettings)
-            answerers = Answerers(Answerer(history, own, named, here=here), {})
+            answerers = Answerers.of(
+                history, lambda labels: Answerer(history, own, named, here=here, labels=labels)
+            )
     end = int(history.clock.max())
     if given is not None:
         return answerers, given, format_micros(given)

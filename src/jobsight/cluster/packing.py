@@ -33,9 +33,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import jobsight
+from jobsight.compiling import kernels_marker
 from jobsight.errors import JobsightError, OutputError, UsageError
 from jobsight.files import Kind, new_file
-from jobsight.compiling import kernels_marker
 from jobsight.text import printable
 
 __all__ = [

@@ -54,15 +54,9 @@ def _sites(history: History) -> pl.Series:
     starts = history.code == EventCode.EXECUTE
     sources = pl.Series((starts | (history.code == EventCode.HELD)) & (history.job >= 0))
     rows = history.table.with_columns(job=history.job, start=starts).filter(sources)
-    texts = [
-        rows["slot"],
-        rows["host"],
-        # Only a hold's own words are about the place where it ran.
-        rows["reason"].set(rows["start"], None),
-    ]
-    found = reasons.sites(texts[0], rows["attributes"])
-    for text in texts[1:]:
-        found = found.fill_null(reasons.sites(text, rows["attributes"]))
+    # Only a hold's own words are about the place where it ran.
+    said = rows["reason"].set(rows["start"], None)
+    found = reasons.sites(rows["attributes"], rows["slot"], rows["host"], said)
     # A start at an unknown place ends what was known of the place before it.
     marked = pl.when(rows["start"]).then(found.fill_null("")).otherwise(found)
     known = rows.select("job", site=marked).select(pl.col("site").forward_fill().over("job"))

@@ -7,19 +7,27 @@ everything here is bounded, and no text raises an error. The shapes are from HTC
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
+import msgspec
 import polars as pl
 
+from jobsight.errors import OutputError
+from jobsight.files import new_file
 from jobsight.history.adjson import parse_ad
+from jobsight.runtime import cache_folder
 
 __all__ = [
     "MASK_LENGTH",
     "MemoryFigures",
     "exit_told",
+    "kept_masks",
     "mask",
     "masked",
     "memory_figures",
@@ -39,6 +47,9 @@ _READ_LENGTH = 1500
 _REMEMBERED = 1 << 14
 """Texts whose answers are kept: a history is often indexed again with a few more rows. None is
 longer than `_READ_LENGTH`, so that they take little memory."""
+_FEW_MASKS = 100
+"""So many are made again each time, rather than written."""
+_MASKS: dict[str, str] = {}
 
 _SLOT = re.compile(r"[\w.-]{1,80}@[\w.@-]{1,160}")
 _URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,20})://([^\s/|'\"<>()]{1,255})[^\s|'\"<>()]{0,800}")
@@ -70,10 +81,39 @@ def mask(reason: str | None) -> str:
     reason names become ``<site>`` and ``<origin>``; other digits become ``#``, but small numbers
     after *code*, *errno*, *signal* and *status*. None and blank texts give "".
     """
-    return _mask((reason or "")[:_READ_LENGTH])
+    text = (reason or "")[:_READ_LENGTH]
+    found = _MASKS.get(text)
+    if found is None:
+        if len(_MASKS) >= _REMEMBERED:
+            _MASKS.clear()
+        found = _MASKS[text] = _mask(text)
+    return found
 
 
-@lru_cache(_REMEMBERED)
+@contextlib.contextmanager
+def kept_masks() -> Iterator[None]:
+    """Masks are known from the calls before this one, on this machine: each takes 0.1 ms to make.
+
+    They are in ``~/.cache/jobsight`` (``XDG_CACHE_HOME``); nothing is lost with them.
+    """
+    cache = cache_folder()
+    if cache is None:
+        yield
+        return
+    # Of this state of the patterns.
+    state = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+    file = Path(cache) / "masks" / f"{state}.json"
+    with contextlib.suppress(OSError, msgspec.DecodeError):
+        _MASKS.update(msgspec.json.decode(file.read_bytes(), type=dict[str, str]))
+    known = len(_MASKS)
+    yield
+    if len(_MASKS) - known >= _FEW_MASKS:
+        with contextlib.suppress(OSError, OutputError):
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with new_file(file) as place:
+                place.write_bytes(msgspec.json.encode(_MASKS))
+
+
 def _mask(reason: str) -> str:
     text = _clean(reason)
     slot = _SLOT.search(text)
@@ -162,11 +202,13 @@ def site(text: str | None, attributes: str | None = None) -> str | None:
     return _site_of_attributes(attributes) or _site_of_text(_clean(text))
 
 
-def sites(texts: pl.Series, attributes: pl.Series) -> pl.Series:
-    """`site` of each row: strings (n,), null where unknown."""
+def sites(attributes: pl.Series, *texts: pl.Series) -> pl.Series:
+    """`site` of each row, by the first of its texts that names one: strings (n,), or null."""
     named = attributes.str.contains("GLIDEIN_Site", literal=True)
     found = over_unique(attributes.set(~named.fill_null(value=False), None), _site_of_attributes)
-    return found.fill_null(over_unique(texts, lambda text: _site_of_text(_clean(text))))
+    for one in texts:
+        found = found.fill_null(over_unique(one, lambda text: _site_of_text(_clean(text))))
+    return found
 
 
 _SITE_ATTRIBUTES = ("MATCH_EXP_JOBGLIDEIN_Site", "JOBGLIDEIN_Site", "MATCH_GLIDEIN_Site")

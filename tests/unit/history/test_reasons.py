@@ -1,5 +1,6 @@
 import json
 import unicodedata
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -132,7 +133,7 @@ def test_the_ad_goes_before_the_slot_and_means_the_same_place() -> None:
 def test_sites_of_columns() -> None:
     texts = pl.Series(["slot1@a1@h", "slot1@b1@h", None])
     ads = pl.Series([None, json.dumps({"MATCH_GLIDEIN_Site": "C1"}), None], dtype=pl.String)
-    assert reasons.sites(texts, ads).to_list() == ["a1", "c1", None]
+    assert reasons.sites(ads, texts).to_list() == ["a1", "c1", None]
 
 
 def test_missing_file() -> None:
@@ -166,10 +167,28 @@ def test_memory_figures() -> None:
 
 def test_of_a_long_text_no_more_is_kept_than_is_read() -> None:
     text = "Error from slot1@site@h: a://host/f timed out " + "x" * 5000
-    reasons._mask.cache_clear()
+    reasons._MASKS.clear()
     reasons._origin.cache_clear()
     for tail in ("a", "b"):
         reasons.mask(text + tail)
         reasons.origin(text + tail)
-    assert reasons._mask.cache_info().currsize == 1
+    assert len(reasons._MASKS) == 1
     assert reasons._origin.cache_info().currsize == 1
+
+
+@pytest.mark.parametrize("damage", [None, b"", b'{"a": 1}'])
+def test_masks_are_kept_between_calls(
+    damage: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    texts = [f"Error from slot1@{chr(97 + number % 26)}{number}@h: code 2" for number in range(150)]
+    reasons._MASKS.clear()
+    with reasons.kept_masks():
+        masks = [reasons.mask(text) for text in texts]
+    (kept,) = (tmp_path / "jobsight" / "masks").iterdir()
+    if damage is not None:
+        kept.write_bytes(damage)
+    reasons._MASKS.clear()
+    with reasons.kept_masks():
+        assert len(reasons._MASKS) == (150 if damage is None else 0)
+        assert [reasons.mask(text) for text in texts] == masks

@@ -6,24 +6,30 @@ answers; where there is none either, today's rules and the history's own rates d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from jobsight.errors import ModelError
+from jobsight.history.labels import RowLabels, label_rows
+from jobsight.history.timelines import History
 from jobsight.learning.champions import champion_of, open_registry, unusable
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.registry import DEFAULT
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.lookup import HeldName, find_held
+from jobsight.questions.hold.examples.decisions import held_jobs
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
-    from jobsight.history.timelines import History
     from jobsight.learning.registry import Entry, Registry
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
@@ -33,53 +39,68 @@ __all__ = ["Answerers", "answers_for", "choose_answerers"]
 
 @dataclass(frozen=True)
 class Answerers:
-    """The answerers of one history: one for all jobs, or several by access point.
+    """Who answers for the jobs of one history, by access point; each is indexed when first asked.
 
     Attributes:
-        first: any of them; of jobs that are in `by_access_point` no more than what they are.
-        by_access_point: the one for the jobs of an access point, where it is not `first`.
+        history: the indexed log.
+        labels: of its rows.
+        by_access_point: gives the one for the jobs of an access point.
+        otherwise: gives the one for all others.
     """
 
-    first: Answerer
-    by_access_point: Mapping[str | None, Answerer]
+    history: History
+    labels: RowLabels
+    by_access_point: Mapping[str | None, Callable[[], Answerer]]
+    otherwise: Callable[[], Answerer]
+
+    @classmethod
+    def of(cls, history: History, make: Callable[[RowLabels], Answerer]) -> Answerers:
+        """One for all jobs."""
+        labels = label_rows(history)
+        return cls(history, labels, {}, cache(partial(make, labels)))
+
+    def held(self, moment: int, jobs: NDArray[np.integer] | None = None) -> pl.DataFrame:
+        """The jobs held at `moment` (µs): see `held_jobs`."""
+        return held_jobs(self.history, moment, self.labels, jobs)
 
     def answer(self, held: pl.DataFrame, moment: int) -> list[Answer]:
-        """The answers for held jobs, in their order (see `Answerer.answer`)."""
-        if not self.by_access_point:
-            return self.first.answer(held, moment)
-        places: dict[int, tuple[Answerer, list[int]]] = {}
+        """The answers for held jobs, in their order (see `Answerer.answer`).
+
+        Raises:
+            ModelError: a champion cannot be used; says how to go on without it.
+        """
+        places: dict[Callable[[], Answerer], list[int]] = {}
         for place, access_point in enumerate(held["access_point"]):
-            answerer = self.by_access_point.get(access_point, self.first)
-            places.setdefault(id(answerer), (answerer, []))[1].append(place)
+            make = self.by_access_point.get(access_point, self.otherwise)
+            places.setdefault(make, []).append(place)
         answers = [
             pair
-            for answerer, rows in places.values()
-            for pair in zip(rows, answerer.answer(held[rows], moment), strict=True)
+            for make, rows in places.items()
+            for pair in zip(rows, make().answer(held[rows], moment), strict=True)
         ]
         return [answer for _, answer in sorted(answers, key=lambda pair: pair[0])]
 
 
 def choose_answerers(history: History, settings: Settings, *, here: str | None = None) -> Answerers:
-    """Index a history for the champions.
+    """The champions for a history.
 
     Args:
         history: of the jobs asked about.
         settings: where the registry is; what the answers need.
         here: name of this machine's schedd, see `Answerer`.
-
-    Raises:
-        ModelError: a champion cannot be used; says how to go on without it.
     """
     champions = _champions(history, open_registry(settings))
-    by_access_point: dict[str | None, Answerer] = {}
-    answerers: dict[str | None, Answerer] = {}
-    for access_point, entry in champions.items():
-        key = None if entry is None else entry.digest
-        if key not in answerers:
-            answerers[key] = _answerer(history, settings, entry, here)
-        by_access_point[access_point] = answerers[key]
-    first = next(iter(by_access_point.values()))
-    return Answerers(first, by_access_point if len(answerers) > 1 else {})
+    labels = label_rows(history)
+    entries = {None if entry is None else entry.digest: entry for entry in champions.values()}
+    made = {
+        digest: cache(partial(_answerer, history, settings, entry, here, labels))
+        for digest, entry in entries.items()
+    }
+    by_access_point = {
+        access_point: made[None if entry is None else entry.digest]
+        for access_point, entry in champions.items()
+    }
+    return Answerers(history, labels, by_access_point, next(iter(by_access_point.values())))
 
 
 def _champions(history: History, registry: Registry) -> dict[str | None, Entry | None]:
@@ -97,15 +118,19 @@ def _champions(history: History, registry: Registry) -> dict[str | None, Entry |
 
 
 def _answerer(
-    history: History, settings: Settings, entry: Entry | None, here: str | None
+    history: History,
+    settings: Settings,
+    entry: Entry | None,
+    here: str | None,
+    labels: RowLabels,
 ) -> Answerer:
-
+    own = settings.of("hold", HoldSettings)
     if entry is None:
-        return Answerer(history, settings.of("hold", HoldSettings), None, here=here)
+        return Answerer(history, own, None, here=here, labels=labels)
     try:
-        network = settings.of("hold", HoldSettings).lstm.network
+        network = own.lstm.network
         model = ModelDir.open(entry.folder, HOLD, network=network, only_chosen=True)
-        return Answerer(history, settings.of("hold", HoldSettings), model, here=here)
+        return Answerer(history, own, model, here=here, labels=labels)
     except ModelError as error:
         raise unusable("hold", entry.cluster, error) from None
 
@@ -114,8 +139,7 @@ def answers_for(
     answerers: Answerers, asked: Sequence[HeldName], moment: int
 ) -> tuple[list[Answer], list[str]]:
     """The answers for the held jobs that ids name as of a moment (µs); what is wrong with ids."""
-    answerer = answerers.first
-    held, problems = find_held(answerer, [one.job for one in asked], moment)
+    held, problems = find_held(answerers, [one.job for one in asked], moment)
     answers = [
         answer
         for answer in answerers.answer(held, moment)
@@ -126,7 +150,7 @@ def answers_for(
         for one in asked
         if one.access_point is not None
         and not any(_is_of(answer, one) for answer in answers)
-        and len(find_held(answerer, [one.job], moment)[0])
+        and len(find_held(answerers, [one.job], moment)[0])
     ]
     return answers, problems + elsewhere
 

@@ -142,7 +142,7 @@ def _held_groups(ready: Ready, owner: str | None) -> list[dict[str, Any]]:
         return []
     moment = max(ready.end, now_micros())
     answerers = ready.held()
-    held = answerers.first.held(moment, current_jobs(answerers.first.history, moment))
+    held = answerers.held(moment, current_jobs(answerers.history, moment))
     # A log need not name owners; documents may know them from elsewhere.
     named = ready.tables.jobs.table.filter(pl.col("state") == State.HELD.value)
     owners: dict[str, str | None] = dict(named.select("id", "owner").iter_rows())

@@ -52,10 +52,10 @@ def outages(history: History | None, end: int, hours: int, owner: str | None) ->
     rows = np.flatnonzero(chosen)
     holds, at = table[rows], (history.time[rows] - start) // step
     codes = [None if one is None else hold_name(one) for one in holds["hold_code"]]
-    places = sites(holds["slot"], holds["attributes"])
+    places = sites(holds["attributes"], holds["slot"], holds["reason"])
     named = {
         "causes": pl.Series(codes, dtype=pl.String).fill_null("hold code unknown"),
-        "sites": places.fill_null(sites(holds["reason"], holds["attributes"])),
+        "sites": places,
         "origins": origins(holds["reason"]),
     }
     counted = {name: _counted(names, at) for name, names in named.items()}

@@ -17,7 +17,7 @@ from jobsight.clock import format_micros
 from jobsight.codes import EventCode
 from jobsight.documents import condor_id
 from jobsight.history.adjson import parse_ad
-from jobsight.history.labels import label_rows
+from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
@@ -151,6 +151,7 @@ class Answerer:
         model: ModelDir | None = None,
         *,
         here: str | None = None,
+        labels: RowLabels | None = None,
     ) -> None:
         """Index `history`.
 
@@ -159,6 +160,7 @@ class Answerer:
             settings: the costs; and, without a model, what counts as success.
             model: trained; None: rules and this log's own rates answer, uncalibrated.
             here: name of this machine's schedd: commands need not name it where it is the only one.
+            labels: of `history`, if at hand.
 
         Raises:
             ModelError: the model was trained as of holds.
@@ -169,9 +171,9 @@ class Answerer:
         self._costs: Costs = settings.costs
         self._settings = settings if model is None else model.settings
         self._model = model
-        among = set(history.jobs["access_point"].drop_nulls())
+        among = set(history.jobs["access_point"].unique().drop_nulls())
         self._schedd = lru_cache(maxsize=None)(partial(Schedd.of, among=among, here=here))
-        self._labels = label_rows(history)
+        self._labels = labels or label_rows(history)
         table = hold_decisions(history, self._settings, self._labels).table
         self._settled = table.filter("kept", pl.col("outcome").is_not_null())
         self._index = FindingIndex(history, self._labels, table)

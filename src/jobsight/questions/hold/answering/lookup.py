@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from urllib.parse import unquote
 
 import numpy as np
@@ -15,7 +15,6 @@ from jobsight.clock import format_micros
 from jobsight.errors import UsageError
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId, parse_job_id, parse_job_name
-from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.text import counted, printable
 
 __all__ = ["HeldName", "current_jobs", "find_held", "held_names"]
@@ -87,13 +86,24 @@ def _last_recorded(history: History, moment: int) -> Ints:
     return last
 
 
+class Asked(Protocol):
+    """Who knows which jobs of a history are held."""
+
+    @property
+    def history(self) -> History:
+        """The indexed log."""
+
+    def held(self, moment: int, jobs: NDArray[np.integer]) -> pl.DataFrame:
+        """As `Answerer.held`."""
+
+
 def find_held(
-    answerer: Answerer, asked: Sequence[JobId], moment: int
+    answerer: Asked, asked: Sequence[JobId], moment: int
 ) -> tuple[pl.DataFrame, list[str]]:
     """The held jobs that ids name, and what is wrong with the ids that name none.
 
     Args:
-        answerer: of the history.
+        answerer: of the history, or several.
         asked: ids; one without a proc names every job of its cluster.
         moment: µs.
 
