@@ -124,7 +124,7 @@ def test_processes_that_compile_at_once_keep_their_code_apart(tmp_path: Path) ->
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: record().save(number, f"code {number}"), range(64)))
     assert [record().load(number) for number in range(64)] == [f"code {n}" for n in range(64)]
-    assert isinstance(compiling.compiled(_jobs)._cache._cache_file, compiling._CacheFile)  # type: ignore[attr-defined]
+    assert isinstance(compiling.compiled(_jobs)._cache._cache_file, compiling._CacheFile)
 
 
 def test_functions_of_two_processes_have_no_number_in_common() -> None:

@@ -87,7 +87,8 @@ def test_few_rows_are_mixed_to_the_same_bits_as_many(
     random = np.random.default_rng(1)
     shape = (300, 5, len(levels)) if levels else (300, 5)
     values = random.random(300) if levels else random.random(300) < 0.7
-    first = Weights(*[random.dirichlet(np.ones(5))] * 2, USUAL, np.zeros(len(levels)))
+    even = random.dirichlet(np.ones(5))
+    first = Weights(even, even, USUAL, np.zeros(len(levels)))
 
     def mixed() -> list[bytes]:
         said = np.random.default_rng(2).uniform(0.01, 0.99, shape)
