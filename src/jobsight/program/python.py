@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from jobsight.program.pythonpaths import OPENERS, Opened, dotted, opened_in, running_in, writings
+
 __all__ = ["Import", "Opened", "PythonError", "PythonText", "catches", "dotted"]
 
 _MAGIC = {"__file__", "__name__", "__doc__", "__builtins__", "__spec__", "__path__", "__package__",
@@ -43,12 +45,6 @@ _TWO_FORMS = (
     (re.compile(r"`[^`]+`"), "repr(...)"),
     (re.compile(r"(?<!\w)ur[\"']"), "u\"...\""),
 )  # fmt: skip
-_OPENERS = frozenset({"open", "io.open", "gzip.open", "bz2.open", "lzma.open", "tarfile.open",
-                      "zipfile.ZipFile"})  # fmt: skip
-_WRITES = re.compile(
-    r"\b(?:savefig|to_\w+|save\w*|dump|write\w*|mkdir|makedirs|copy\w*|move|rename|subprocess|system|popen"
-    r"|check_call|check_output|Popen|touch|extractall|urlretrieve|download\w*|symlink\w*|mkdtemp|File)\b"
-)  # fmt: skip
 
 
 class PythonError(NamedTuple):
@@ -67,27 +63,6 @@ class Import(NamedTuple):
     full: str
     line: int
     column: int
-
-
-class Opened(NamedTuple):
-    """A file opened by a constant name."""
-
-    path: str
-    mode: str
-    line: int
-    column: int
-    sure: bool
-    """It is opened whenever the program runs, and nothing catches the failure."""
-
-
-def dotted(node: ast.AST) -> str:
-    """``os.path.join`` of such an expression, "" of any other."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        front = dotted(node.value)
-        return f"{front}.{node.attr}" if front else ""
-    return ""
 
 
 def catches(node: ast.AST, around: tuple[ast.AST, ...], *errors: str) -> bool:
@@ -164,6 +139,18 @@ class PythonText:
             dotted(one.targets[0]): one.value for one, _ in self.nodes
             if isinstance(one, ast.Assign) and self.stores[dotted(one.targets[0])] == 1
         }  # fmt: skip
+
+    @cached_property
+    def handles(self) -> frozenset[str]:
+        """Names that are open files, and nothing else."""
+        bound = [(one.optional_vars, one.context_expr) for node, _ in self.nodes
+                 if isinstance(node, ast.With) for one in node.items]  # fmt: skip
+        bound += [(ast.Name(name), value) for name, value in self.values.items()]
+        return frozenset(
+            name.id for name, value in bound
+            if isinstance(name, ast.Name) and self.stores[name.id] == 1
+            and isinstance(value, ast.Call) and dotted(value.func) == "open"
+        )  # fmt: skip
 
     @cached_property
     def containers(self) -> dict[str, ast.Dict | ast.List | ast.Tuple]:
@@ -262,31 +249,8 @@ class PythonText:
 
     @cached_property
     def opened(self) -> list[Opened]:
-        """Files that are opened by constant names."""
-        found: list[Opened] = []
-        for name, call, around in self.calls:
-            reader = (
-                name.rpartition(".")[2].startswith(("read_", "load", "genfromtxt")) and "." in name
-            )
-            if not (name in _OPENERS or (reader and name.count(".") == 1)):
-                continue
-            path = call.args[0] if call.args else None
-            if not (isinstance(path, ast.Constant) and isinstance(path.value, str)):
-                continue
-            mode: object = "r"
-            if not reader:
-                given = (
-                    call.args[1]
-                    if len(call.args) > 1
-                    else next(
-                        (one.value for one in call.keywords if one.arg == "mode"), ast.Constant("r")
-                    )
-                )
-                mode = given.value if isinstance(given, ast.Constant) else "?"
-            sure = not any(isinstance(one, ast.Try | ast.If | ast.FunctionDef | ast.AsyncFunctionDef
-                                      | ast.Lambda) for one in around)  # fmt: skip
-            found.append(Opened(path.value, str(mode), call.lineno, call.col_offset + 1, sure))
-        return found
+        """Files that are opened or written by names that are known."""
+        return list(opened_in(self.calls, self.values, running_in(self.calls, self.stores)))
 
     @cached_property
     def opened_arguments(self) -> list[int]:
@@ -313,13 +277,11 @@ class PythonText:
     @cached_property
     def may_write(self) -> bool:
         """Whether it may write files other than those of `opened`."""
-        opens = sum(name in _OPENERS for name, _, _ in self.calls)
-        constant = len([one for one in self.opened if one.mode != "?"])
-        return (
-            self.tree is None
-            or bool(_WRITES.search(self.text.replace(".write(", "(")))
-            or opens > constant
-        )
+        known = {(one.line, one.column): one for one in self.opened if one.mode != "?"}
+        opens = {(one.lineno, one.col_offset + 1) for name, one, _ in self.calls
+                 if name in OPENERS}  # fmt: skip
+        saved = sum(one.mode == "w" for place, one in known.items() if place not in opens)
+        return self.tree is None or bool(opens - known.keys()) or writings(self.text) > saved
 
     @cached_property
     def constants(self) -> dict[str, float]:

@@ -183,6 +183,13 @@ class Site:
                     return None
         return frozenset(names)
 
+    def module_text(self, name: str) -> str | None:
+        """The file of a module with its version; None: unknown."""
+        for path in (root / f"{name}{end}" for root in self.modulefiles for end in (".lua", "")):
+            if name and ".." not in name and path.is_file():
+                return path.read_text("utf-8", "replace")[:_LARGEST]
+        return None
+
 
 def _span(text: str) -> float | None:
     try:

@@ -89,6 +89,22 @@ def test_what_it_runs_is_followed() -> None:
         "open(9, file='a.nml', status='old')\nend program\n",
         "seq 3 > a\ntrap 'rm -f a' EXIT\nsort a\nmv a b\nsort b\nseq 2 > a\ngzip -k a\ncat a\n",
         "seq 3 > a\ngzip a\nif [ -f x ]; then rm a.gz; fi\nzcat a.gz\nrm -f c\n/f.x\nsort c\n",
+        "module load anaconda3\nconda activate fit\n",
+        "cat > a.py <<'A'\nfor n in 1, 2:\n    print(f'${n:.2f} ${n}')\nA\nn=3\npython3 a.py\n",
+        "ls *.sh | parallel 'sort {} > {.}.out'\nparallel -j2 'a {}' ::: 1 2\n",
+        'calc() { awk "BEGIN { print $1 }"; }\ncalc 3\n',
+        "W=$(mktemp -d)\nexport TMPDIR=$W\n/fill\ncp $W/a.txt x\n=== a.txt\n1\n",
+        "for i in 1 2; do /a $i & done\nsleep 60\nkill %1\n",
+        "for i in 1 2; do /a $i & done\nwhile pgrep a; do sleep 1; done\ncat out\n",
+        "make clean\nmake a.o b\n=== Makefile\nB = b\nclean:\n$(B):\n%.o:\n\tcc $@\n",
+        '[ -n "$X" ] && mkdir a && sort no.txt\ntrue\n',
+        "python3 a.py\n=== a.py\nimport os\ndef main():\n    if os.path.exists('x.csv'):\n"
+        "        return\n    open('x.csv')\nmain()\n",
+        "python3 a.py\n=== a.py\nfrom tools import fill\nfill()\nopen('out/x.csv', 'w')\n"
+        "print(open('made.txt').read())\n=== tools.py\nimport os\ndef fill():\n"
+        "    os.makedirs('out')\n    os.system('seq 3 > made.txt')\n",
+        "python3 a.py\nsort results/x_1.csv\n=== a.py\nimport os\nos.makedirs('results')\n"
+        "for k in range(3):\n    open(f'results/x_{k}.csv', 'w')\n",
         "OPTS='-k 1 -r'\nsort $OPTS a.txt\n=== a.txt\n1\n",
     ],
 )
@@ -136,7 +152,40 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
         ),
         ("python3 a.py\n=== a.py\nimport zipfile\nzipfile.ZipFile('no.zip')\n", 2, "JS109"),
         ("#SBATCH -n 4\nexport OMP_NUM_THREADS=$SLURM_CPUS_ON_NODE\nsrun -n 4 /a\n", 5, "JS209"),
-        ("module load anaconda3\nconda activate fit\n", 5, "JS329"),
+        ("module load gcc\nconda activate fit\n", 5, "JS329"),
+        ('W=$(mktemp -d)\ncp "$W"/a.txt x\n=== a.txt\n1\n', 5, "JS117"),
+        ("gcc -o a a.cpp\n=== a.cpp\n#include <iostream>\nint main() {}\n", 4, "JS337"),
+        ("conda env create -f env.yml\n", 4, "JS101"),
+        ("python3 -m pip install -q -r reqs.txt\n", 4, "JS101"),
+        ("for i in 1 2; do /a $i & done\ncat out.*\n", 4, "JS312"),
+        ("make clean && make plots\n=== Makefile\nclean:\n%.o:\n\tcc $@\n", 4, "JS114"),
+        (
+            "python3 a.py\n=== a.py\nimport json\nwith open('a.py') as f:\n    json.loads(f)\n",
+            3,
+            "JS334",
+        ),
+        ("python3 a.py\n=== a.py\nimport json\njson.load('a.json')\n", 2, "JS334"),
+        (
+            "python3 a.py t.csv\n=== t.csv\nx,y\n1,2\n=== a.py\nimport csv, sys\n"
+            "rows = list(csv.DictReader(open(sys.argv[1])))\nprint([r['z'] for r in rows])\n",
+            3,
+            "JS339",
+        ),
+        (
+            "python3 a.py\n=== a.py\nimport os\nOUT = os.path.join('no', 'x')\ndef main():\n"
+            "    for k in range(3):\n        open(f'{OUT}/{k}.txt', 'w')\n"
+            "if __name__ == '__main__':\n    main()\n",
+            5,
+            "JS109",
+        ),
+        (
+            "python3 a.py\n=== a.py\nfrom pathlib import Path\nIN = Path('a.tsv')\n"
+            "IN.read_text()\nPath('b.tsv').write_text('1')\n",
+            3,
+            "JS109",
+        ),
+        ("Rscript a.R\n=== a.R\nf <- 'a.csv'\nd <- read.csv(f)\n", 2, "JS112"),
+        ("Rscript a.R\n=== a.R\nwrite.csv(mtcars, 'out/a.csv')\n", 1, "JS112"),
     ],
 )
 def test_errors_are_at_their_lines(body: str, line: int, code: str) -> None:

@@ -25,7 +25,7 @@ _LINES = (
     rf"sed\s+[\"']?{_EXPRESSION}[\"']*q;d[\"']?\s+{_NAME}",
     rf"head\s+-n?\s*[\"']?{_EXPRESSION}[\"']?\s+{_NAME}\s*\|\s*tail",
     rf"awk\s+[\"']NR\s*==\s*[\"']*{_EXPRESSION}[^|;]*?[\"']\s+{_NAME}",
-    rf"awk\s+-v\s*(?P<v>\w+)=[\"']?{_EXPRESSION}[\"']?\s+'NR\s*==\s*(?P=v)\b[^']*'\s+{_NAME}",
+    rf"awk\s+-v\s*(?P<v>\w+)=[\"']?{_EXPRESSION}[\"']?\s+'NR\s*==\s*(?P=v)\b(?!\s*[-+*/])[^']*'\s+{_NAME}",
 )
 """Ways to take one line of a file: the number of the line, and the file."""
 

@@ -197,6 +197,9 @@ def _linked(job: Job) -> Iterator[Hit]:
             plain = not {"-c", "-E", "-S"} & set(words) and not any("$" in one for one in words)
             if not plain or any(one.startswith(("-lm", "-fopenmp", "-qopenmp")) for one in words):
                 continue
+        bare = name in ("gcc", "cc", "clang") and not {"-c", "-E", "-S", "-lstdc++"} & set(words)
+        if program.language == "cpp" and bare and re.search(r"\bstd::|<iostream>", source.text):
+            yield hit(program.command, f"{name} does not link the library of C++", "g++")
         text = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", "", source.text, flags=re.S)
         plain_c = program.language == "c" and name.startswith(("gcc", "cc", "clang"))
         if plain_c and "math.h" in source.text and _MATH.search(text):

@@ -6,6 +6,7 @@ import ast
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from jobsight.program.preflight.findings import Hit, hit, rule
@@ -82,15 +83,24 @@ def _loaded(program: Program, text: PythonText, job: Job) -> Iterator[tuple[str,
                 yield name, set(read)
         elif called in ("pd.read_csv", "pandas.read_csv") and plain:
             yield from ((name, one) for one in (_columns(program, text, job),) if one)
-    for node, _ in text.nodes:
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
-            source = text.values.get(dotted(node.iter), node.iter)
-            if not isinstance(source, ast.Call) or "fieldnames" in ast.unparse(source):
-                continue
-            rows = dotted(source.func).endswith("DictReader")
-            columns = _columns(program, text, job) if rows else None
-            if columns and text.stores[node.target.id] == 1:
-                yield node.target.id, columns
+    loops = Counter(
+        one.target.id for one, _ in text.nodes
+        if isinstance(one, ast.For | ast.comprehension) and isinstance(one.target, ast.Name)
+        and _is_reader(one.iter, text)
+    )  # fmt: skip
+    for name, count in loops.items():
+        columns = _columns(program, text, job) if text.stores[name] == count else None
+        if columns:
+            yield name, columns
+
+
+def _is_reader(node: ast.expr, text: PythonText) -> bool:
+    """Whether a loop is over the rows of ``csv.DictReader``, or a list of them."""
+    source = text.values.get(dotted(node), node)
+    while isinstance(source, ast.Call) and dotted(source.func) in ("list", "tuple") and source.args:
+        source = source.args[0]
+    reader = isinstance(source, ast.Call) and dotted(source.func).endswith("DictReader")
+    return reader and "fieldnames" not in ast.unparse(source)
 
 
 def _columns(program: Program, text: PythonText, job: Job) -> set[str] | None:

@@ -28,6 +28,16 @@ def _in_new_folders(job: Job) -> Iterator[Hit]:
     for command in job.commands if job.is_slurm and not job.blind else ():
         name = PurePosixPath(command.name or "").name
         program = job.program_of.get(id(command))
+        reads = [one.word for one in uses_of(command) if one.kind == "read"]
+        for word in reads if not command.conditional else ():
+            bare = re.fullmatch(r"\$(\w+)/([\w./-]+)", _bare(word))
+            if (
+                bare
+                and job.machine.exists(f"{job.folder}/{bare[2]}")
+                and _unused(bare[1], word, job)
+            ):
+                yield hit(word, f"{bare[2]} is in the folder of the submission, not in ${bare[1]}",
+                          source=command.source)  # fmt: skip
         if name == "mkdir":
             made |= {_bare(one) for one in command.arguments}
         elif name in ("cd", "pushd"):
@@ -36,7 +46,6 @@ def _in_new_folders(job: Job) -> Iterator[Hit]:
             return
         if not inside or command.folder is not None or command.conditional:
             continue
-        reads = [one.word for one in uses_of(command) if one.kind == "read"]
         reads += [program.word] if program and program.word else []
         for word in reads:
             value = word.value or ""
@@ -49,8 +58,17 @@ def _in_new_folders(job: Job) -> Iterator[Hit]:
             return
 
 
+def _unused(name: str, word: Word, job: Job) -> bool:
+    """Whether a variable is a new folder, and nothing before may have put a file there."""
+    before = "\n".join(job.text.split("\n")[: word.place.line - 1])
+    made = re.findall(rf"(?m)^\s*(?:export\s+)?{name}=.*", before)
+    used = re.sub(r"(?m)^\s*(?:mkdir|trap|echo)\b.*", "", before)
+    fresh = len(made) == 1 and "$(mktemp -d" in made[0]
+    return fresh and not re.search(rf"\$\{{?{name}\b|\b(?:source|export|eval)\b", used)
+
+
 def _bare(word: Word) -> str:
-    return word.text.strip("\"'").replace("{", "").replace("}", "").rstrip("/")
+    return word.text.replace('"', "").strip("'").replace("{", "").replace("}", "").rstrip("/")
 
 
 def _is_new(word: Word, made: set[str], job: Job) -> bool:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.uses import BUILDS, HARMLESS, uses_of
+from jobsight.program.preflight.uses import BUILDS, BUILTINS, HARMLESS, uses_of
 from jobsight.program.preflight.variables import GIVEN
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.shell.model import Command
@@ -17,10 +17,19 @@ from jobsight.text import wordlist
 
 __all__: list[str] = []
 
-_NO_WORK = HARMLESS | BUILDS - {"make", "cmake"}
+_NO_WORK = (
+    HARMLESS
+    | BUILDS - {"make", "cmake"}
+    | frozenset(wordlist("if then else elif fi for while until do done case esac { } ( ) !"))
+)
+"""What does no work; words of the shell where the grammar takes them for commands."""
 _SAYS = frozenset(
     wordlist("echo date printf true : sleep ls hostname module df free sstat sacct seff times")
 )
+
+
+_HOLDS = frozenset(wordlist("sleep tail flock timeout xargs srun exec wait find"))
+"""Commands that may take as long as what runs in the background."""
 
 
 def _programs(job: Job) -> list[Command]:
@@ -29,7 +38,7 @@ def _programs(job: Job) -> list[Command]:
         one
         for one in job.commands
         if one.words
-        and PurePosixPath(one.name or "?").name not in _NO_WORK
+        and (one.name or "?").rpartition("/")[2] not in _NO_WORK
         and one.name not in job.walk.functions
         and not (one.checked or one.substituted)
         and not (interpreter_of(one.name) == "bash" and _walked(one, job))
@@ -237,8 +246,13 @@ def _no_wait(job: Job) -> Iterator[Hit]:
     if any(one.name in ("fg", "parallel") for one in job.commands) or re.search(r"\bwait\b", text):
         return
     own = [one for one in job.commands if one.source.file == job.source.file and one.words]
+    started = any(
+        one.background and one.loops and one.name not in HARMLESS - BUILTINS for one in own
+    )
+    quick = HARMLESS - _HOLDS if started and not re.search(r"\$!|kill|fifo", text) else _SAYS
+    quick |= {"wait"}
     last = max(
-        (one for one in own if one.background or one.name not in _SAYS | {"wait"}),
+        (one for one in own if one.background or one.name not in quick),
         key=lambda one: one.place,
         default=None,
     )

@@ -168,6 +168,8 @@ def _commands_known(job: Job) -> Iterator[Hit]:
     modules = job.site.modules if job.site is not None else None
     for command in job.commands:
         name = command.name
+        if job.language != "bash" and command.source.file == job.source.file:
+            continue  # the interpreter of the first line: its module may be loaded already
         if not name or "/" in name or name in BUILTINS or name in job.walk.functions:
             continue
         if (

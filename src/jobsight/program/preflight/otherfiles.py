@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import difflib
+import fnmatch
 import json
 import os
 import re
@@ -17,8 +18,8 @@ from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.missing import one_slip
 from jobsight.program.preflight.names import PERL_ASIDE
-from jobsight.program.preflight.traces import absent, near, path_of, trace_of
-from jobsight.program.shell.model import Command, Source, Word
+from jobsight.program.preflight.traces import Trace, absent, near, path_of, siblings, trace_of
+from jobsight.program.shell.model import Command, Program, Source, Word
 from jobsight.program.submission.job import Place
 from jobsight.text import wordlist
 
@@ -130,15 +131,18 @@ def _opened(job: Job) -> Iterator[Hit]:
         program = job.program_of.get(id(command))
         source = program.source if program else None
         form = _OPENS.get(program.language or "") if program else None
-        if source is None or form is None or command.conditional or command.contained:
+        if program is None or source is None or command.conditional or command.contained:
             continue
-        if command.folder is None or re.search(
-            r"setwd\(|chdir|\bcd\(|file\.exists|isfile", source.text
+        if (
+            form is None
+            or command.folder is None
+            or re.search(r"setwd\(|chdir|\bcd\(|file\.exists|isfile", source.text)
         ):
             continue
-        compiled = (program.language if program else "") in ("c", "cpp", "fortran")
+        yield from _written(program, source, command.folder, now, job)
+        compiled = program.language in ("c", "cpp", "fortran")
         trace = last[0] if compiled else now
-        for found in re.finditer(form, source.text, re.M):
+        for found in re.finditer(form, _filled(source.text, program.language), re.M):
             line = source.text.count("\n", 0, found.start(1)) + 1
             word = Word(found[1], found[1], Place(line))
             path = path_of(word, command.folder, job)
@@ -147,6 +151,42 @@ def _opened(job: Job) -> Iterator[Hit]:
                 yield hit(
                     line, f"{found[1]} is not there", near(path), severity=severity, source=source
                 )
+
+
+def _filled(text: str, language: str | None) -> str:
+    """Names that are set once, to a text, replaced by it where a call begins with them."""
+    if language not in ("r", "julia", "matlab"):
+        return text
+    for name, value in re.findall(r"(?m)^(\w+)\s*(?:<-|=)\s*([\"'][^\"'\n]+[\"'])\s*;?$", text):
+        if len(re.findall(rf"\b{name}\s*(?:<-|=[^=])", text)) == 1:
+            text = re.sub(rf"(?<=\(){name}(?=\s*[,)])", lambda _, v=value: v, text)  # type: ignore[misc]
+    return text
+
+
+_SAVED = {
+    "r": r"\b(?:write[._]\w+|saveRDS|fwrite|ggsave|pdf|png|svg|sink)\(",
+    "julia": r"\b(?:CSV\.write|writedlm|savefig)\(",
+    "matlab": r"\b(?:save|saveas|writetable|writematrix|csvwrite|dlmwrite)\s*\(",
+    "perl": r"\bopen\b[^\n]*[\"']>>?[^\"']*[\"']\s*,",
+}
+_MAKES = r"(?i)dir\.create|mkdir|mkpath|make_path|\bsystem|\brun\(|chdir|setwd|\bcd\("
+
+
+def _written(
+    program: Program, source: Source, folder: str, trace: Trace, job: Job
+) -> Iterator[Hit]:
+    """Files that are written into a folder that is not there; the first."""
+    form = _SAVED.get(program.language or "")
+    if form is None or re.search(_MAKES, source.text):
+        return
+    named = rf"(?m)^(?!\s*[#%])[^\n]*{form}[^\"'\n]*[\"']([\w./-]+)/[^/\"'\n]+[\"']"
+    for found in re.finditer(named, source.text):
+        path = path_of(Word(found[1], found[1], Place(1)), folder, job)
+        if path and absent(path, trace, job):
+            line = source.text.count("\n", 0, found.start(1)) + 1
+            yield hit(line, f"the folder {found[1]} is not there", f"mkdir -p {found[1]}",
+                      source=source)  # fmt: skip
+            return
 
 
 _PROGRAM = "python3 a.py\n=== a.py\nimport json\nprint(json.load(open('p.json')))\n=== p.json\n"
@@ -254,15 +294,27 @@ def _makefile(command: Command, job: Job) -> Iterator[Hit]:
         return
     source = made or Source(os.path.relpath(path), text)
     yield from _separators(text, source)
-    odd = r"^-?include\b|^[^\s#]*[%$][^=\n]*:(?!=)|^\.DEFAULT|^define\b|\$\(eval"
+    values = dict(re.findall(r"^(\w+)\s*[:?]?=[ \t]*(.*)$", text, re.M))
+    for _ in range(3):
+        text = re.sub(r"\$[({](\w+)[)}]", lambda m: values.get(m[1], m[0]).strip(), text)
+    odd = r"^-?include\b|^[^\s#=]*\$[^=\n]*:(?!=)|^[^\s#=]*%:|^\.DEFAULT|^define\b|\$\(eval"
     if re.search(odd, text, re.M):
         return
+    patterns = [fnmatch.translate(one.replace("%", "*"))
+                for one in re.findall(r"^([^\s#:=]*%[^\s:=]*)\s*:(?!=)", text, re.M)]  # fmt: skip
+    made_by = re.compile("|".join(patterns) or "(?!)")
     rules = dict(re.findall(r"^([^\s#:=$%][^:=#\n]*?)\s*::?(?!=)([^#\n]*)", text, re.M))
     known = {one for some in rules for one in some.split()}
     there = {*job.walk.made, *(f"{folder}/{one}" for one in known)}
     for word in targets:
         place = f"{folder}/{word.value}"
-        if word.value and place not in there and not job.machine.exists(place):
+        if (
+            word.value
+            and not made_by.match(word.value)
+            and place not in there
+            and not job.machine.exists(place)
+            and not any(Path(one).stem == word.value for one in siblings(place))
+        ):
             close = difflib.get_close_matches(word.value, known, 1, 0.6)
             yield hit(word, f"the Makefile has no target {word.value}",
                       close[0] if close else None, source=command.source)  # fmt: skip
@@ -270,7 +322,12 @@ def _makefile(command: Command, job: Job) -> Iterator[Hit]:
     for name in rules.keys() & chosen:
         for one in rules[name].partition("|")[0].split() if "$" not in rules[name] else ():
             place = f"{folder}/{one}"
-            if not (place in there or job.machine.exists(place) or one.endswith(".o")):
+            if not (
+                place in there
+                or made_by.match(one)
+                or job.machine.exists(place)
+                or one.endswith(".o")
+            ):
                 line = text.count("\n", 0, text.index(name)) + 1
                 yield hit(line, f"no rule makes {one}, which {name} needs", source=source)
 

@@ -155,20 +155,31 @@ def _arguments_read(program: Program, text: PythonText, trace: Trace, job: Job) 
             )
 
 
+_MAKES = re.compile(
+    r"(?i)mkdir|makedirs|subprocess|system\(|popen|check_call|copytree|extract|unpack|rename|move|"
+    r"symlink|download|to_zarr|save_pretrained"
+)
+"""What may make a folder."""
+
+
 def _python_opens(
     program: Program, text: PythonText, command: Command, trace: Trace, job: Job
 ) -> Iterator[Hit]:
-    own = {one.path for one in text.opened if set("wax") & set(one.mode)}
-    made_before = text.may_write
+    own = tuple(one.path.partition("{")[0] for one in text.opened if set("wax") & set(one.mode))
+    parts = [one for other, one in job.pythons if other.imported or one is text]
+    makes = any(_MAKES.search(one.text) for one in parts)
+    made_before = any(one.may_write for one in parts)
     for one in text.opened:
         path = job.machine.resolve(os.path.normpath(os.path.join(command.folder or "", one.path)))  # noqa: PTH118
         reads = (
             "r" in one.mode
-            and one.path not in own
+            and not one.path.startswith(own)
             and "://" not in one.path
-            and "*" not in one.path
+            and not re.search(r"[*{]", one.path)
+            and len(re.findall(rf"\b{re.escape(one.name or 'open')}\b", text.text)) <= 2
+            and text.text.count(one.path.rpartition("/")[2]) == 1
         )
-        if not one.sure or command.conditional or "{" in one.path:
+        if not one.sure or command.conditional or "{" in os.path.dirname(one.path):  # noqa: PTH120
             continue
         if reads and not made_before and absent(path, trace, job):
             other = near(path)
@@ -181,7 +192,7 @@ def _python_opens(
         parent = os.path.dirname(path)  # noqa: PTH120
         if (
             set("wax") & set(one.mode)
-            and not made_before
+            and not makes
             and "/" in one.path
             and absent(parent, trace, job)
         ):

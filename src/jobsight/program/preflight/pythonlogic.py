@@ -102,6 +102,9 @@ _RUNS = frozenset(
 )
 
 
+_OF_HANDLES = frozenset({"json.load", "pickle.load", "csv.reader", "csv.DictReader"})
+
+
 @rule(
     "JS338 A loop whose condition nothing in it changes",
     fails="python3 - <<'EOF'\nx, err = 3.0, 1.0\nwhile err > 1e-8:\n    x = x / 2\nEOF\n",
@@ -221,6 +224,15 @@ def _cannot_call(node: ast.Call, text: PythonText, fed: bool) -> tuple[str, str 
         return f"Python 3 has no method {node.func.attr}", _TWO_METHODS[node.func.attr]
     if name == "input" and not fed:
         return "input() has nothing to read in a batch job: EOFError", "an argument"
+    if name == "json.loads" and first is not None and dotted(first) in text.handles:
+        return "json.loads() takes a text, not an open file: TypeError", "json.load"
+    if name in _OF_HANDLES and first is not None and _kind(first, text) == "text":
+        return f"{name}() takes an open file, not its name", "open(...)"
+    written = isinstance(node.func, ast.Attribute) and node.func.attr == "write" and (
+        dotted(node.func.value) in text.handles
+    )  # fmt: skip
+    if written and first is not None and _kind(first, text) == "number":
+        return "write() takes a text: TypeError", "str(...)"
     shell = any(one.arg in ("shell", None) for one in node.keywords)
     if name in _RUNS and isinstance(first, ast.Constant | ast.JoinedStr) and not shell:
         parts = [first] if isinstance(first, ast.Constant) else first.values

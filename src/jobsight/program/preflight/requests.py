@@ -107,6 +107,8 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
         word = found[2]
         if word == "SBATCH" and not found[1]:
             continue
+        if re.search(r"\s--?[a-zA-Z]\S*(?:\s+[^-\s#]\S*){3}", line):
+            continue  # a sentence
         if word.upper() == "SBATCH" or difflib.SequenceMatcher(None, word, "SBATCH").ratio() > 0.8:
             old = line[: found.end(2)]
             severity: Severity | None = None if found[1] else "error"

@@ -50,6 +50,8 @@ def _program(command: Command, valued: set[str]) -> Word | None:
 
 
 def _awk(word: Word, command: Command, job: Job) -> str | None:
+    if r"\$" in word.text or re.fullmatch(r"\"\s*BEGIN\s*\{[^}]*\}\s*\"", word.text):
+        return None  # its author knows, or there is no field to take
     if word.text[:1] == '"' and re.search(r"(?<!\\)\$(?:\d|NF\b|NR\b|\()", word.text):
         taken = re.search(r"(?<!\\)\$(?:[1-9]|NF\b)", word.text)
         return f"the shell fills in {taken[0]}: use single quotes" if taken else None

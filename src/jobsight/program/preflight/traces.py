@@ -105,7 +105,9 @@ def _note_program(command: Command, program: Program | None, trace: Trace, job: 
     name = PurePosixPath(command.name or "").name
     if name not in HARMLESS and not COMPILERS.fullmatch(name):
         trace.gone.clear()
-    if name in BUILDS:
+    if name == "make" and {one.text for one in command.arguments} <= {"clean", "distclean", "-s"}:
+        trace.built = trace.built or not command.arguments
+    elif name in BUILDS:
         trace.built = trace.built or not _plain_copy(name, command)
     elif program is not None and program.language == "bash" and program.source is not None:
         return  # its commands are in the walk
@@ -115,7 +117,10 @@ def _note_program(command: Command, program: Program | None, trace: Trace, job: 
         trace.opaque = trace.opaque or text.may_write
         for one in text.opened:
             if command.folder is not None and set("wax+") & set(one.mode):
-                trace.made.add(os.path.normpath(os.path.join(command.folder, one.path)))  # noqa: PTH118
+                front, unknown, _ = one.path.partition("{")
+                name = front.rpartition("/")[0] if unknown else front
+                trace.blurred = trace.blurred or not name
+                trace.made.add(os.path.normpath(os.path.join(command.folder, name)))  # noqa: PTH118
     elif COMPILERS.fullmatch(name):
         return
     elif name not in HARMLESS and command.words and name not in job.walk.functions:

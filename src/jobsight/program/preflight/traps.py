@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from jobsight.program.preflight.findings import Edit, Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.variables import GIVEN
+from jobsight.program.shell.model import Command
 from jobsight.program.submission.job import Place
 
 __all__: list[str] = []
@@ -91,7 +92,10 @@ def _quoted_here(job: Job) -> Iterator[Hit]:
             continue
         if "Template(" in source.text or "environ" in source.text:
             continue
-        for found in re.finditer(r"(?<![\w)\]])\$\{?([A-Za-z_]\w*)\}?", source.text):
+        for found in re.finditer(r"(?<![\w)\]])\$(?:\{(?=\w+\}))?([A-Za-z_]\w*)\}?", source.text):
+            before = source.text[: found.start()].rpartition("\n")[2]
+            if "{" in found[0] and re.search(r"\bf\"|\bf'", before):
+                continue  # the program's own f"${price}"
             if found[1] in job.walk.assigned or re.match(r"SLURM_[A-Z_]+$", found[1]):
                 line = source.text.count("\n", 0, found.start()) + 1
                 yield hit(
@@ -238,10 +242,20 @@ def _conda(job: Job) -> Iterator[Hit]:
     for command in job.commands:
         words = [word.text for word in command.arguments[:1]]
         if command.name in ("conda", "mamba") and words == ["activate"]:
-            if not (command.environment.opaque or command.checked):
+            if not (command.environment.opaque or command.checked or _hooked(command, job)):
                 fix = 'eval "$(conda shell.bash hook)"'
                 yield hit(command, f"{command.name} activate needs its hook in a batch job", fix)
             return
+
+
+def _hooked(command: Command, job: Job) -> bool:
+    """Whether a module of conda is loaded that may set the hook: its text is not known, or does."""
+    for word in command.environment.modules:
+        if re.search(r"(?i)conda|mamba|forge", word.text):
+            text = job.site.module_text(word.value or "") if job.site else None
+            if text is None or re.search(r"conda\.sh|hook|shell.function|source.sh|activ", text):
+                return True
+    return False
 
 
 _SUBMITTED = re.compile(

@@ -130,6 +130,7 @@ def uses_of(command: Command) -> Iterator[Use]:
         elif operator in (">", ">>", ">|", "&>", "&>>") and not one.target.text.startswith("&"):
             yield Use("write", one.target)
     name = PurePosixPath(command.name or "").name
+    texts = [one.text for one in command.arguments]
     if name in ("cd", "pushd") and command.arguments:
         yield Use("folder", command.arguments[0])
     elif name == "mkdir":
@@ -149,6 +150,10 @@ def uses_of(command: Command) -> Iterator[Use]:
         yield from _tar(command.arguments)
     elif COMPILERS.fullmatch(name):
         yield from _compiler(command.arguments)
+    elif name in ("conda", "mamba", "micromamba", "pip", "pip3") or (texts[:2] == ["-m", "pip"]):
+        lists = ("-r", "--requirement") if "pip" in (name[:3], *texts) else ("-f", "--file")
+        yield from (Use("read", word) for option, word in pairwise(command.arguments)
+                    if option.text in lists and "://" not in word.text)  # fmt: skip
     elif name == "dd":
         yield from (
             Use("write", w._replace(value=w.value[3:]))

@@ -94,6 +94,11 @@ def strip_launchers(words: Sequence[Word]) -> Stripped:
             contained, at = True, at + 1
         if name in ("xargs", "parallel") and at >= len(rest):
             break
+        if name == "parallel" and " " in (rest[at].value or "").strip():
+            # the command is one word, in quotes
+            parts = re.split(r"[|&;<>]", rest[at].value or "")[0].split()
+            split = (Word(one, one, rest[at].place) for one in parts)
+            rest = (*rest[:at], *split, *rest[at + 1 :])
         launchers.append(Launcher(name, options, rest[0].place))
         if at >= len(rest):
             return Stripped((), tuple(launchers), assigned, contained)

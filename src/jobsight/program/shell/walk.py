@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["Cycle", "Walk", "walk_script"]
 
 _MOST_SOURCES, _MOST_COMMANDS, _DEEPEST_TREE = 64, 5000, 150
-_GOES_ON = frozenset(wordlist("mkdir cd module source . export rm touch echo ml"))
+_GOES_ON = frozenset(wordlist(
+    "mkdir cd module source . export rm touch echo ml make cmake cp mv tar gunzip unzip gcc g++ "
+    "gfortran mpicc mpif90 nvcc javac wget"
+))  # fmt: skip
 """Commands that succeed, so that what follows ``&&`` runs."""
 
 
@@ -36,6 +39,7 @@ _DECLARES = frozenset(wordlist(
 """Parts of a declaration that name the variables they set."""
 _SETS = re.compile(
     r"\b([A-Za-z_]\w*)\+?=|\b(?:for|select|read(?: -\w+)*|local|declare|mapfile(?: -\w+)*) (\w+)"
+    r"|\+\+([A-Za-z_]\w*)"
 )
 
 
@@ -65,7 +69,9 @@ class _Walker(Runner):
             self.walk.complete = False
             return
         self.walk.sources.append(self.source)
-        self.walk.assigned |= {one[1] or one[2] for one in _SETS.finditer(self.source.text)}
+        self.walk.assigned |= {
+            one[1] or one[2] or one[3] for one in _SETS.finditer(self.source.text)
+        }
         root = syntax_tree("bash", self.source.text.encode("utf-8", "replace"))
         self.statements(root.children)
 
@@ -198,7 +204,7 @@ class _Walker(Runner):
         with self.within(checked=operator.type == "||"):
             self.visit(left)
         self.pending = redirects
-        if operator.type == "&&" and _first_word(left) in _GOES_ON:
+        if operator.type == "&&" and _goes_on(left):
             self.last(right)
             return
         with self.perhaps(self.names(left)):
@@ -331,7 +337,11 @@ class _Walker(Runner):
             self.record(tuple(words), redirects, self.place(node), assigned)
 
 
-def _first_word(node: Node) -> str:
-    while node.type in ("list", "redirected_statement", "pipeline") and node.children:
-        node = node.children[-1 if node.type == "list" else 0]
-    return text_of(node).split(None, 1)[0] if text_of(node).strip() else ""
+def _goes_on(node: Node) -> bool:
+    """Whether all of the left side of ``&&`` succeeds where the job does."""
+    while node.type in ("redirected_statement", "pipeline") and node.children:
+        node = node.children[0]
+    if node.type == "list":
+        left, operator, right = node.children[0], node.children[1], node.children[-1]
+        return _goes_on(right) and (operator.type == "||" or _goes_on(left))
+    return (text_of(node).split(None, 1) or [""])[0] in _GOES_ON

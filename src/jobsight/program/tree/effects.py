@@ -28,11 +28,10 @@ _UNKNOWN = EFFECT_NUMBERS["unknown"]
 
 
 @cache
-def _shipped(language: str) -> dict[str, str]:
-    """One table of the file: to parse all of them takes a short command a while."""
+def _shipped() -> dict[str, dict[str, str]]:
+    """The tables of the file, by language."""
     text = files("jobsight.program.tree").joinpath("effects.toml").read_text("utf-8")
-    _, _, table = text.partition(f"\n[{language}]\n")
-    return tomllib.loads(table.partition("\n[")[0])
+    return tomllib.loads(text)
 
 
 class Effects:
@@ -47,11 +46,11 @@ class Effects:
         self._known: dict[str, int] = {}
         self._special: dict[str, list[tuple[str, int]]] = {}
         self._beginnings: dict[str, int] = {}
-        tables = [_shipped(language)]
+        tables = [_shipped().get(language, {})]
         parent = language
         while parent in _INHERITS:
             parent = _INHERITS[parent]
-            tables.insert(0, _shipped(parent))
+            tables.insert(0, _shipped()[parent])
         if site:
             _check(site)
             tables.append(dict(site.get(language, {})))

@@ -1,0 +1,5 @@
+#!/bin/bash
+set -e
+mkdir logs
+echo "$@" | tee logs/args.txt
+wc -c geometry.xml ./*.map > hits.dat

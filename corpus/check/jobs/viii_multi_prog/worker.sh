@@ -1,0 +1,2 @@
+#!/bin/bash
+echo "worker $1 ($2)"

@@ -1,0 +1,3 @@
+import sys
+from . import tools
+sys.exit(tools.main(sys.argv[1:]))

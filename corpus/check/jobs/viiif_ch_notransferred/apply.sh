@@ -1,0 +1,5 @@
+#!/bin/bash
+set -e
+sort spectrum.txt > s.txt
+sort lut.txt > l.txt
+join s.txt l.txt

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=5
+#SBATCH --mem=100M
+python3 mean.py stations.csv

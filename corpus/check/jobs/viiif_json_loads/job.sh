@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10:00
+#SBATCH --mem=1G
+python3 sweep.py params.json

@@ -1,0 +1,5 @@
+# growth curve
+d <- raed.csv("growth.csv")
+m <- lm(mass ~ day, data = d)
+print(coef(m))
+write.csv(d, "out.csv", row.names = FALSE)

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=00:10:00
+#SBATCH --mem=2G
+Rscript --vanilla fit.R
