@@ -34,20 +34,24 @@ settings.load_profile("busy")
 
 # Files that share what is dear to start or to make run in one process; the longest first.
 _TOGETHER = (
-    ("test_sweep_proof", "test_containers"),
-    ("test_docs",),
     ("test_dagman", "test_sweep_saves", "test_follow_pool", "test_pages_live", "test_trial_live"),
     ("test_slurm_live", "test_slurm_plans", "test_notices_live", "test_testbed"),
-    ("test_chaos",),
+    ("test_sweep_proof", "test_containers"),
     ("test_notices", "test_answers_sent"),
-    ("test_train_from_store",),
-    ("test_redis_store",),
+    ("test_chaos",),
+    ("test_docs",),
     ("test_collect",),
-    ("test_cli_sweep",),
-    ("test_cli_models",),
-    ("test_run_killed",),
+    ("test_pages",),
     ("test_audit", "test_verify_verb"),
     ("test_sweep_report",),
+    ("test_cli_sweep",),
+    ("test_run_killed",),
+    ("test_wandb_offline",),
+    ("test_service",),
+    ("test_train_from_store",),
+    ("test_bound_proof",),
+    ("test_redis_store",),
+    ("test_cli_models",),
 )
 _GROUPS = {name: (at, names[0]) for at, names in enumerate(_TOGETHER) for name in names}
 _BEDS = frozenset(("slurm_cluster", "condor_pool", "kafka_broker", "bed_ready", "redis_server"))

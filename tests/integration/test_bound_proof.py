@@ -69,15 +69,14 @@ class Site:
         assert result.exit_code == 0, result.output
         return result.stdout
 
-    def run(self, name: str) -> str:
-        """Run a program as a job that is profiled; its id."""
+    def run(self, names: list[str]) -> list[str]:
+        """Run programs as jobs that are profiled; their ids."""
         own = f"{Path(sys.prefix) / 'bin' / 'jobsight'} profile --save --store {self.url}"
-        job = self.cluster.submit(
-            f"cd {self.folder}\nexport PYTHONPATH={self.folder}/site\n{own} -- python3 {name}\n",
-            user="root",
-        )
-        self.cluster.wait(job)
-        return job
+        start = f"cd {self.folder}\nexport PYTHONPATH={self.folder}/site\n{own} -- python3"
+        jobs = [self.cluster.submit(f"{start} {name}\n", user="root") for name in names]
+        for job in jobs:
+            self.cluster.wait(job)
+        return jobs
 
     def bound(self, *names: str, model: Path | None = None) -> list[str]:
         """The classes of programs or jobs, the answers of jobs saved."""
@@ -116,7 +115,7 @@ def test_what_a_site_measures_corrects_what_is_said_of_its_jobs(site: Site, tmp_
     programs = [str(site.folder / f"refine_{k}.py") for k in range(len(NUMBERS))]
     said = site.bound(*programs[:-1])
     assert "waiting" not in said, said
-    jobs = [site.run(one) for one in programs[:-1]]
+    jobs = site.run(programs[:-1])
     site.said("collect", "--slurm", "--once", "--store", site.url)
     site.bound(*jobs)
     before = site.right()

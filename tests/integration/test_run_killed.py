@@ -35,7 +35,7 @@ from jobsight.history.timelines import History
 from jobsight.learning.tracking import Tracker
 from jobsight.learning.sweep.run import train_run
 from jobsight.learning.sweep.config import SweepConfig
-import jobsight.questions
+import jobsight.questions.hold.question, torch._dynamo  # which the first step imports
 
 order = json.loads(sys.argv[1])
 folder, chance = Path(order["folder"]), random.Random(order["seed"])
