@@ -64,8 +64,8 @@ def processes(folder: Path) -> list[str]:
     return found
 
 
-def options(mode: Any, **more: Any) -> WandbOptions:
-    return WandbOptions(mode, project="proj", tags=("t1",), sweep=SWEEP, patience=3, **more)
+def options(mode: Any, patience: float = 3) -> WandbOptions:
+    return WandbOptions(mode, project="proj", tags=("t1",), sweep=SWEEP, patience=patience)
 
 
 def attempt(
@@ -147,12 +147,13 @@ def test_online_the_server_is_told_as_the_run_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, said = tmp_path / "run", list[str]()
+    online = options("online", patience=limit(30))
     with serving() as server:
         monkeypatch.setenv("WANDB_BASE_URL", server.url)
         monkeypatch.setenv("WANDB_API_KEY", KEY)
-        attempt(folder, options("online"), range(1, 3), ends=False, say=said.append)
+        attempt(folder, online, range(1, 3), ends=False, say=said.append)
         time.sleep(1.1)
-        attempt(folder, options("online"), range(3, 5), ends=True, say=said.append)
+        attempt(folder, online, range(3, 5), ends=True, say=said.append)
         assert said == []
         assert [row["epoch"] for row in server.rows(RUN)] == [1, 2, 3, 4]
         sent = repr((server.queries, server.streamed, server.files))

@@ -1,17 +1,17 @@
 """The command itself: on a store of made jobs with a trained model, and on a real sample."""
 
 import json
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from subprocess import CompletedProcess
 
 import pytest
+from tests.calling import jobsight
 from tests.failingjobs import documents, model, ran
 from tests.importing import SAMPLES
 from tests.storedjobs import HOSTILE, filled, held_job
 
-from jobsight.cli.main import main
 from jobsight.files import Kind, new_folder
 from jobsight.learning.registry import Registry
 from jobsight.store import open_store
@@ -21,30 +21,17 @@ AT = ("--at", "2026-11-22 11:10:00")
 SACCT = str(SAMPLES / "sacct.psv")
 
 
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Run = Callable[..., Done]
+Run = Callable[..., CompletedProcess[str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["jobsight", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main()
-        code = left.value.code
-        return Done(code if isinstance(code, int) else 0, *capsys.readouterr())
-
-    return call
+def run() -> Run:
+    return jobsight
 
 
 @pytest.fixture
 def fail(run: Run) -> Run:
-    return lambda *arguments: run("fail", "--timezone", "UTC", *arguments)
+    return partial(run, "fail", "--timezone", "UTC")
 
 
 @pytest.fixture(scope="module")

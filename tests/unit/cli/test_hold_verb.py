@@ -4,14 +4,15 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from subprocess import CompletedProcess
 
 import pytest
+from tests.calling import jobsight
 from tests.hold_models import constant_model
 from tests.storedjobs import filled, held_job
 
-from jobsight.cli.main import main
 from jobsight.files import Kind, new_folder
 
 HOSTILE = "job \x1b[31mexited\x07 with [red]code[/red] 2\u202e `rm -rf` $(x)"
@@ -68,25 +69,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Run = Callable[..., Done]
+Run = Callable[..., CompletedProcess[str]]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["jobsight", "hold", "--timezone", "UTC", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main()
-        code = left.value.code
-        return Done(code if isinstance(code, int) else 0, *capsys.readouterr())
-
-    return call
+def run() -> Run:
+    return partial(jobsight, "hold", "--timezone", "UTC")
 
 
 AT = ("--at", "2026-11-21 01:05:00")

@@ -1,40 +1,26 @@
 """The command itself, on a store of made jobs."""
 
 import json
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from subprocess import CompletedProcess
 
 import pytest
+from tests.calling import jobsight
 from tests.failingjobs import ran
 from tests.importing import SAMPLES
 from tests.storedjobs import HOSTILE, filled
 
-from jobsight.cli.main import main
 from jobsight.store import open_store
 
 AT = ("--at", "2026-11-21 06:00:00Z", "--timezone", "UTC")
-
-
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
+Run = Callable[..., CompletedProcess[str]]
 
 
 @pytest.fixture
-def start(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Done]:
-    def call(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["jobsight", "start", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main()
-        code = left.value.code
-        return Done(code if isinstance(code, int) else 0, *capsys.readouterr())
-
-    return call
+def start() -> Run:
+    return partial(jobsight, "start")
 
 
 @pytest.fixture
@@ -46,7 +32,7 @@ def store(tmp_path: Path) -> str:
     return filled(tmp_path / "jobs.db", [*ended, runs, *waiting])
 
 
-def test_answers_in_words_and_as_json(start: Callable[..., Done], store: str) -> None:
+def test_answers_in_words_and_as_json(start: Run, store: str) -> None:
     said = start("51", "--store", store, *AT)
     assert said.returncode == 0, said.stderr
     assert said.stdout.startswith("likely starts between 06:04:")
@@ -58,9 +44,7 @@ def test_answers_in_words_and_as_json(start: Callable[..., Done], store: str) ->
     assert found["moment"] == "pending" and found["blocked"] is None
 
 
-def test_the_queue_is_a_table_in_order_of_expected_starts(
-    start: Callable[..., Done], store: str
-) -> None:
+def test_the_queue_is_a_table_in_order_of_expected_starts(start: Run, store: str) -> None:
     said = start("--pending", "--store", store, *AT)
     lines = said.stdout.splitlines()
     assert lines[0].startswith("2 jobs pending as of 2026-11-21 06:00:00Z")
@@ -68,7 +52,7 @@ def test_the_queue_is_a_table_in_order_of_expected_starts(
     assert "\x1b" not in said.stdout
 
 
-def test_a_script_with_options(start: Callable[..., Done], store: str, tmp_path: Path) -> None:
+def test_a_script_with_options(start: Run, store: str, tmp_path: Path) -> None:
     script = tmp_path / "job.sh"
     script.write_text("#!/bin/bash\n#SBATCH --time=10\n#SBATCH -c 4\n")
     said = start(str(script), "--partition=main", "--store", store, *AT)
@@ -77,7 +61,7 @@ def test_a_script_with_options(start: Callable[..., Done], store: str, tmp_path:
     assert "2 jobs ahead with 8 CPUs" in said.stdout
 
 
-def test_answers_are_kept(start: Callable[..., Done], store: str) -> None:
+def test_answers_are_kept(start: Run, store: str) -> None:
     assert start("51", "--store", store, *AT, "--save").returncode == 0
     with open_store(store) as opened:
         document = opened.get(["slurm:grid:51"])["slurm:grid:51"].document
@@ -94,13 +78,11 @@ def test_answers_are_kept(start: Callable[..., Done], store: str) -> None:
         (["--pendin"], 2, "no such option: --pendin"),
     ],
 )
-def test_bad_calls(
-    start: Callable[..., Done], store: str, call: list[str], status: int, message: str
-) -> None:
+def test_bad_calls(start: Run, store: str, call: list[str], status: int, message: str) -> None:
     said = start(*call, "--store", store, *AT)
     assert said.returncode == status and message in said.stderr and not said.stdout
 
 
-def test_the_sample_of_the_documentation(start: Callable[..., Done]) -> None:
+def test_the_sample_of_the_documentation(start: Run) -> None:
     said = start("103_3", "--import", str(SAMPLES / "sacct.psv"))
     assert said.returncode == 0 and "job 103_3" in said.stdout
