@@ -60,8 +60,17 @@ def _sites(history: History) -> pl.Series:
     # A start at an unknown place ends what was known of the place before it.
     marked = pl.when(rows["start"]).then(found.fill_null("")).otherwise(found)
     known = rows.select("job", site=marked).select(pl.col("site").forward_fill().over("job"))
-    site = pl.Series([None], dtype=pl.String).extend_constant(None, max(len(history) - 1, 0))
-    site = site.head(len(history)).scatter(np.flatnonzero(sources.to_numpy()), known["site"])
-    carried = pl.DataFrame({"job": history.job, "site": site})
-    filled = carried.select(pl.col("site").forward_fill().over("job")).to_series()
-    return filled.set((filled == "") | pl.Series(history.job < 0), None)
+    filled = known["site"].gather(_carried(history, sources.to_numpy()))
+    return filled.set(filled == "", None)
+
+
+def _carried(history: History, sources: NDArray[np.bool_]) -> pl.Series:
+    """Of each row, the number of its job's last source at or before it, null if none: (n,)."""
+    rows = history.job_rows
+    place = np.where(sources[rows], np.arange(len(rows)), -1)
+    last = np.maximum.accumulate(place) if len(rows) else place
+    number = np.full(len(history), -1, np.int64)
+    inside = last >= history.job_start[history.job[rows]]
+    number[rows[inside]] = (np.cumsum(sources) - 1)[rows[last[inside]]]
+    carried = pl.Series(number)
+    return carried.set(carried < 0, None)

@@ -144,7 +144,6 @@ def resolve(history: History, rows: Ints) -> pl.DataFrame:
     )
 
 
-_SETTLING = EventCode.SUBMIT, EventCode.TERMINATED, EventCode.ABORTED, EventCode.HELD
 _CODE_OF = {kind: number for number, kind in enumerate(KINDS)}
 _GOES_ON = -1
 
@@ -155,33 +154,30 @@ def _kinds_of_rows(table: pl.DataFrame) -> NDArray[np.int8]:
     def kind(name: str) -> pl.Expr:
         return pl.lit(_CODE_OF[name], pl.Int8)
 
-    code, result = pl.col("code"), pl.col("return_value")
+    result = pl.col("return_value")
     remover = removed_by(pl.col("reason"))
-    expression = (
-        pl.when(code == EventCode.TERMINATED)
-        .then(
-            pl.when(pl.col("signal").is_not_null() | (result != 0))
-            .then(kind("exit_other"))
-            .when(result == 0)
-            .then(kind("exit_zero"))
-            .otherwise(kind("exit_unknown"))
-        )
-        .when(code == EventCode.HELD)
-        .then(pl.when(held_by_hand()).then(kind("held_by_user")).otherwise(kind("held_again")))
-        .when((code == EventCode.ABORTED) & (remover == "dag"))
+    by_code = {
+        EventCode.TERMINATED: pl.when(pl.col("signal").is_not_null() | (result != 0))
+        .then(kind("exit_other"))
+        .when(result == 0)
+        .then(kind("exit_zero"))
+        .otherwise(kind("exit_unknown")),
+        EventCode.HELD: pl.when(held_by_hand())
+        .then(kind("held_by_user"))
+        .otherwise(kind("held_again")),
+        EventCode.ABORTED: pl.when(remover == "dag")
         .then(kind("removed_by_dag"))
-        .when((code == EventCode.ABORTED) & (remover == "policy"))
+        .when(remover == "policy")
         .then(kind("removed_by_policy"))
-        .when(code == EventCode.ABORTED)
-        .then(kind("removed_by_user"))
-        # A second submission under the same id is another job: what came before is not settled.
-        .when(code == EventCode.SUBMIT)
-        .then(kind("log_ended"))
-        .otherwise(pl.lit(_GOES_ON, pl.Int8))
-    )
-    settles = table.with_row_index("at").filter(code.is_in(_SETTLING))
-    kinds = np.full(len(table), _GOES_ON, np.int8)
-    kinds[settles["at"].to_numpy()] = settles.select(expression).to_series().to_numpy()
+        .otherwise(kind("removed_by_user")),
+    }
+    code = table["code"].to_numpy()
+    # A second submission under the same id is another job: what came before is not settled.
+    kinds = np.where(code == EventCode.SUBMIT, _CODE_OF["log_ended"], _GOES_ON).astype(np.int8)
+    read = table.select("hold_code", "reason", "return_value", "signal")
+    for number, expression in by_code.items():
+        rows = np.flatnonzero(code == number)
+        kinds[rows] = read[rows].select(expression.alias("kind")).to_series().to_numpy()
     return kinds
 
 

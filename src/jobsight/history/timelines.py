@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -24,7 +25,6 @@ __all__ = ["History", "Ints"]
 Ints = NDArray[np.int64]
 
 SECOND = 1_000_000
-_KEY = ("log", "access_point", "cluster", "proc")
 _NEEDED = ("cluster", "proc", "time", "code", "owner", "access_point", "log")
 
 _REST = 7 * 86_400 * SECOND
@@ -114,6 +114,13 @@ class History:
     def logs(self) -> int:
         """Number of logs."""
         return len(self.log_start) - 1
+
+    @cached_property
+    def clusters(self) -> Ints:
+        """Number of each job's cluster in its log, from 0, sorted: int64 (jobs,)."""
+        cluster = self.jobs["cluster"].to_numpy()
+        place = self.jobs["log"].to_numpy().astype(np.int64) * (cluster.max(initial=0) + 1)
+        return np.unique(place + cluster, return_inverse=True)[1].astype(np.int64)
 
     def rows_of(self, job: int) -> Ints:
         """All rows of job number `job`, in order: int64 (rows,)."""
@@ -226,29 +233,51 @@ def _number_jobs(table: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
         pl.col("access_point").cast(pl.String),
         pl.col("cluster").cast(pl.Int64),
         pl.col("proc").cast(pl.Int32),
-        "owner",
-        # A release may be hidden from a decision of its own second, so none begins a job.
-        begins=pl.col("code") != EventCode.RELEASED,
-    ).with_row_index("row")
-    of_jobs = keys.filter((pl.col("cluster") >= 0) & (pl.col("proc") >= 0))
-    begins, known = pl.col("begins"), pl.col("begins") & pl.col("owner").is_not_null()
-    jobs = (
-        of_jobs.group_by(_KEY, maintain_order=True)
-        .agg(
-            pl.col("row").filter(begins).first().cast(pl.Int64).alias("first_row"),
-            pl.col("owner").filter(known).first(),
-            pl.col("row").filter(known).first().cast(pl.Int64).alias("owner_row"),
-        )
-        .with_columns(pl.col("first_row").fill_null(len(table)))
-        .sort("first_row", maintain_order=True)
-        .with_row_index("job")
     )
-    numbered = of_jobs.join(
-        jobs.select("job", *_KEY), on=_KEY, how="left", nulls_equal=True, maintain_order="left"
+    rows = np.flatnonzero(((table["cluster"] >= 0) & (table["proc"] >= 0)).to_numpy())
+    named = keys["access_point"].cast(pl.Categorical).to_physical().cast(pl.Int64).fill_null(-1)
+    parts = [named, *(keys[name] for name in ("log", "cluster", "proc"))]
+    one, count = _dense([part.to_numpy()[rows] for part in parts])
+    # A release may be hidden from a decision of its own second, so none begins a job.
+    begins = (table["code"] != EventCode.RELEASED).to_numpy()[rows]
+    knows = begins & table["owner"].is_not_null().to_numpy()[rows]
+    seen, first, owner = (
+        _first(one[which], rows[which], count, len(table))
+        for which in (np.ones(len(rows), np.bool_), begins, knows)
     )
+    order = np.lexsort((seen, first))
+    number = np.empty(count, np.int32)
+    number[order] = np.arange(count)
     job = np.full(len(table), -1, np.int32)
-    job[numbered["row"].to_numpy()] = numbered["job"].to_numpy()
-    return job, jobs.drop("job")
+    job[rows] = number[one]
+    at_owner = pl.Series(owner[order]).set(pl.Series(owner[order] == len(table)), None)
+    jobs = keys[seen[order]].with_columns(
+        first_row=pl.Series(first[order]),
+        owner=table["owner"].gather(at_owner),
+        owner_row=at_owner,
+    )
+    return job, jobs
+
+
+def _dense(parts: list[NDArray[np.integer]]) -> tuple[Ints, int]:
+    """The combinations of columns, numbered from 0 in any order: int64 (n,); and how many."""
+    whole, count = np.zeros(len(parts[0]), np.int64), 1
+    for part in parts:
+        values = part.astype(np.int64) - part.min(initial=0)
+        size = int(values.max(initial=0)) + 1
+        if count * size >= 1 << 62:
+            found, whole = np.unique(whole, return_inverse=True)
+            count = len(found)
+        whole, count = whole * size + values, count * size
+    found, dense = np.unique(whole, return_inverse=True)
+    return dense.astype(np.int64), len(found)
+
+
+def _first(group: Ints, rows: Ints, count: int, none: int) -> Ints:
+    """The first row of each group, `none` where it has none: int64 (count,); rows ascend."""
+    first = np.full(count, none, np.int64)
+    first[group[::-1]] = rows[::-1]
+    return first
 
 
 def _group_rows(job: NDArray[np.int32], jobs: int) -> tuple[Ints, Ints]:

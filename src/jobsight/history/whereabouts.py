@@ -67,7 +67,7 @@ def number_texts(*columns: pl.Series) -> list[Ints]:
 
 def cluster_numbers(history: History) -> Ints:
     """Number of each job's cluster: int64 (jobs,). A cluster in two logs is two."""
-    return factorize(history.jobs["log"].to_numpy(), history.jobs["cluster"].to_numpy())
+    return history.clusters
 
 
 def row_owners(history: History, rows: Ints) -> Ints:

@@ -19,7 +19,7 @@ import polars as pl
 from jobsight import __version__
 from jobsight.errors import OutputError
 from jobsight.files import new_file
-from jobsight.history.eventtables import Entries, with_newer
+from jobsight.history.eventtables import Entries, as_logs, with_newer
 from jobsight.runtime import cache_folder
 
 if TYPE_CHECKING:
@@ -95,8 +95,11 @@ class KeptEntries(NamedTuple):
     def _write(self, file: Path, about: dict[str, str]) -> None:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         written = {**about, "shortened": json.dumps(sorted(self.shortened))}
+        # In the order of the event table, so that the next call has little to sort.
+        ordered = as_logs(self.frame).filter(pl.col("cluster") >= 0)
+        ordered = ordered.with_columns(log=pl.lit(None, self.frame.schema["log"]))
         with new_file(file) as place:
-            self.frame.write_parquet(place, metadata=written, compression_level=1)
+            ordered.write_parquet(place, metadata=written, compression_level=1)
         by_age = sorted(file.parent.glob("*.parquet"), key=lambda one: one.stat().st_mtime)
         for old in by_age[:-_STORES]:
             old.unlink()

@@ -55,8 +55,10 @@ def held_names(jobs: Sequence[str]) -> list[HeldName]:
     return asked
 
 
-def current_jobs(history: History, moment: int) -> NDArray[np.int32]:
-    """Numbers of the jobs that were known at `moment` (µs), each once.
+def current_jobs(
+    history: History, moment: int, clusters: Sequence[int] | None = None
+) -> NDArray[np.int32]:
+    """Numbers of the jobs that were known at `moment` (µs), each once; all, or of some clusters.
 
     A job that several logs record (a user's own and the access point's) is taken from the log
     that recorded it last, and of jobs that were given the same id the last one. Jobs of different
@@ -64,7 +66,10 @@ def current_jobs(history: History, moment: int) -> NDArray[np.int32]:
     other's where the ids are the same.
     """
     last = _last_recorded(history, moment)
-    known = np.flatnonzero(last >= 0)
+    mine = last >= 0
+    if clusters is not None:
+        mine &= np.isin(history.jobs["cluster"].to_numpy(), clusters)
+    known = np.flatnonzero(mine)
     same_id = ["cluster", "proc"]
     jobs = history.jobs[known].select(
         *same_id,
@@ -112,7 +117,7 @@ def find_held(
         no job, or none that is held.
     """
     history = answerer.history
-    numbers = current_jobs(history, moment)
+    numbers = current_jobs(history, moment, [one.cluster for one in asked])
     jobs = history.jobs[numbers].select("cluster", "proc", "access_point", job=pl.Series(numbers))
     tables: list[pl.DataFrame] = []
     problems: list[str] = []

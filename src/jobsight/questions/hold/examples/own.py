@@ -102,10 +102,13 @@ class OwnIndex:
         return CountIndex(self._history, rows, self._history.job[rows])
 
     def _peaks(self) -> NDArray[np.int64]:
-        """The most memory (MB) a job was seen to use, up to each row: int64 (n,), −1 if never."""
-        memory = self._history.table["memory_mb"].fill_null(-1)
-        table = pl.DataFrame({"job": self._history.job, "memory": memory})
-        return table.select(pl.col("memory").cum_max().over("job")).to_series().to_numpy()
+        """The most memory (MB) a job was seen to use, up to each row with it: int64 (n,), else −1."""
+        memory = self._history.table["memory_mb"]
+        rows = np.flatnonzero(memory.is_not_null().to_numpy())
+        table = pl.DataFrame({"job": self._history.job[rows], "memory": memory.gather(rows)})
+        peaks = np.full(len(self._history), -1, np.int64)
+        peaks[rows] = table.select(pl.col("memory").cum_max().over("job")).to_series().to_numpy()
+        return peaks
 
     def _attempt(self, views: Views, time_scale: float) -> dict[str, Floats]:
         """How far the attempt came that this hold ended, and how long ago the job was submitted."""
