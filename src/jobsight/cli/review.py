@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 from jobsight.cli.common import (
@@ -16,19 +15,14 @@ from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import read_for
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import paint
-from jobsight.errors import ModelError, UsageError
 from jobsight.format import UNKNOWN, number, percent
-from jobsight.learning.champions import open_registry
 from jobsight.learning.confusion import confusion
 from jobsight.learning.reading import programs, stored
-from jobsight.learning.review import Week, predictions_of, promised_by
-from jobsight.learning.review import review as reviewed
+from jobsight.learning.review import Week, predictions_of, reviewed
 from jobsight.questions import question_named
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from jobsight.learning.question import Question
     from jobsight.settings import Settings
 
@@ -49,7 +43,10 @@ def review(
         return
     with stored("store:", settings) as (_, _, documents):
         kept = predictions_of(documents, asked)
-    weeks = _weeks(asked, kept, settings) if len(kept) else []
+    weeks = []
+    if len(kept):
+        source, _, _ = read_for(asked, ["store:"], settings)
+        weeks = reviewed(asked, source, kept, settings)
     if as_json:
         print_json({"question": asked.name, "weeks": [one.to_json() for one in weeks]})
     elif not weeks:
@@ -77,26 +74,6 @@ def _print_confusion(asked: Question[Any], settings: Settings, *, as_json: bool)
             for one in found
         ]  # fmt: skip
         say(table(headings, rows, left=["predicted", "observed", "source", "right"]))
-
-
-def _weeks(asked: Question[Any], kept: pl.DataFrame, settings: Settings) -> list[Week]:
-    own = settings.of(asked.name, asked.settings)
-    source, _, _ = read_for(asked, ["store:"], settings)
-    decisions = asked.decisions(source, own).table
-    models = kept.select("model", "moment").unique().rows()
-    promised = {(name, moment): _promised(asked, name, moment, settings) for name, moment in models}
-    return reviewed(asked, decisions, kept, promised, draws=own.bootstrap, seed=own.seed)
-
-
-def _promised(
-    asked: Question[Any], name: str, moment: str | None, settings: Settings
-) -> float | None:
-    """What the test report of a model says; None where the registry does not have it."""
-    with contextlib.suppress(ModelError, UsageError):
-        if "@" in name:
-            _, report = open_registry(settings).find(name, question=asked.name).open()
-            return promised_by(report, moment)
-    return None
 
 
 def _print(weeks: list[Week]) -> None:

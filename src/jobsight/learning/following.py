@@ -29,12 +29,14 @@ class Tables:
         jobs: one row per job.
         entries: the rows of the event table, see `jobsight.history.eventtables.Entries`.
         shortened: HTCondor jobs whose documents lack events of the middle.
+        answered: jobs whose documents have answers.
     """
 
     revision: int
     jobs: JobTable
     entries: pl.DataFrame
     shortened: frozenset[str]
+    answered: frozenset[str]
 
     @classmethod
     def read(cls, store: Store) -> Tables:
@@ -53,9 +55,10 @@ class Tables:
         changed = {row.keys.id: row.document() for row in store.changed(self.revision)}
         for one in changed.values():
             seen(one)
-        jobs, entries, shortened = _tables(changed.values())
+        jobs, entries, shortened, answered = _tables(changed.values())
         entries = with_newer(self.entries, entries)
-        return Tables(revision, self.jobs.updated(jobs), entries, self.shortened | shortened)
+        shortened, answered = self.shortened | shortened, self.answered | answered
+        return Tables(revision, self.jobs.updated(jobs), entries, shortened, answered)
 
     @cached_property
     def history(self) -> History | None:
@@ -63,15 +66,20 @@ class Tables:
         return History.from_table(as_logs(self.entries)) if len(self.entries) else None
 
 
-def _tables(documents: Iterable[JobDocument]) -> tuple[JobTable, pl.DataFrame, frozenset[str]]:
+def _tables(
+    documents: Iterable[JobDocument],
+) -> tuple[JobTable, pl.DataFrame, frozenset[str], frozenset[str]]:
     gathered = Entries()
-    shortened: set[str] = set()
+    shortened, answered = set[str](), set[str]()
 
     def shown() -> Iterable[JobDocument]:
         for one in documents:
             gathered.add(one)
             if one.dropped and parse_key(one.id).scheduler == "htcondor":
                 shortened.add(one.id)
+            if one.predictions:
+                answered.add(one.id)
             yield one
 
-    return JobTable.read(shown()), gathered.frame(), frozenset(shortened)
+    jobs = JobTable.read(shown())
+    return jobs, gathered.frame(), frozenset(shortened), frozenset(answered)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from jobsight.documents import JobDocument, parse_key
+from jobsight.errors import ModelError, UsageError
 from jobsight.learning.bootstrap import Bootstrap
+from jobsight.learning.champions import open_registry
 from jobsight.learning.dataset import drawn_together
 from jobsight.learning.question import Question
 from jobsight.learning.targets import Quantiles
 
-__all__ = ["Week", "predictions_of", "promised_by", "review"]
+if TYPE_CHECKING:
+    from jobsight.settings import Settings
+
+__all__ = ["Week", "predictions_of", "promised_by", "review", "reviewed"]
 
 _METRICS = ("log_loss", "brier", "roc_auc")
 LEAST = 20
@@ -92,6 +98,30 @@ def promised_by(report: Mapping[str, Any], moment: str | None) -> float | None:
     found = report.get("by_moment", {}).get(moment, report)
     value = found.get("models", {}).get(found.get("chosen"), {}).get("log_loss")
     return float(value) if isinstance(value, float | int) else None
+
+
+def reviewed(
+    question: Question[Any], source: Any, predictions: pl.DataFrame, settings: Settings
+) -> list[Week]:
+    """`review` of answers to a question about `source`, next to the tests in the registry."""
+    own = settings.of(question.name, question.settings)
+    models = predictions.select("model", "moment").unique().rows()
+    promised = {
+        (model, moment): _in_registry(question, model, moment, settings) for model, moment in models
+    }
+    decisions = question.decisions(source, own).table
+    return review(question, decisions, predictions, promised, draws=own.bootstrap, seed=own.seed)
+
+
+def _in_registry(
+    question: Question[Any], name: str, moment: str | None, settings: Settings
+) -> float | None:
+    """What the test report of a model says; None where the registry does not have it."""
+    with contextlib.suppress(ModelError, UsageError):
+        if "@" in name:
+            _, report = open_registry(settings).find(name, question=question.name).open()
+            return promised_by(report, moment)
+    return None
 
 
 def review(

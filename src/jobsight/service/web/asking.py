@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,6 +13,7 @@ from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.files import without_nan
 from jobsight.history.slurm.options import requested
 from jobsight.learning.desk import OPEN, script_row
+from jobsight.learning.review import predictions_of, reviewed
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.bound.answering import Answerer as Programs
 from jobsight.questions.bound.answering import answering_model
@@ -41,6 +43,7 @@ __all__ = [
     "held_groups",
     "new_holds",
     "pending_rows",
+    "quality",
     "similar_runs",
     "state_counts",
 ]
@@ -50,6 +53,8 @@ _FRESH = 15.0
 """Seconds for which an answer about a job is given again; it looks ahead minutes or more."""
 _HOUR = 3600.0
 _MOST_MEMBERS = 500
+_AT_ONCE = 500
+"""Documents that are read together."""
 
 
 def about_job(ready: Ready, document: JobDocument, wanted: str) -> dict[str, Any]:
@@ -229,3 +234,25 @@ def _each(ask: Callable[[], Sequence[Any]]) -> dict[str, Any]:
         return {one.id: without_nan(one.to_json()) for one in ask()}
     except JobsightError:
         return {}
+
+
+def quality(ready: Ready, store: Store) -> dict[str, list[dict[str, Any]]]:
+    """How good the kept answers of each question were, see `jobsight.learning.review.Week`."""
+    return ready.cached("quality", _HOUR, lambda: _quality(ready, store))
+
+
+def _quality(ready: Ready, store: Store) -> dict[str, list[dict[str, Any]]]:
+    found = {}
+    for question in map(question_named, QUESTIONS):
+        kept = predictions_of(_answered(ready, store), question)
+        source = ready.tables.history if question.reads == "events" else ready.tables.jobs
+        if question.reads != "programs" and source is not None and len(kept):
+            weeks = reviewed(question, source, kept, ready.settings)
+            found[question.name] = [without_nan(one.to_json()) for one in weeks]
+    return found
+
+
+def _answered(ready: Ready, store: Store) -> Iterator[JobDocument]:
+    ids = iter(sorted(ready.tables.answered))
+    while some := list(islice(ids, _AT_ONCE)):
+        yield from (one.document for one in store.get(some).values())

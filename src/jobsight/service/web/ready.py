@@ -50,6 +50,8 @@ _OLDER = 3.0
 _RENEWING = ThreadPoolExecutor(1, "renewing")
 _OF_A_JOB = ("job", "similar")
 """Beginnings of the keys of what is made of a job; they end in its id."""
+_LASTING = ("quality",)
+"""Keys of what is about weeks: a change of the store hardly changes it."""
 _UNREAD, _UNPREPARED = "store not read", "not all made ready"
 
 
@@ -137,9 +139,10 @@ class Ready:
         return value
 
     def keep(self, before: Ready, changed: Collection[str]) -> None:
-        """Go on giving, until it is too old, what was made of jobs that have not changed."""
+        """Go on giving, until it is too old, what was made of weeks and of unchanged jobs."""
         for key, made in list(before._cached.items()):
-            if isinstance(key, tuple) and key[0] in _OF_A_JOB and key[-1] not in changed:
+            of_job = isinstance(key, tuple) and key[0] in _OF_A_JOB and key[-1] not in changed
+            if of_job or key in _LASTING:
                 self._cached.setdefault(key, made)
 
     def _renew(self, key: Hashable, seconds: float, make: Callable[[], object]) -> None:

@@ -34,6 +34,7 @@ from jobsight.service.web.asking import (
     held_groups,
     new_holds,
     pending_rows,
+    quality,
     similar_runs,
     state_counts,
 )
@@ -243,6 +244,21 @@ class Site:
 
         ready = self.follower.current
         return made() if ready is None else ready.cached("models", _FRESH, made)
+
+    def quality(self) -> dict[str, list[dict[str, Any]]]:
+        """How good the kept answers of each question were, by week; empty while the store is read.
+
+        See `jobsight.learning.review.Week`.
+        """
+        ready = self.follower.current
+        return {} if ready is None else quality(ready, self.store)
+
+    def reading_error(self, who: Caller) -> dict[str, Any] | None:
+        """The last error of the service itself, for who sees all: ``time``, ``text``, ``over``.
+
+        It is ``over`` since a time (µs), or not yet: None.
+        """
+        return self.follower.errors.snapshot() if who.only is None else None
 
     def model(self, digest: str) -> dict[str, Any]:
         """A model by its digest, as `jobsight models show --json` has it, without folders.

@@ -24,6 +24,11 @@ def test_every_page_is_made_and_hostile_text_stays_text(tmp_path: Path) -> None:
             assert "\x1b" not in reply.text and "\u202e" not in reply.text
             assert 'style="' not in reply.text and "<script>" not in reply.text
         assert "Transfer failed" in asked.get("/held").text
+        models = asked.get("/models").text
+        assert "2026-11-16" in models and "boosted" in models and "No answer is kept" not in models
+        served.follower.errors.record("store not read", OSError("no space"))
+        assert "OSError: no space" in asked.get("/collectors").text
+        assert "no space" not in asked.get("/api/v1/health").text
         ended = asked.get("/jobs/slurm:grid:1").text
         assert "last 5 runs of name of grid:1 none failed" in ended
         script = {"script": "#!/bin/bash\n#SBATCH --memory=4G\n"}

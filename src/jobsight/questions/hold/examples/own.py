@@ -102,7 +102,7 @@ class OwnIndex:
         return CountIndex(self._history, rows, self._history.job[rows])
 
     def _peaks(self) -> NDArray[np.int64]:
-        """The most memory (MB) a job was seen to use, up to each row with it: int64 (n,), else −1."""
+        """The most memory (MB) of a job up to each row that names some: int64 (n,), else −1."""
         memory = self._history.table["memory_mb"]
         rows = np.flatnonzero(memory.is_not_null().to_numpy())
         table = pl.DataFrame({"job": self._history.job[rows], "memory": memory.gather(rows)})

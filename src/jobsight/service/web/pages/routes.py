@@ -170,8 +170,7 @@ def asked(
 @router.get("/models")
 def models(request: Request, site: TheSite, who: Asking) -> Response:
     """Models with their baselines, champions, and how they did since."""
-    rows = site.models()
-    return render(request, "models", who, rows=rows)
+    return render(request, "models", who, rows=site.models(), quality=site.quality())
 
 
 @router.get("/models/{digest}")
@@ -190,6 +189,7 @@ def collectors(request: Request, site: TheSite, who: Asking) -> Response:
         collectors=site.collectors(who),
         health=site.health(),
         store=site.settings.store.url,
+        error=site.reading_error(who),
     )
 
 
