@@ -250,7 +250,9 @@ def bundled() -> list[Path]:
 def test_bundled_logs(path: Path, tmp_path: Path) -> None:
     if path.suffix == ".gz":
         target = tmp_path / path.stem
-        target.write_bytes(gzip.decompress(path.read_bytes()))
+        text = gzip.decompress(path.read_bytes())
+        quarter = text.index(b"\n...\n", len(text) // 4) + 5
+        target.write_bytes(text if PROVE else text[:quarter])
         path = target
     different, report = differences(path)
     assert dict(different) == {}
