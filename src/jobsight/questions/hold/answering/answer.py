@@ -39,6 +39,7 @@ from jobsight.questions.hold.answering.verdict import (
     Verdict,
     decide,
     decide_without,
+    earliest,
     hourly_delay_cost,
 )
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
@@ -235,12 +236,13 @@ class Answerer:
             moment = row["time"] - 1
             findings = Findings(self._index, moment, 0.0)
             fix = _fix(self._what_held(row, moment), findings.retried(row["hold_row"]))
-            found.append(self._verdict(row, self._scale_of(moment), findings, own, fix))
+            found.append(self._verdict(row, moment, self._scale_of(moment), findings, own, fix))
         return found
 
     def _verdict(
         self,
         row: dict[str, Any],
+        moment: int,
         scale: Scale,
         findings: Findings,
         chances: Sequence[Chance],
@@ -248,10 +250,13 @@ class Answerer:
     ) -> Verdict:
         if not chances:
             return decide_without(fix is not None and fix.certain)
+        tried = findings.ended("job and cause", row["hold_row"]).releases
+        held_for = (moment - row["hold_time"]) / 1e6
         return decide(
             chances,
             self._costs,
             delay_per_hour=hourly_delay_cost(self._costs, scale.time_scale),
+            soonest=earliest(tried, scale.time_scale) - held_for,
             fixable=fix is not None,
             failed_batches=findings.ended("cause", row["hold_row"]).failed_batches,
             certain=fix is not None and fix.certain,
@@ -269,7 +274,7 @@ class Answerer:
     ) -> Answer:
         what_held = self._what_held(row, moment)
         fix = _fix(what_held, findings.retried(row["hold_row"]))
-        verdict = self._verdict(row, scale, findings, chances, fix)
+        verdict = self._verdict(row, moment, scale, findings, chances, fix)
         reason = row["reason"] or ""
         lasting = fix is not None and (fix.certain or fix.edit is not None)
         evidence = findings.about(row["job"], row["hold_row"], row["site"], reason, lasting=lasting)

@@ -70,7 +70,9 @@ class FindingIndex:
         self.evidence: Evidence = gather_evidence(history, labels, decisions)
         settled = decisions.filter("kept", pl.col("outcome").is_not_null())
         as_it_was, fixed = settled.filter(~pl.col("edited")), settled.filter("edited")
-        self.ended = {name: self._tally(as_it_was, name) for name in ("code", *_ENDED)}
+        self.ended = {
+            name: self._tally(as_it_was, name) for name in ("code", "job and cause", *_ENDED)
+        }
         self.ended["all"] = _tally(as_it_was, np.zeros(len(as_it_was), np.int64))
         self.fixed = self._tally(fixed, "cause")
         self.held = {name: self.evidence.index(self.evidence.held, name) for name in _ACTIVE}

@@ -1,13 +1,17 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from jobsight.questions.hold.answering.tallies import Count, Tally
 from jobsight.questions.hold.answering.verdict import (
+    AGAIN,
     FAILED_BATCHES,
     Chance,
     Verdict,
     decide,
     decide_without,
+    earliest,
     hourly_delay_cost,
 )
 from jobsight.settings import Costs
@@ -26,9 +30,10 @@ def verdict(
     certain: bool = False,
     bug: bool = False,
     costs: Costs = COSTS,
+    soonest: float = 0.0,
 ) -> Verdict:
     return decide(
-        chances, costs, delay_per_hour=3.6, fixable=fixable, failed_batches=failed,
+        chances, costs, delay_per_hour=3.6, soonest=soonest, fixable=fixable, failed_batches=failed,
         certain=certain, bug=bug,
     )  # fmt: skip
 
@@ -64,6 +69,20 @@ def test_wait_only_if_it_surely_gains_more_than_its_delay_costs() -> None:
 
 def test_wait_where_only_a_later_release_pays() -> None:
     assert verdict(chance(0.05, 0.0, 0.1), chance(0.7, 0.6, 0.8, wait=100)).verb == "wait"
+
+
+def test_what_was_held_again_waits_longer_each_time() -> None:
+    assert [earliest(failed, 30.0) for failed in range(6)] == [0.0, 30.0, 60.0, 120.0, 120.0, 120.0]
+    now, later = chance(0.5, 0.4, 0.6), chance(0.4, 0.3, 0.7, wait=100)
+    assert verdict(now, later, soonest=-5.0).verb == "release"
+    found = verdict(now, later, soonest=40.0)
+    assert (found.verb, found.best, found.why) == ("wait", replace(later, wait=40.0), AGAIN)
+    # Beyond what is learned, and where nothing is, the nearest that is known stands for it.
+    assert verdict(now, later, soonest=140.0).best == replace(later, wait=140.0)
+    assert verdict(now, soonest=40.0).best == replace(now, wait=40.0)
+    surely = chance(0.9, 0.85, 0.95, wait=200)
+    assert verdict(now, later, surely, soonest=40.0).best == surely
+    assert verdict(now, chance(0.1, 0.0, 0.1, wait=100), soonest=40.0).verb == "unsure"
 
 
 def test_no_wait_that_pays_less_than_nothing() -> None:
