@@ -173,6 +173,7 @@ def measure(one: Program, timeout: float = TIMEOUT) -> Row:
         digest=one.digest(),
         machine=_machine(),
         measured=timestamp(started) or "",
+        arguments=one.args,
     )
 
 

@@ -38,6 +38,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     digest: str
     machine: str
     measured: str
+    arguments: tuple[str, ...] = ()
 
 
 def on_cpu(profile: Mapping[str, Any]) -> float:

@@ -3,7 +3,7 @@
 A corpus is a folder with ``measured.jsonl``; a site's own file is such lines by any name. A line
 has ``path`` (of the program, from the file's folder), ``shares`` by class, and ``label``, the
 class, or ``classes``, those that are possible; optional are ``family`` (programs that do one thing;
-else the folder of the path) and ``language``.
+else the folder of the path), ``language`` and ``arguments`` (of its command line, as it ran).
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class Example:
         measured: rather than accounted by a scheduler.
         job: ``CLUSTER JOB`` of a job document; None of a program.
         ended: µs since 1970, when the run ended; 0: unknown.
+        arguments: of its command line.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Example:
     measured: bool = True
     job: str | None = None
     ended: int = 0
+    arguments: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """As a line of JSON."""
@@ -66,7 +68,7 @@ class Example:
     def from_json(cls, line: str) -> Self:
         """What `to_json` gave."""
         data = json.loads(line)
-        return cls(**{**data, "classes": tuple(data["classes"])})
+        return cls(**{**data, **{name: tuple(data[name]) for name in ("classes", "arguments")}})
 
 
 def lines_file(name: str) -> Path | None:
@@ -101,6 +103,7 @@ def _example(lines: Path, number: int, line: str) -> Example:
         classes = tuple(str(one) for one in data.get("classes") or [data["label"]])
         family = str(data.get("family") or Path(path).parent.name or path)
         language = None if data.get("language") is None else str(data["language"])
+        arguments = tuple(map(str, data.get("arguments") or ()))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise SourceError(f"{where}: not a measured program ({printable(error, 80)})") from None
     if unknown := {*shares, *classes} - set(CLASSES):
@@ -114,7 +117,10 @@ def _example(lines: Path, number: int, line: str) -> Example:
         raise SourceError(f"{where}: cannot read {printable(path, 200)}: {error}") from None
     digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     language = language or language_of(program.name, text)
-    return Example(f"{path} {digest}", str(program), text, language, family, shares, classes)
+    return Example(
+        f"{path} {digest}", str(program), text, language, family, shares, classes,
+        arguments=arguments,
+    )  # fmt: skip
 
 
 def example_of(document: JobDocument) -> Example | None:

@@ -30,7 +30,7 @@ _CLOSED = frozenset(
     _K[one]
     for one in wordlist(
         "call assign update declare arithmetic multiply divide bits compare logic branch case "
-        "slice literal extent loop comprehension text"
+        "slice literal extent loop comprehension text index"
     )
 )
 _ERROR_ID = 65535

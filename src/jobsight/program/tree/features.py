@@ -180,7 +180,7 @@ class _Counter:
         arrays = allocated | (tree.effect == _E["random"]) | (tree.kind == _K["extent"])
         elements = self._elements(np.flatnonzero(arrays))
         largest = _largest(elements)
-        small = allocated.any() and tree.size[allocated].all() and largest < _CACHE
+        small = len(elements) and largest and tree.size[allocated].all() and largest < _CACHE
         sleeps = tree.effect == _E["sleep"]
         total = max(len(tree), 1)
         found |= {

@@ -10,7 +10,7 @@ __all__ = ["called", "imports"]
 _PYTHON_FROM = re.compile(r"from\s+(\.*[\w.]*)\s+import\s+\(?([^#]*?)\)?\s*$", re.DOTALL)
 _GO = re.compile(r"([\w.]+\s+)?\"([^\"]+)\"")
 _PLAIN = re.compile(r"[@$%&*]*[A-Za-z_\\][\w.]*[!?']?")
-_BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|<[\w\s,:*&<>]*>(?=\()")
+_BRACKETS = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|<[\w\s,:*&<>]*>(?=\(|$)")
 _PARENTHESES = re.compile(r"\((?:[^()]|\(\))+\)")
 _TAIL = re.compile(r"([A-Za-z_]\w*[!?]?)\s*$")
 _PASSING = re.compile(

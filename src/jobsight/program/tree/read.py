@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -46,7 +47,7 @@ def read_program(path: Path | str, site: Names | None = None) -> Tree:
 
 def read_text(
     text: str, name: str, *, language: str | None = None, folder: str = ".",
-    site: Names | None = None, machine: Machine | None = None,
+    site: Names | None = None, machine: Machine | None = None, arguments: Sequence[str] = (),
 ) -> Tree:  # fmt: skip
     """The tree of a program's text, as of `read_program`.
 
@@ -57,6 +58,7 @@ def read_text(
         folder: in which programs that it runs are looked for, next to the current one.
         site: as of `read_program`.
         machine: where these programs are; None: this one.
+        arguments: of its command line, where they are known.
 
     Raises:
         SourceError: it is in no language that has trees.
@@ -71,7 +73,7 @@ def read_text(
     machine = machine or Machine(None, (here, os.path.abspath(folder)))  # noqa: PTH100
     reader = Reader(machine, here, site)
     absolute = os.path.join(folder, os.path.basename(name))  # noqa: PTH118, PTH119
-    reader.add(Source(name, text, folder=folder), language, absolute)
+    reader.add(Source(name, text, folder=folder), language, absolute, arguments=arguments)
     return _finished(reader.grown())
 
 

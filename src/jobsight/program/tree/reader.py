@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from jobsight.program.shell.walk import Walk, walk_script
 from jobsight.program.tree.build import MOST_NODES, TextBuilder
 from jobsight.program.tree.effects import Names, effects_of
 from jobsight.program.tree.ending import endless_parts
+from jobsight.program.tree.expressions import Given
 from jobsight.program.tree.grammars import LANGUAGES, grammar_of
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.normalized import Endless
@@ -65,8 +66,9 @@ class Reader:
         self.kept: list[Walk] = []
 
     def add(
-        self, source: Source, language: str, path: str | None, parent: int = -1, lexical: int = 0
-    ) -> None:
+        self, source: Source, language: str, path: str | None, parent: int = -1, lexical: int = 0,
+        arguments: Sequence[str | None] = (),
+    ) -> None:  # fmt: skip
         """Add a text, unless it is being added already or a bound is reached."""
         if path is not None and path in self.chain:
             around = self.chain[self.chain.index(path) :]
@@ -89,10 +91,12 @@ class Reader:
         def launched(builder: Visitor, call: int, node: Node) -> None:
             for program in self._run_by(builder, call, node, source, commands):
                 if program.source is not None and program.language in LANGUAGES:
+                    words = [one.value for one in program.arguments]
                     self.add(program.source, program.language, program.path, call,
-                             tree.lexical[call])  # fmt: skip
+                             tree.lexical[call], words)  # fmt: skip
 
-        builder = TextBuilder(tree, grammar, effects, data, source.first, launched, commands)
+        given = Given(source.text, language, arguments)
+        builder = TextBuilder(tree, grammar, effects, data, source.first, launched, commands, given)
         try:
             builder.build(source.file, parent, lexical)
         except SourceError as error:
@@ -144,9 +148,10 @@ class Reader:
     def _modules(self, names: list[str], source: Source) -> Iterator[Program]:
         """Python modules next to the program; relative ones too."""
         for name in names:
-            place = os.path.join(source.folder, *name.lstrip(".").split("."))  # noqa: PTH118
-            outer = place.rpartition("/")[0]
-            for path in (f"{place}.py", f"{place}/__init__.py", f"{outer}.py"):
+            parts = name.lstrip(".").split(".")
+            place = os.path.join(source.folder, *parts)  # noqa: PTH118
+            outer = [f"{place.rpartition('/')[0]}.py"] if len(parts) > 1 else []
+            for path in (f"{place}.py", f"{place}/__init__.py", *outer):
                 if (text := self.machine.text(path)) is not None:
                     shown = Source(os.path.relpath(path), text, folder=os.path.dirname(path))  # noqa: PTH120
                     yield Program(shown, "python", None, (), path)  # type: ignore[arg-type]

@@ -7,52 +7,43 @@ Names: what a call returned, so that ``s = socket.socket()`` makes ``s.recv`` a 
 from __future__ import annotations
 
 import math
-import re
 
+from jobsight.program.tree.expressions import Given, computed
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 from jobsight.text import wordlist
 
-__all__ = ["Values", "macro_number", "number_of"]
+__all__ = ["Values"]
 
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
-_NUMBER_FORM = re.compile(
-    r"0[xX][\da-fA-F_]+|0[bB][01_]+|(?:\d[\d_']*\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?"
-)
 _PRODUCTS = frozenset({_E["allocate"], _E["random"], _E["table"]})
-_PASSED_ON = frozenset({_E["convert"], _E["cheap"], _E["arguments"], _E["math"], _E["unknown"]})
+_PASSED_ON = frozenset(
+    _E[one] for one in wordlist("convert cheap arguments math unknown stream copy gather sort fft")
+)
+_COUNTS = frozenset(wordlist("len length numel size nrow ncol Len nnodes"))
+"""Calls that make a number of an array."""
+_SHAPES: dict[str, tuple[int, int | None]] = {
+    **dict.fromkeys(wordlist("full vector runif rnorm rexp rbinom rgamma rpois sample"), (0, 1)),
+    **dict.fromkeys(wordlist("linspace logspace geomspace"), (2, 3)),
+    **dict.fromkeys(wordlist("rand randn random random_sample standard_normal"), (0, None)),
+    **dict.fromkeys(wordlist("uniform normal randint integers lognormal binomial"), (2, None)),
+    **dict.fromkeys(wordlist("fill exponential poisson choice randi"), (1, None)),
+    "permutation": (0, None), "randperm": (0, None), "matrix": (1, 3),
+}  # fmt: skip
+"""Which arguments say how many elements an array has; of others that allocate, all."""
+_NAMED = frozenset(wordlist("size shape"))
+_DRAWS = frozenset({"python", "r", "julia", "matlab"})
+"""Languages whose random numbers come in arrays."""
+_SQUARE = frozenset(wordlist("zeros ones rand randn nan inf cell"))
+"""Calls that make a square of one number in MATLAB."""
+_ARGV = frozenset(wordlist("argv args ARGV ARGS Args arg"))
 _LARGEST = frozenset(_K[one] for one in wordlist("logic branch case comprehension declare text"))
 _BOUNDING = frozenset({_R["condition"], _R["header"], _R["value"]})
+_PASSING = _LARGEST | {_K["call"]}
 _SMALL = 8
 _ARITHMETIC = frozenset(_K[one] for one in ("arithmetic", "multiply", "divide", "bits"))
 _FIXED = frozenset({_K["constant"], _K["number"]})
 _TYPELESS = frozenset({"auto", "var", "const", "let", "int", "double", "float", "long", "char"})
-
-
-def number_of(text: str) -> float | None:
-    """The value of a literal number, whatever the language; None: not one."""
-    found = _NUMBER_FORM.match(text)
-    if found is None:
-        return None
-    plain = re.sub(r"[_']", "", found[0])
-    try:
-        if plain[:2].lower() in ("0x", "0b"):
-            return float(int(plain, 0))
-        return float(re.sub(r"[dD]", "e", plain))
-    except (ValueError, OverflowError):
-        return None
-
-
-def macro_number(text: str) -> float | None:
-    """The value of a macro that is a number, a product or a power of two."""
-    plain = re.sub(r"[()\s]|\b[uUlL]+\b", "", text)
-    parts = re.split(r"<<|\*", plain)
-    known = [one for part in parts if (one := number_of(part)) is not None]
-    if len(known) < len(parts) or len(parts) > 4:
-        return None
-    if "<<" in plain:
-        return known[0] * 2.0 ** min(known[1], 60) if len(known) == 2 else None
-    return math.prod(known)
 
 
 def _bucket(value: float) -> int:
@@ -62,12 +53,20 @@ def _bucket(value: float) -> int:
 class Values:
     """The values of one text's nodes, while its part of the tree grows."""
 
-    def __init__(self, tree: Growing) -> None:
-        self.tree = tree
+    def __init__(self, tree: Growing, language: str, given: Given) -> None:
+        self.tree, self.language, self.given = tree, language, given
         self.aliases: dict[str, str] = {}
         self.constants: dict[str, float] = {}
         self.operators: dict[int, str] = {}
         self.arrays: set[str] = set()
+        self.parameters: dict[str, float] = {}
+        """Of the function that was entered last."""
+        self._sized: set[str] = set()
+        """Names whose value is the number of an array's elements."""
+        self._extents: set[int] = set()
+        """Nodes of such a value."""
+        self._sure: set[int] = set()
+        """Nodes whose value the command line gives."""
         self._values: dict[int, float] = {}
         self._pending: list[int] = []
 
@@ -79,15 +78,20 @@ class Values:
         self._pending.append(node)
         self.tree.size[node] = _bucket(value)
 
-    def product(self, text: str) -> float | None:
-        """The value of a product of names and numbers; None: unknown."""
-        value = 1.0
-        for part in map(str.strip, text.split("*")):
-            known = self.constants.get(part, number_of(part))
-            if known is None:
-                return None
-            value *= known
-        return value
+    def named(self, node: int, name: str) -> None:
+        """A node is a name: it is worth what that was given."""
+        known = self.constants.get(name)
+        if known is None and name not in self.arrays:
+            known = self.given.constants.get(name)
+        self.give(node, known)
+        if name in self._sized:
+            self._extents.add(node)
+
+    def enter(self, parameters: dict[str, float]) -> None:
+        """A function begins, whose parameters calls or defaults give values."""
+        self.parameters = parameters
+        self.constants |= parameters
+        self._sized.difference_update(parameters)
 
     def close(self, node: int) -> None:
         """All within a node was added: its value, and the names that it gives one."""
@@ -116,7 +120,7 @@ class Values:
                 self.tree.names[c] for c in self._children(node)[:1] if c in self.tree.names
             }
             self.give(node, self._value(node, kind, children) if children else None)
-        elif children:
+        elif children or kind == _K["call"]:
             self.give(node, self._value(node, kind, children))
 
     def _bounds(self, child: int) -> bool:
@@ -150,19 +154,83 @@ class Values:
 
     def _value(self, node: int, kind: int, children: list[int]) -> float | None:
         values = [self._values[child] for child in children]
+        sure = [self._values[child] for child in children if child in self._sure]
+        sizes = [self._values[child] for child in children if child in self._extents]
+        if sure and kind in _PASSING:
+            self._sure.add(node)
+            return max(sure)
+        if kind == _K["call"]:
+            return self._returned(node, values, sizes)
+        if kind == _K["index"]:
+            return self._element(node, children)
+        if sizes and kind != _K["compare"]:
+            self._extents.add(node)
+            return max(sizes)
         if kind in _ARITHMETIC:
             known = len(self._children(node)) == len(values)
-            return _computed(self.operators.get(node, ""), values) if known else None
-        if kind == _K["call"]:
-            effect = self.tree.effect[node]
-            if effect in _PRODUCTS:
-                return math.prod(max(abs(one), 1.0) for one in values[:4])
-            return self._known(self._children(node)) if effect in _PASSED_ON else None
+            return computed(self.operators.get(node, ""), values) if known else None
         if kind == _K["extent"] or (kind == _K["literal"] and len(values) <= 4):
             return math.prod(max(abs(one), 1.0) for one in values)
         if kind in (_K["compare"], _K["slice"]):
             return self._known(self._children(node))
         return max(values) if kind in _LARGEST else None
+
+    def _returned(self, node: int, values: list[float], sizes: list[float]) -> float | None:
+        """What a call returns: a number, or how many elements."""
+        effect = self.tree.effect[node]
+        if effect in _PRODUCTS:
+            return self._elements(node)
+        if effect not in _PASSED_ON:
+            return None
+        if sizes and self.tree.calls.get(node, "").rpartition(".")[2] not in _COUNTS:
+            self._extents.add(node)
+            return max(sizes)
+        return self._known(self._children(node))
+
+    def _elements(self, node: int) -> float | None:
+        """How many elements a call allocates: the product of the numbers that are its shape."""
+        tree, name = self.tree, self.tree.calls.get(node, "").rpartition(".")[2]
+        drawn = tree.effect[node] == _E["random"]
+        if drawn and (self.language not in _DRAWS or name not in _SHAPES):
+            return None
+        within = self._children(node)
+        named = [one for one in within if tree.names.get(one + 1) in _NAMED]
+        shape = [one for parent in named for one in self._children(parent)[1:]]
+        skipped = {_K["assign"], _K["text"]} | ({_K["slice"]} if drawn else set())
+        plain = [one for one in within if tree.kind[one] not in skipped]
+        shape = shape or plain[slice(*_SHAPES.get(name, (0, None)))]
+        sizes = [self._values[one] for one in within if one in self._extents]
+        values = [
+            max(abs(self._values[one]), 1.0)
+            for one in shape
+            if one in self._values and one not in self._extents
+        ]
+        if not values and not sizes:
+            return None
+        self._extents.add(node)
+        product = math.prod(values[:4])
+        if len(values) == len(plain) == 1 and (
+            name in ("eye", "identity") or (self.language == "matlab" and name in _SQUARE)
+        ):
+            product **= 1 if tree.kind[plain[0]] == _K["literal"] else 2
+        inner = max(sizes, default=1.0)
+        return product * inner if self.language in ("cpp", "rust") else max(product, inner)
+
+    def _element(self, node: int, children: list[int]) -> float | None:
+        """What a dictionary has by a key, or the command line at a position."""
+        tree, inside = self.tree, self._children(node)
+        if len(inside) != 2:
+            return None
+        text = tree.texts.get(inside[1], "")
+        if text:
+            return self.given.entries.get(text.strip("\"'"))
+        if tree.names.get(inside[0], "").rpartition(".")[2] in _ARGV and inside[1] in children:
+            first = 0 if self.language in ("java", "perl") else 1
+            found = self.given.argument(int(self._values[inside[1]]) - first)
+            if found is not None:
+                self._sure.add(node)
+            return found
+        return None
 
     def _children(self, node: int) -> list[int]:
         tree, at = self.tree, node + 1
@@ -187,20 +255,28 @@ class Values:
         within = self._children(node)
         given = [c for c in within if tree.role[c] != _R["target"]]
         given = given or [c for c in within if tree.kind[c] == _K["call"]]  # open(name) as file
-        values = [self._values[c] for c in children if tree.role[c] != _R["target"]]
-        for name in names:
+        worth = [c for c in children if tree.role[c] != _R["target"]]
+        paired = len(names) == len(given) > 1
+        for at, name in enumerate(names):
+            own = [c for c in worth if not paired or c == given[at]]
+            values = [self._values[c] for c in own]
             short = name.rpartition(".")[2]
             self.arrays.add(name)
             header = _R["header"] in (tree.role[node], tree.role[tree.parent[node]])
+            if tree.role[node] == _R["parameter"] and short in self.parameters:
+                continue
+            self._sized.discard(short)
             if header and values and max(values) > _SMALL:
                 self.give(node, max(values))
             elif values and not header:
                 self.constants[short] = max(values)
-            else:
+                if any(child in self._extents for child in own):
+                    self._sized.add(short)
+            elif tree.kind[max(tree.parent[node], 0)] != _K["branch"]:
                 self.constants.pop(short, None)
         if len(names) == 1 or (names and len(given) == 1):
             self._stands_for(names[0], given[0] if given else -1)
-        if len(names) == len(given) > 1:
+        if paired:
             for name, child in zip(names, given, strict=True):
                 self._stands_for(name, child)
 
@@ -235,29 +311,3 @@ class Values:
                 self.arrays.add(name)
                 if kind and kind not in _TYPELESS:
                     self.aliases[name] = f"{kind}()"
-
-
-def _computed(operator: str, values: list[float]) -> float | None:
-    """The value of an operation."""
-    if len(values) == 1:
-        return values[0]
-    if len(values) != 2:
-        return None
-    left, right = values
-    try:
-        match operator:
-            case "*" | ".*":
-                return left * right
-            case "+":
-                return left + right
-            case "-":
-                return left - right
-            case "/" | "//" | "./" | "div":
-                return left / right if right else None
-            case "<<":
-                return left * math.pow(2.0, min(right, 64))
-            case "**" | "^" | ".^":
-                return float(math.pow(left, right)) if abs(right) < 64 and left >= 0 else None
-    except (OverflowError, ZeroDivisionError):
-        return None
-    return max(left, right)

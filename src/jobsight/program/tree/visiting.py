@@ -6,6 +6,7 @@ that of the node around; it says whether what is within is to be visited.
 
 from __future__ import annotations
 
+import math
 import re
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING
 from jobsight.program.shell.loops import is_endless
 from jobsight.program.shell.servers import server_of
 from jobsight.program.tree.effects import Effects
+from jobsight.program.tree.expressions import Given, evaluated, number_of
 from jobsight.program.tree.grammars import Grammar
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.names import called, imports
 from jobsight.program.tree.operators import kind_of, operation
-from jobsight.program.tree.values import Values, macro_number, number_of
+from jobsight.program.tree.values import Values
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 
 if TYPE_CHECKING:
@@ -36,8 +38,9 @@ _EXTENTS = re.compile(r"[\w>]\s*\(\s*([^(),]+)")
 _LONG = 400
 _DEFINED_BY_CALL = frozenset({"r", "julia"})
 _OPTION = re.compile(r"(?:.*\.)?(?:add_argument|add_option|[oO]ption|Argument|add_arg)")
-_OPTION_NAME = re.compile(r"[\"'](?:--?)?([A-Za-z][\w-]*)[\"']")
-_DEFAULT = re.compile(r"default(?:_value)?\s*=\s*([\d_.eE]+)")
+_OPTION_NAME = re.compile(r"(?<=\()\s*[\"'](\w+)[\"']|[\"'](--?[A-Za-z][\w-]*)[\"']")
+_DEFAULT = re.compile(r"default(?:_value)?\s*=\s*[\"']?([^,()\"']+)")
+_ARRAY_OF = re.compile(r",\s*([^,<>]+)>")
 
 
 class Visitor:
@@ -46,7 +49,7 @@ class Visitor:
     def __init__(
         self, tree: Growing, grammar: Grammar, effects: Effects, data: bytes, first: int,
         launched: Callable[[Visitor, int, Node], None],
-        commands: Mapping[tuple[int, int], Command],
+        commands: Mapping[tuple[int, int], Command], given: Given,
     ) -> None:  # fmt: skip
         """Take hold of a text.
 
@@ -59,10 +62,11 @@ class Visitor:
             launched: is given this, the number of a call and its syntax when all in it was added:
                 adds what the call runs. An import is one, too.
             commands: of a shell script, by line and column.
+            given: what the text and its command line give names.
         """
         self.tree, self.grammar, self.effects, self.data = tree, grammar, effects, data
         self.first, self.launched, self.commands = first, launched, commands
-        self.values = Values(tree)
+        self.values = Values(tree, grammar.language, given)
         self.own: set[str] = set()
         self.file = len(tree.files)
         self.visitors: dict[int, Callable[[Node, int, int], bool]] = {
@@ -79,6 +83,8 @@ class Visitor:
         }  # fmt: skip
         if grammar.language == "python":
             self.visitors[_K["index"]] = self._index
+        elif grammar.language == "rust":
+            self.visitors[_K["literal"]] = self._repeated
 
     def _drop(self, added: int) -> bool:
         """Take back the node that was added last; nothing in it is visited."""
@@ -103,7 +109,7 @@ class Visitor:
         role, around = tree.role[added], tree.kind[owner]
         if role == _R["type"] and around != _K["class"]:
             return self._drop(added)
-        if around == _K["call"] and self._is_callee(added, owner):
+        if around == _K["call"] and self._is_callee(node.parent, added, owner):
             return self._callee(node, added)
         if around == _K["function"] and self.grammar.brackets_call:
             self.values.arrays.add(self.text(node))
@@ -116,15 +122,17 @@ class Visitor:
             return True
         tree.names[added] = text
         if role != _R["target"]:
-            self.values.give(added, self.values.constants.get(text.rpartition(".")[2]))
+            self.values.named(added, text.rpartition(".")[2])
         if text in ("true", "TRUE", "True"):
             tree.kind[added] = _K["constant"]
             self.values.give(added, 1.0)
         return False
 
-    def _is_callee(self, added: int, owner: int) -> bool:
+    def _is_callee(self, around: Node | None, added: int, owner: int) -> bool:
         role = self.tree.role[added]
         if self.tree.calls.get(owner) == "new_array":
+            return False
+        if around is not None and around.type == "argument_list":
             return False
         if role in (_R["callee"], _R["target"]):
             return True
@@ -147,7 +155,7 @@ class Visitor:
     def _text(self, node: Node, added: int, owner: int) -> bool:
         """A literal text; those of calls and assignments are kept for what runs programs."""
         self.tree.texts[added] = self.text(node, 2 * _LONG)
-        if self.grammar.language == "bash":
+        if self.grammar.language == "bash" or self.tree.effect[owner] == _E["arguments"]:
             self.values.give(added, number_of(self.text(node, 40).strip("\"'")))
         return True
 
@@ -185,7 +193,19 @@ class Visitor:
         if found:
             self.tree.functions[added] = found[1]
             self.own.add(found[1])
+        self._parameters(node, found[1] if found else "")
         return True
+
+    def _parameters(self, node: Node, name: str) -> None:
+        """What is known of the parameters of a function."""
+        head, outer = self.text(node), node.parent
+        if not name and outer is not None and outer.child_count:  # name <- function(n)
+            name = self.text(outer.child(0), 80)
+        elif name == "__init__" and outer is not None and outer.parent is not None:
+            of_class = outer.parent.child_by_field_name("name")
+            name = self.text(of_class) if of_class is not None else name
+        start = max(head.find(f"{name}("), 0)
+        self.values.enter(self.values.given.parameters(name, head[start:]))
 
     def _declare(self, node: Node, added: int, _owner: int) -> bool:
         """A declaration: in C++, that may be a call of a constructor."""
@@ -200,15 +220,22 @@ class Visitor:
                 self.tree.effect[added] = effect
                 self.tree.calls[added] = name
             if effect == _E["allocate"]:  # a(n) may have been taken for the head of a function
-                known = map(self.values.product, _EXTENTS.findall(self.text(node)))
-                self.values.give(added, max((one for one in known if one), default=None))
+                self.values.give(added, self._extent(self.text(node), name))
         return True
+
+    def _extent(self, text: str, name: str) -> float | None:
+        """How many elements the vectors of a declaration have, those within each other too."""
+        form = _ARRAY_OF if name == "std.array" else _EXTENTS
+        known = (evaluated(one, self.values.constants) for one in form.findall(text))
+        found = [one for one in known if one]
+        nested = name == "std.array" or text.count("vector<") > 1
+        return (math.prod if nested else max)(found) if found else None
 
     def _assignment(self, node: Node, added: int, _owner: int) -> bool:
         if node.type == "preproc_def":
             name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
             if name is not None and value is not None:
-                known = macro_number(self.text(value, 80))
+                known = evaluated(self.text(value, 80), self.values.constants)
                 if known is not None:
                     self.values.constants[self.text(name)] = known
                     self.tree.size[added] = 1 + round(known).bit_length() if known < 2**60 else 62
@@ -233,6 +260,13 @@ class Visitor:
                 written = effect == _E["read"] and self.tree.role[added] == _R["target"]
                 self.tree.effect[added] = _E["write"] if written else effect
                 self.tree.calls[added] = full
+        return True
+
+    def _repeated(self, node: Node, added: int, _owner: int) -> bool:
+        """``[value; length]`` of Rust."""
+        if node.child_count > 2 and self.text(node.child(2)) == ";":
+            self.tree.kind[added], self.tree.effect[added] = _K["call"], _E["allocate"]
+            self.tree.calls[added] = "vec"
         return True
 
     # Calls.
@@ -262,11 +296,18 @@ class Visitor:
         tree.calls[added] = full
         tree.effect[added] = self.effects.of(full, text, self.grammar.bare)
         if _OPTION.fullmatch(name):
-            option, default = _OPTION_NAME.search(text), _DEFAULT.search(text)
-            value = number_of(default[1]) if default else None
-            if option and value is not None:
-                values.constants[option[1].replace("-", "_")] = value
+            self._option(text)
         return True
+
+    def _option(self, text: str) -> None:
+        """An option of the command line: its default, unless that gives it a number."""
+        values, default = self.values, _DEFAULT.search(text)
+        names = [first or last for first, last in _OPTION_NAME.findall(text)]
+        value = values.given.option(names)
+        if value is None and default:
+            value = evaluated(default[1], values.constants)
+        if value is not None:
+            values.constants |= {one.lstrip("-").replace("-", "_"): value for one in names}
 
     def _command(self, node: Node, added: int) -> bool:
         """A command of the shell, without what starts it, such as srun or time."""

@@ -82,11 +82,17 @@ class Read:
         return tokens[kept].astype(np.int32), parents.astype(np.int32)
 
 
-def read(path: str, text: str, language: str | None = None, machine: Machine | None = None) -> Read:
+def read(
+    path: str, text: str, language: str | None = None, machine: Machine | None = None,
+    arguments: Sequence[str] = (),
+) -> Read:  # fmt: skip
     """Read a program of a machine (None: this one); one in no known language has no tree."""
     folder = str(Path(path).parent) or "."
     try:
-        return Read(path, read_text(text, path, language=language, folder=folder, machine=machine))
+        tree = read_text(
+            text, path, language=language, folder=folder, machine=machine, arguments=arguments
+        )
+        return Read(path, tree)
     except SourceError as error:
         return Read(path, None, str(error))
 
@@ -105,7 +111,7 @@ class Features:
     def _of(self, number: int) -> Read:
         if number not in self._read:
             one = self._source[number]
-            self._read[number] = read(one.path, one.text, one.language)
+            self._read[number] = read(one.path, one.text, one.language, arguments=one.arguments)
         return self._read[number]
 
     def inputs(self, programs: Sequence[Read]) -> Inputs:

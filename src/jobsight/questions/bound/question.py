@@ -102,7 +102,9 @@ class Bound(Question[BoundSettings]):
     ) -> Inputs | None:  # fmt: skip
         """The same from a source of this program alone, without what bound it."""
         one = source[int(row["example"][0])]
-        alone = Example(one.id, one.path, one.text, one.language, "", {}, ())
+        alone = Example(
+            one.id, one.path, one.text, one.language, "", {}, (), arguments=one.arguments
+        )
         return Features([alone]).build(row.with_columns(example=pl.lit(0)), moment)[1]
 
 

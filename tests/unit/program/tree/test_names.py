@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jobsight.program.tree.effects import Effects
+from jobsight.program.tree.expressions import evaluated, number_of
 from jobsight.program.tree.names import called, imports
-from jobsight.program.tree.values import macro_number, number_of
 from jobsight.program.tree.vocabulary import EFFECTS
 
 
@@ -74,12 +74,13 @@ def test_numbers(text: str, expected: float | None) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("(1 << 20)", 2.0**20), ("64 * 1024UL", 65536), ("(4)", 4), ("1 << 2 << 3", None),
-        ("2*2*2*2*2", None), ("SIZE * 2", None), ("", None),
+        ("(1 << 20)", 2.0**20), ("64 * 1024UL", 65536), ("(4)", 4), ("1 << 2 << 3", 32),
+        ("(size_t)n * n", 100), ("10**6", 1e6), ("int(1e3) / 2", 500), ("SIZE * 2", None),
+        ("f(2)", None), ("1if", None), ("", None),
     ],
 )  # fmt: skip
-def test_macros(text: str, expected: float | None) -> None:
-    assert macro_number(text) == expected
+def test_expressions(text: str, expected: float | None) -> None:
+    assert evaluated(text, {"n": 10.0}) == expected
 
 
 @pytest.mark.parametrize(
