@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from jobsight.program.languages import syntax_tree
@@ -34,6 +35,12 @@ _CLOSED = frozenset(
     )
 )
 _ERROR_ID = 65535
+_ASKS_GPU = re.compile(
+    rb"^#(?:SBATCH|PBS)\s(?:.*[ \t])?"
+    rb"(?:--gres=\S*gpu|--gpus\b|--gpus-per|-G[ \t=]?\d|-l.*\bngpus=[1-9])",
+    re.M,
+)
+"""A batch script that asks for GPUs; what it runs is judged instead where that is here."""
 
 
 class TextBuilder(Visitor):
@@ -58,6 +65,8 @@ class TextBuilder(Visitor):
         tree.files[self.file] = File(name, language, top, broken, lines)
         tree.end[top] = tree.count
         self._own_calls(top)
+        if language == "bash" and len(tree.files) == self.file + 1 and _ASKS_GPU.search(self.data):
+            tree.effect[top], tree.calls[top] = _E["gpu"], "its request"
 
     def _walk(self, root: Node, top: int) -> int:
         """Visit all nodes; how many of them are errors."""

@@ -25,6 +25,14 @@ Names = Mapping[str, Mapping[str, str]]
 
 _INHERITS = {"cpp": "c", "cuda": "cpp"}
 _UNKNOWN = EFFECT_NUMBERS["unknown"]
+_KINDS = frozenset(
+    EFFECT_NUMBERS[one] for one in ("request", "query", "transfer", "connect", "database", "device")
+)
+"""Effects that all that a library makes has, whatever its methods are called."""
+_COMMON = frozenset(
+    EFFECT_NUMBERS[one] for one in ("cheap", "text", "queue", "reduce", "table", "stream", "sort")
+)
+"""Effects of methods by names that many libraries use, as ``.find`` and ``.get``."""
 
 
 @cache
@@ -78,7 +86,7 @@ class Effects:
             text: of the call, or its beginning.
             bare: a prefix that names may lack, or "".
         """
-        for one in _forms(name, bare):
+        for one in self._ordered(_forms(name, bare), name):
             if one in self._special:
                 for needle, effect in self._special[one]:
                     if needle in text:
@@ -88,6 +96,25 @@ class Effects:
         last = name.rpartition(".")[2]
         fitting = (one for one in self._beginnings if last.startswith(one))
         return self._beginnings.get(max(fitting, key=len, default=""), _UNKNOWN)
+
+    def _ordered(self, forms: list[str], name: str) -> list[str]:
+        """What a name is looked up as; what a library of a kind makes is of its kind.
+
+        A method by any name, as ``.find``, goes behind that, unless it flushes to the disk.
+        """
+        if "()" not in name:
+            return forms
+        method = f".{name.rpartition('.')[2]}"
+        effect = self._known.get(method, _UNKNOWN)
+        if effect == EFFECT_NUMBERS["sync"]:
+            return [method, *forms]
+        head = name.partition("()")[0]
+        tails = (f"{head.rpartition('.')[0]}.*", f"{head.partition('.')[0]}.*")
+        kinds = [one for one in tails if self._known.get(one) in _KINDS]
+        if effect not in _COMMON or not kinds:
+            return forms
+        at = next((k for k, one in enumerate(forms) if one == method), len(forms))
+        return [*forms[:at], *kinds, *forms[at:]]
 
     def element(self, name: str) -> int:
         """The effect of taking an element of what a call returned: ``h5py.File()[]``."""

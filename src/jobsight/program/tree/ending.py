@@ -237,6 +237,11 @@ class _Parts:
             for other in self.tree.calls.values()
         ) and bool(head)
 
+    def _of_main(self, branch: int) -> bool:
+        """Whether a branch is what Python runs as a program."""
+        names = (self.tree.names.get(one) for one in range(branch + 1, branch + 4))
+        return "__name__" in names
+
     def _asks(self, node: int) -> bool:
         """Whether what reads standard input prompts a person, and does so whenever it runs."""
         tree = self.tree
@@ -247,6 +252,7 @@ class _Parts:
             if one in tree.functions:
                 break
             aside = tree.kind[one] == _K["branch"] and tree.role[child] != _R["condition"]
+            aside = aside and not self._of_main(one)
             if aside or tree.kind[one] == _K["handler"]:
                 return False
             child = one

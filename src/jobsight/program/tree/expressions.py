@@ -32,6 +32,14 @@ _CALL = re.compile(rf"\b([A-Za-z_]\w*)[ \t]*(?=\(({_NESTED}{{1,160}})\))")
 _ARGUMENT = re.compile(r"(?:[^,()]|\([^()]*\))+")
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\b[^\S\n]*(?::[ \t]*\w+[ \t]*)?(?:=|<-)(?!=)([^,;\n]*)")
 _ENTRY = re.compile(r"[\"'](\w+)[\"'][ \t]*(?::|=>)[ \t]*([^,}\n]+)")
+_UNPACKED = re.compile(
+    r"^(?:my|let)?[ \t]*\(?([\w$, \t]+?)\)?[ \t]*=[^=\n]*(?:argv\[1:\d*\]|@ARGV\b)", re.M
+)
+_SHIFTED = re.compile(r"^my[ \t]+\$(\w+)[ \t]*=[ \t]*shift\b", re.M)
+_TAKEN = re.compile(
+    r"get_command_argument\s*\(\s*(\d+)\s*,\s*(\w+)[^\n]*\n?[^\n]{0,60}?"
+    r"read\s*\(\s*\2\s*,\s*\*\s*\)\s*(\w+)", re.I,
+)  # fmt: skip
 _LAST = frozenset({"c", "cpp", "cuda", "java"})
 """Languages in which the name of a parameter follows its type."""
 
@@ -138,7 +146,19 @@ class Given:
         found: dict[str, list[str]] = {}
         for name, value in _ASSIGNED.findall(self._text):
             found.setdefault(name, []).append(value)
-        return _known((name, one[0].rstrip(" })")) for name, one in found.items() if len(one) == 1)
+        once = ((name, one[0].rstrip(" })")) for name, one in found.items() if len(one) == 1)
+        return _known(once)
+
+    @cached_property
+    def passed(self) -> dict[str, float]:
+        """Numbers of the command line by the names that take them in their order."""
+        if not self.arguments:
+            return {}
+        taken = [(int(at) - 1, name) for at, _, name in _TAKEN.findall(self._text)]
+        for names in (*_UNPACKED.findall(self._text), ",".join(_SHIFTED.findall(self._text))):
+            taken += enumerate(one.strip(" $") for one in names.rpartition("\n")[2].split(","))
+        found = ((name, self.argument(at)) for at, name in taken)
+        return {name: value for name, value in found if value is not None}
 
     @cached_property
     def entries(self) -> dict[str, float]:
@@ -196,6 +216,11 @@ class Given:
                 following = self.arguments[at + 1 : at + 2]
                 return number_of(value if equals else (following or ("",))[0] or "")
         return None
+
+    def positional(self, position: int) -> float | None:
+        """The number at a position of a command line without options; None: there is none."""
+        options = any((one or "-").startswith("-") for one in self.arguments)
+        return None if options else self.argument(position)
 
     def argument(self, position: int) -> float | None:
         """The number at a position of the command line, from 0; None: there is none."""

@@ -80,7 +80,7 @@ class Values:
 
     def named(self, node: int, name: str) -> None:
         """A node is a name: it is worth what that was given."""
-        known = self.constants.get(name)
+        known = self.constants.get(name, self.given.passed.get(name))
         if known is None and name not in self.arrays:
             known = self.given.constants.get(name)
         self.give(node, known)
@@ -258,9 +258,11 @@ class Values:
         worth = [c for c in children if tree.role[c] != _R["target"]]
         paired = len(names) == len(given) > 1
         for at, name in enumerate(names):
+            short = name.rpartition(".")[2]
             own = [c for c in worth if not paired or c == given[at]]
             values = [self._values[c] for c in own]
-            short = name.rpartition(".")[2]
+            if short in self.given.passed:
+                values = [self.given.passed[short]]
             self.arrays.add(name)
             header = _R["header"] in (tree.role[node], tree.role[tree.parent[node]])
             if tree.role[node] == _R["parameter"] and short in self.parameters:

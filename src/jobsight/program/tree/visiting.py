@@ -35,6 +35,7 @@ _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _NAMED = frozenset({_K["function"], _K["class"]})
 _CALLEES = ("function", "name", "method", "macro", "subroutine", "constructor", "type")
 _EXTENTS = re.compile(r"[\w>]\s*\(\s*([^(),]+)")
+_ON_GPU = re.compile(rb"cuda|mps|xpu|gpu", re.I)
 _LONG = 400
 _DEFINED_BY_CALL = frozenset({"r", "julia"})
 _OPTION = re.compile(r"(?:.*\.)?(?:add_argument|add_option|[oO]ption|Argument|add_arg)")
@@ -69,6 +70,8 @@ class Visitor:
         self.values = Values(tree, grammar.language, given)
         self.own: set[str] = set()
         self.file = len(tree.files)
+        self.positions = 0
+        """Of arguments without an option, that were declared so far."""
         self.visitors: dict[int, Callable[[Node, int, int], bool]] = {
             _K[kind]: visitor
             for kind, visitor in (
@@ -295,6 +298,9 @@ class Visitor:
             text = re.sub(r"\s", "", text)
         tree.calls[added] = full
         tree.effect[added] = self.effects.of(full, text, self.grammar.bare)
+        moved = tree.effect[added] == _E["gpu"] and full.endswith(".to")
+        if moved and not _ON_GPU.search(self.data):  # the device is the CPU
+            tree.effect[added] = _E["cheap"]
         if _OPTION.fullmatch(name):
             self._option(text)
         return True
@@ -303,7 +309,11 @@ class Visitor:
         """An option of the command line: its default, unless that gives it a number."""
         values, default = self.values, _DEFAULT.search(text)
         names = [first or last for first, last in _OPTION_NAME.findall(text)]
-        value = values.given.option(names)
+        if names and not names[0].startswith("-"):
+            value = values.given.positional(self.positions)
+            self.positions += 1
+        else:
+            value = values.given.option(names)
         if value is None and default:
             value = evaluated(default[1], values.constants)
         if value is not None:
@@ -381,6 +391,10 @@ class Visitor:
         if self.grammar.kinds[callee.kind_id] == _K["function"]:
             return ""
         outer = node.child_by_field_name("object") or node.child_by_field_name("invocant")
+        around = node.parent
+        if self.grammar.language == "matlab" and around is not None:
+            member = around.type == "field_expression" and around.child(0) != node
+            outer = around.child(0) if member else outer
         text = self.end_of(callee)
         if outer is not None:
             text = f"{self.end_of(outer)}.{text}"

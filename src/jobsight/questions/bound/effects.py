@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.program.tree import EFFECTS, GROUPS, Tree
+from jobsight.program.tree import EFFECTS, GROUPS, KINDS, Tree
 from jobsight.questions.bound.decisions import BOUND
 
 __all__ = ["CLASS_OF", "rule_of", "strength"]
@@ -13,6 +13,8 @@ __all__ = ["CLASS_OF", "rule_of", "strength"]
 CLASS_OF = {effect: kind for kind in BOUND for effect in GROUPS[kind]}
 """By effect, the class that calls with it speak for."""
 _COLUMN = np.array([BOUND.index(CLASS_OF[o]) if o in CLASS_OF else len(BOUND) for o in EFFECTS])
+_ARRAY = np.isin(EFFECTS, ("allocate", "random", "table", "copy", "stream"))
+_EXTENT = KINDS.index("extent")
 _LARGE = 22
 """Size of an array (1 + log2 of its elements) from which on it fits in no cache."""
 
@@ -34,6 +36,7 @@ def rule_of(tree: Tree) -> int:
         return BOUND.index("waiting")
     if by["io"] >= 16 and by["io"] > by["cpu"]:
         return BOUND.index("io")
-    if by["memory"] >= 1 and int(tree.size[tree.reached].max(initial=0)) >= _LARGE:
+    arrays = tree.reached & (_ARRAY[tree.effect] | (tree.kind == _EXTENT))
+    if by["memory"] >= 1 and int(tree.size[arrays].max(initial=0)) >= _LARGE:
         return BOUND.index("memory")
     return BOUND.index("cpu")
