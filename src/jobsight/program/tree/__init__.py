@@ -8,7 +8,7 @@ from jobsight.program.tree.normalized import Endless, File, Tree
 from jobsight.program.tree.vocabulary import EFFECTS, KINDS, ROLES, VERSION
 
 if TYPE_CHECKING:
-    from jobsight.program.tree.features import FEATURES, GROUPS, features_of
+    from jobsight.program.tree.features import FEATURES, GROUPS, features_of, reuses
     from jobsight.program.tree.read import read_program, read_text
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "features_of",
     "read_program",
     "read_text",
+    "reuses",
 ]
 
 _MODULES = {
@@ -33,6 +34,7 @@ _MODULES = {
     "features_of": "features",
     "read_program": "read",
     "read_text": "read",
+    "reuses": "features",
 }
 
 

@@ -6,6 +6,8 @@ often something runs: a loop repeats as often as its bounds say, else `_REPEATS`
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +17,7 @@ from jobsight.program.tree.reach import within
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, EFFECTS, KIND_NUMBERS, ROLE_NUMBERS
 from jobsight.text import wordlist
 
-__all__ = ["FEATURES", "GROUPS", "features_of"]
+__all__ = ["FEATURES", "GROUPS", "features_of", "reuses"]
 
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _REPEATS = 5.0
@@ -23,6 +25,7 @@ _REPEATS = 5.0
 _MOST_RUNS = 60.0
 _PLAIN = [_K[one] for one in wordlist("arithmetic multiply divide bits compare index")]
 _COMPILED = frozenset({"c", "cpp", "cuda", "fortran", "go", "rust", "java", "julia"})
+_MATRICES = re.compile(r"gemm|cov$|corrcoef$|matrix_power$|multi_dot$|crossprod$|\.mm$|bmm$")
 _CACHE = 21
 """Size of an array that no cache holds: 2 to the 20 elements."""
 
@@ -104,6 +107,24 @@ def features_of(tree: Tree) -> NDArray[np.float64]:
     return np.array([found.get(name, 0.0) for name in FEATURES], np.float64)
 
 
+def reuses(tree: Tree) -> NDArray[np.bool_]:
+    """Calls (n,) that use each element of an array many times: products of matrices, solvers.
+
+    A product is one of matrices where its operands have similar sizes.
+    """
+    found = (tree.effect == _E["solve"]) | (tree.effect == _E["dense"])
+    for node in np.flatnonzero(found).tolist():
+        name = tree.calls.get(node, "")
+        if tree.effect[node] == _E["solve"]:
+            found[node] = "sparse" not in name
+        elif not _MATRICES.search(name):
+            first, end = node + 1, int(tree.end[node])
+            second = int(tree.end[first]) if first < end else end
+            sizes = [int(tree.size[one]) for one in (first, second) if one < end]
+            found[node] = len(sizes) == 2 and min(sizes) > 0 and abs(sizes[0] - sizes[1]) <= 3
+    return np.asarray(found)
+
+
 def _log(value: float) -> float:
     return float(np.log2(1.0 + max(value, 0.0)))
 
@@ -170,6 +191,9 @@ class _Counter:
         if found["value.in_cache"]:
             sums["cpu"] += sums["memory"]
             sums["memory"] = 0.0
+        if found["value.over_cache"]:  # n elements, n to the 1.5 operations
+            again = float(self.times[self.live & reuses(tree)].sum())
+            sums["cpu"] += again * 2.0 ** (found["value.array"] / 2)
         sums["plain"] = float(self.times[self.live & one_of(tree.kind, _PLAIN)].sum())
         total = sum(sums.values()) or 1.0
         found |= {f"share.{group}": value / total for group, value in sums.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.program.tree import EFFECTS, GROUPS, KINDS, Tree
+from jobsight.program.tree import EFFECTS, GROUPS, KINDS, Tree, reuses
 from jobsight.questions.bound.decisions import BOUND
 
 __all__ = ["CLASS_OF", "rule_of", "strength"]
@@ -30,6 +30,7 @@ def strength(tree: Tree) -> NDArray[np.float64]:
 def rule_of(tree: Tree) -> int:
     """The class that a rule gives, its position in `BOUND`."""
     by = dict(zip(BOUND, strength(tree), strict=True))
+    again = 4.0 ** np.minimum(tree.depth[reuses(tree) & tree.reached].astype(int), 4)
     if by["network"] >= 1:
         return BOUND.index("network")
     if by["waiting"] >= 4:
@@ -37,6 +38,7 @@ def rule_of(tree: Tree) -> int:
     if by["io"] >= 16 and by["io"] > by["cpu"]:
         return BOUND.index("io")
     arrays = tree.reached & (_ARRAY[tree.effect] | (tree.kind == _EXTENT))
-    if by["memory"] >= 1 and int(tree.size[arrays].max(initial=0)) >= _LARGE:
+    streams = by["memory"] >= 1 and by["memory"] > again.sum()
+    if streams and int(tree.size[arrays].max(initial=0)) >= _LARGE:
         return BOUND.index("memory")
     return BOUND.index("cpu")
