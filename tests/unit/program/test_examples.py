@@ -9,7 +9,7 @@ import pytest
 
 from jobsight.documents import JobDocument, Request, Submission, Usage
 from jobsight.errors import SourceError
-from jobsight.program.examples import example_of, examples_in, lines_file
+from jobsight.program.examples import Example, example_of, examples_in, lines_file
 
 SHARES = {"cpu": 0.9, "waiting": 0.1, "memory": None}
 LINE = {"path": "one/fft.py", "family": "one", "shares": SHARES, "label": "cpu"}
@@ -26,13 +26,17 @@ def corpus(folder: Path, *lines: object) -> Path:
 
 
 def test_a_line_becomes_an_example(tmp_path: Path) -> None:
-    path = corpus(tmp_path, LINE, LINE | {"label": "ambiguous", "classes": ["cpu", "memory"]})
+    path = corpus(tmp_path, LINE, LINE | {
+        "label": "ambiguous", "classes": ["cpu", "memory"], "arguments": ["1500", "4"]
+    })  # fmt: skip
     first, second = examples_in(path)
     assert lines_file(str(tmp_path)) == path == lines_file(str(path))
     assert (first.family, first.language, first.classes) == ("one", "python", ("cpu",))
     assert first.shares == {"cpu": 0.9, "waiting": 0.1}
     assert second.classes == ("cpu", "memory")
     assert first.text == "import numpy\n"
+    assert (first.arguments, second.arguments) == ((), ("1500", "4"))
+    assert Example.from_json(second.to_json()) == second
 
 
 @pytest.mark.parametrize(

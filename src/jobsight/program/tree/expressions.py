@@ -33,11 +33,12 @@ _ARGUMENT = re.compile(r"(?:[^,()]|\([^()]*\))+")
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\b[^\S\n]*(?::[ \t]*\w+[ \t]*)?(?:=|<-)(?!=)([^,;\n]*)")
 _ENTRY = re.compile(r"[\"'](\w+)[\"'][ \t]*(?::|=>)[ \t]*([^,}\n]+)")
 _UNPACKED = re.compile(
-    r"^(?:my|let)?[ \t]*\(?([\w$, \t]+?)\)?[ \t]*=[^=\n]*(?:argv\[1:\d*\]|@ARGV\b)", re.M
-)
+    r"^(?:my|let)?[ \t]*\(?([\w$, \t]{1,80}?)\)?[ \t]{0,8}="
+    r"[^=\n]{0,120}(?:argv\[1:\d*\]|@ARGV\b)", re.M,
+)  # fmt: skip
 _SHIFTED = re.compile(r"^my[ \t]+\$(\w+)[ \t]*=[ \t]*shift\b", re.M)
 _TAKEN = re.compile(
-    r"get_command_argument\s*\(\s*(\d+)\s*,\s*(\w+)[^\n]*\n?[^\n]{0,60}?"
+    r"get_command_argument\s*\(\s*(\d+)\s*,\s*(\w+)[^\n]{0,80}\n?[^\n]{0,60}?"
     r"read\s*\(\s*\2\s*,\s*\*\s*\)\s*(\w+)", re.I,
 )  # fmt: skip
 _LAST = frozenset({"c", "cpp", "cuda", "java"})

@@ -80,9 +80,10 @@ class Values:
 
     def named(self, node: int, name: str) -> None:
         """A node is a name: it is worth what that was given."""
-        known = self.constants.get(name, self.given.passed.get(name))
-        if known is None and name not in self.arrays:
-            known = self.given.constants.get(name)
+        known = self.constants.get(name)
+        if known is None:
+            given = self.given.passed if name in self.arrays else self.given.constants
+            known = given.get(name)
         self.give(node, known)
         if name in self._sized:
             self._extents.add(node)

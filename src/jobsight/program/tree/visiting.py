@@ -6,13 +6,13 @@ that of the node around; it says whether what is within is to be visited.
 
 from __future__ import annotations
 
-import math
 import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 from jobsight.program.shell.loops import is_endless
 from jobsight.program.shell.servers import server_of
+from jobsight.program.tree.declaring import enter, extent_of, option, repeated
 from jobsight.program.tree.effects import Effects
 from jobsight.program.tree.expressions import Given, evaluated, number_of
 from jobsight.program.tree.grammars import Grammar
@@ -34,14 +34,10 @@ __all__ = ["Visitor"]
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _NAMED = frozenset({_K["function"], _K["class"]})
 _CALLEES = ("function", "name", "method", "macro", "subroutine", "constructor", "type")
-_EXTENTS = re.compile(r"[\w>]\s*\(\s*([^(),]+)")
 _ON_GPU = re.compile(rb"cuda|mps|xpu|gpu", re.I)
 _LONG = 400
 _DEFINED_BY_CALL = frozenset({"r", "julia"})
 _OPTION = re.compile(r"(?:.*\.)?(?:add_argument|add_option|[oO]ption|Argument|add_arg)")
-_OPTION_NAME = re.compile(r"(?<=\()\s*[\"'](\w+)[\"']|[\"'](--?[A-Za-z][\w-]*)[\"']")
-_DEFAULT = re.compile(r"default(?:_value)?\s*=\s*[\"']?([^,()\"']+)")
-_ARRAY_OF = re.compile(r",\s*([^,<>]+)>")
 
 
 class Visitor:
@@ -87,7 +83,7 @@ class Visitor:
         if grammar.language == "python":
             self.visitors[_K["index"]] = self._index
         elif grammar.language == "rust":
-            self.visitors[_K["literal"]] = self._repeated
+            self.visitors[_K["literal"]] = partial(repeated, self)
 
     def _drop(self, added: int) -> bool:
         """Take back the node that was added last; nothing in it is visited."""
@@ -196,19 +192,8 @@ class Visitor:
         if found:
             self.tree.functions[added] = found[1]
             self.own.add(found[1])
-        self._parameters(node, found[1] if found else "")
+        enter(self, node, found[1] if found else "")
         return True
-
-    def _parameters(self, node: Node, name: str) -> None:
-        """What is known of the parameters of a function."""
-        head, outer = self.text(node), node.parent
-        if not name and outer is not None and outer.child_count:  # name <- function(n)
-            name = self.text(outer.child(0), 80)
-        elif name == "__init__" and outer is not None and outer.parent is not None:
-            of_class = outer.parent.child_by_field_name("name")
-            name = self.text(of_class) if of_class is not None else name
-        start = max(head.find(f"{name}("), 0)
-        self.values.enter(self.values.given.parameters(name, head[start:]))
 
     def _declare(self, node: Node, added: int, _owner: int) -> bool:
         """A declaration: in C++, that may be a call of a constructor."""
@@ -223,16 +208,8 @@ class Visitor:
                 self.tree.effect[added] = effect
                 self.tree.calls[added] = name
             if effect == _E["allocate"]:  # a(n) may have been taken for the head of a function
-                self.values.give(added, self._extent(self.text(node), name))
+                self.values.give(added, extent_of(self, self.text(node), name))
         return True
-
-    def _extent(self, text: str, name: str) -> float | None:
-        """How many elements the vectors of a declaration have, those within each other too."""
-        form = _ARRAY_OF if name == "std.array" else _EXTENTS
-        known = (evaluated(one, self.values.constants) for one in form.findall(text))
-        found = [one for one in known if one]
-        nested = name == "std.array" or text.count("vector<") > 1
-        return (math.prod if nested else max)(found) if found else None
 
     def _assignment(self, node: Node, added: int, _owner: int) -> bool:
         if node.type == "preproc_def":
@@ -265,13 +242,6 @@ class Visitor:
                 self.tree.calls[added] = full
         return True
 
-    def _repeated(self, node: Node, added: int, _owner: int) -> bool:
-        """``[value; length]`` of Rust."""
-        if node.child_count > 2 and self.text(node.child(2)) == ";":
-            self.tree.kind[added], self.tree.effect[added] = _K["call"], _E["allocate"]
-            self.tree.calls[added] = "vec"
-        return True
-
     # Calls.
 
     def _call(self, node: Node, added: int, owner: int) -> bool:
@@ -302,22 +272,8 @@ class Visitor:
         if moved and not _ON_GPU.search(self.data):  # the device is the CPU
             tree.effect[added] = _E["cheap"]
         if _OPTION.fullmatch(name):
-            self._option(text)
+            option(self, text)
         return True
-
-    def _option(self, text: str) -> None:
-        """An option of the command line: its default, unless that gives it a number."""
-        values, default = self.values, _DEFAULT.search(text)
-        names = [first or last for first, last in _OPTION_NAME.findall(text)]
-        if names and not names[0].startswith("-"):
-            value = values.given.positional(self.positions)
-            self.positions += 1
-        else:
-            value = values.given.option(names)
-        if value is None and default:
-            value = evaluated(default[1], values.constants)
-        if value is not None:
-            values.constants |= {one.lstrip("-").replace("-", "_"): value for one in names}
 
     def _command(self, node: Node, added: int) -> bool:
         """A command of the shell, without what starts it, such as srun or time."""

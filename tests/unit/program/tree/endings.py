@@ -90,6 +90,7 @@ NOT_JOBS: dict[str, tuple[int, str]] = {
     "inner.py": (2, "import time\nwhile True:\n    try:\n        time.sleep(1)\n"
                  "    except KeyboardInterrupt:\n        break\n"),
     "menu.py": (2, "while True:\n    choice = input('> ')\n    if choice == 'q':\n        break\n"),
+    "main.py": (2, "if __name__ == '__main__':\n    print(input('What is your name? '))\n"),
     "name.py": (1, "name = input('What is your name? ')\nprint(name)\n"),
     "accept.py": (4, "import socket\ns = socket.socket()\ns.listen()\nwhile True:\n    c, a = s.accept()\n"
                   "    c.sendall(b'x')\n"),

@@ -93,14 +93,17 @@ def test_expressions(text: str, expected: float | None) -> None:
         ("lab.Client().ask", "", "request"),  # by what a call returned
         ("lab.read", "lab.read(x, sync=True)", "sync"),  # by the text, which goes first
         ("lab.get_field", "", "fetch"),  # by how it begins
+        ("net.Session().find", "", "query"),  # by the kind of its library, whatever its name
+        ("lab.Client().flushed", "", "sync"),  # what flushes goes before what a call returned
         ("other.thing", "", "unknown"),
     ],
 )
 def test_an_effect_is_found_by_the_closest_name(name: str, text: str, expected: str) -> None:
     site = {
         "python": {
-            "read": "lab.read", "sync": "lab.read~sync=True", "write": ".store",
+            "read": "lab.read", "sync": "lab.read~sync=True .flushed", "write": ".store",
             "fft": "lab.fast.*", "request": "lab.Client().*", "fetch": "get_*",
+            "query": "net.*",
         }
     }  # fmt: skip
     assert EFFECTS[Effects("python", site).of(name, text, "")] == expected

@@ -19,6 +19,7 @@ from jobsight.program.tree import (
     features_of,
     read_program,
     read_text,
+    reuses,
 )
 from jobsight.program.tree.grammars import merged_table
 from jobsight.program.tree.normalized import Tree
@@ -195,12 +196,86 @@ def test_operators_mean_what_their_language_says(name: str, text: str, kind: str
         ("a.c", "int main() { double *a = malloc(1024 * sizeof(struct cell)); }", 11),
         ("a.go", "func main() { a := make([][]int, 1024)\n"
          "for i := 0; i < 1024; i++ { a[i] = make([]int, 1024) } }", 21),
+        ("a.py", "import numpy\ndef run(n, k):\n    return numpy.ones((n, n))\n"
+         "print(run(64, 9))\n", 13),
+        ("a.py", "import numpy\nclass A:\n    def __init__(self, n=4):\n"
+         "        self.a = numpy.ones(n)\nA(n=2**12)\n", 13),
+        ("a.py", "import numpy\np = {'n': 2_048}\na = numpy.full((p['n'], p['n']), 1e9)\n", 23),
+        ("a.py", "import argparse, numpy\np = argparse.ArgumentParser()\n"
+         "p.add_argument('-n', '--side', default=1 << 6)\no = p.parse_args()\n"
+         "a = numpy.zeros((o.side, o.side))\n", 13),
+        ("a.py", "import numpy\nx = numpy.random.uniform(0, 1e9, size=(64, 64))\n", 13),
+        ("a.py", "import random\nx = random.randint(0, 10**9)\n", 0),
+        ("a.py", "import numpy\na = 5 * numpy.ones(64)\nb = numpy.zeros_like(a)\n", 7),
+        ("a.c", "int main(int c, char **v) { int n = 1024; if (c > 1) n = atoi(v[1]);\n"
+         "double *a = calloc(n, sizeof *a); }", 11),
+        ("a.cpp", "int main() { std::vector<std::vector<int>> a(64, std::vector<int>(64)); }", 13),
+        ("a.cpp", "int main() { auto a = std::make_unique<double[]>(4096); }", 13),
+        ("a.rs", "const N: usize = 64; fn main() { let a = [[0.0; N]; N]; }", 13),
+        ("a.R", "f <- function(n = 64) matrix(runif(n * n, 0, 1000), n, n)\nf()\n", 13),
+        ("a.jl", "n = 64\na = zeros(n, n)\n", 13),
+        ("a.m", "n = 64;\nA = zeros(n);\n", 13),
     ],
 )  # fmt: skip
 def test_the_largest_array_is_known(name: str, text: str, size: int) -> None:
     found = dict(zip(FEATURES, features_of(read_text(text, name)), strict=True))
     assert found["value.array"] == size
-    assert bool(found["value.in_cache"]) == (size < 21)
+    assert bool(found["value.in_cache"]) == (0 < size < 21)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("python grid.py 512 --reps 9", 11), ("N=64\nsrun python grid.py $N", 8),
+        ("python side.py --side=64", 13), ("python side.py", 7),
+    ],
+)  # fmt: skip
+def test_a_command_line_gives_sizes(tmp_path: Path, text: str, size: int) -> None:
+    (tmp_path / "grid.py").write_text(
+        "import sys, numpy\nn = int(sys.argv[1]) if len(sys.argv) > 1 else 10**6\n"
+        "a = numpy.zeros(2 * n)\n"
+    )
+    (tmp_path / "side.py").write_text(
+        "import argparse, numpy\np = argparse.ArgumentParser()\n"
+        "p.add_argument('--side', type=int, default=8)\nn = p.parse_args().side\n"
+        "o = p.parse_args()\na = numpy.zeros((o.side, o.side))\n"
+    )
+    tree = read_text(text, "job.sh", folder=str(tmp_path))
+    assert dict(zip(FEATURES, features_of(tree), strict=True))["value.array"] == size
+
+
+def test_a_file_named_after_the_folder_is_no_module_of_a_program_in_it(tmp_path: Path) -> None:
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab.py").write_text("import time\ntime.sleep(9)\n")
+    tree = read_text("import numpy\n", "a.py", folder=str(tmp_path / "lab"))
+    assert len(tree.files) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("a = numpy.ones((99, 99))\nb = a @ a\n", 1),
+        ("a = numpy.ones((99, 99))\nx = numpy.ones(99)\nb = a @ x\n", 0),
+        ("w = numpy.linalg.eigh(numpy.cov(x))\n", 2),
+        ("w = scipy.sparse.linalg.cg(a, b)\n", 0),
+    ],
+)  # fmt: skip
+def test_products_of_matrices_use_their_elements_again(text: str, times: int) -> None:
+    assert reuses(read_text(f"import numpy, scipy\n{text}", "a.py")).sum() == times
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "count"),
+    [
+        ("a.py", "import torch\ndevice = 'cpu'\nx = torch.ones(9).to(device)\n", 0),
+        ("a.py", "import torch\ndevice = 'cuda'\nx = torch.ones(9).to(device)\n", 1),
+        ("a.sh", "#!/bin/bash\n#SBATCH --gres=gpu:1\npython elsewhere.py\n", 1),
+        ("a.sh", "#!/bin/bash\n#SBATCH --gres=lscratch:9\npython elsewhere.py\n", 0),
+        ("a.m", "u = gpuArray.zeros(64);\n", 1),
+    ],
+)
+def test_what_works_on_a_gpu(name: str, text: str, count: int) -> None:
+    assert (read_text(text, name).effect == EFFECTS.index("gpu")).sum() == count
 
 
 def test_functions_that_call_themselves_are_counted() -> None:
