@@ -30,7 +30,10 @@ _LONGEST = 120
 _NESTED = r"(?:[^()\n]|\([^()\n]*\))"
 _CALL = re.compile(rf"\b([A-Za-z_]\w*)[ \t]*(?=\(({_NESTED}{{1,160}})\))")
 _ARGUMENT = re.compile(r"(?:[^,()]|\([^()]*\))+")
-_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\b[^\S\n]*(?::[ \t]*\w+[ \t]*)?(?:=|<-)(?!=)([^,;\n]*)")
+_ASSIGNED = re.compile(
+    r"(\bdo[ \t]+(?:\d+[ \t]+)?)?\b([A-Za-z_]\w*)\b[^\S\n]*(?::[ \t]*\w+[ \t]*)?"
+    r"(?:=|<-)(?!=)([^,;\n]*)", re.I,
+)  # fmt: skip
 _ENTRY = re.compile(r"[\"'](\w+)[\"'][ \t]*(?::|=>)[ \t]*([^,}\n]+)")
 _UNPACKED = re.compile(
     r"^(?:my|let)?[ \t]*\(?([\w$, \t]{1,80}?)\)?[ \t]{0,8}="
@@ -145,8 +148,8 @@ class Given:
     def constants(self) -> dict[str, float]:
         """Names that are assigned once, a number."""
         found: dict[str, list[str]] = {}
-        for name, value in _ASSIGNED.findall(self._text):
-            found.setdefault(name, []).append(value)
+        for loop, name, value in _ASSIGNED.findall(self._text):
+            found.setdefault(name, []).append("" if loop else value)
         once = ((name, one[0].rstrip(" })")) for name, one in found.items() if len(one) == 1)
         return _known(once)
 
