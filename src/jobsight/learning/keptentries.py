@@ -1,7 +1,9 @@
 """The event log entries of a store, kept on this machine from one call to the next.
 
-Only documents that changed are read again. What is kept is of one store, by its identity, and of
-one state of its archive; where either is another, all is read. It is a cache, in
+Only documents that changed are read again. What is kept is of one store, by its identity, of one
+state of its archive, and of one past: a store that was put back from a copy may have come to other
+documents under the same revisions. So some of the last documents are looked at, which must be what
+they were; where they are not, all is read. It is a cache, in
 ``~/.cache/jobsight/entries`` (``XDG_CACHE_HOME``), of the last few stores, and nothing is lost with
 it.
 """
@@ -9,18 +11,21 @@ it.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
 from jobsight import __version__
+from jobsight.documents import encode
 from jobsight.errors import OutputError
 from jobsight.files import new_file
 from jobsight.history.eventtables import Entries, as_logs, with_newer
 from jobsight.runtime import cache_folder
+from jobsight.store.packing import ACTIVE
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
@@ -31,6 +36,8 @@ __all__ = ["KeptEntries"]
 _FEW = 10_000
 """Entries that are read from the documents each time, rather than written."""
 _STORES = 4
+_WITNESSES, _LATEST = 64, 64
+"""Documents that are looked at; they are among those of so many of the last revisions."""
 
 
 class KeptEntries(NamedTuple):
@@ -39,10 +46,12 @@ class KeptEntries(NamedTuple):
     Attributes:
         frame: see `jobsight.history.eventtables.Entries`.
         shortened: HTCondor jobs whose documents lack events of the middle.
+        witnesses: ids of some documents that changed last, with the hash of each.
     """
 
     frame: pl.DataFrame
     shortened: frozenset[str]
+    witnesses: Mapping[str, str] = {}
 
     @classmethod
     def of(
@@ -61,7 +70,7 @@ class KeptEntries(NamedTuple):
         about = {"version": __version__, "generation": str(store.generation())}
         revision = store.revision()
         kept, known = (None, 0) if file is None else cls._read(file, about)
-        if kept is None or known > revision:
+        if kept is None or known > revision or not kept.are_of(store, known):
             found = changed = cls._gathered(shown(store.scan()))
         else:
             rows = {row.keys.id: row for row in store.changed(known)}.values()
@@ -69,9 +78,25 @@ class KeptEntries(NamedTuple):
             frame = with_newer(kept.frame, changed.frame)
             found = cls(frame, kept.shortened | changed.shortened)
         if file is not None and len(changed.frame) >= _FEW:
+            found = found._replace(witnesses=_witnesses(store, revision))
             with contextlib.suppress(OSError, OutputError):  # all is read next time too
                 found._write(file, {**about, "revision": str(revision)})
         return found
+
+    def are_of(self, store: Store, known: int) -> bool:
+        """Whether the store has the past that these are of; False where nothing shows it.
+
+        Args:
+            store: in which documents may have changed since.
+            known: the revision that these are of.
+        """
+        shown = not self.witnesses  # no job is live: the archive's generation vouches for all
+        for id_, one in store.get(self.witnesses).items():
+            if one.revision is not None and one.revision <= known:
+                if _seal(one.revision, one.document) != self.witnesses[id_]:
+                    return False
+                shown = True
+        return shown
 
     @classmethod
     def _gathered(cls, documents: Iterable[JobDocument]) -> KeptEntries:
@@ -89,12 +114,14 @@ class KeptEntries(NamedTuple):
             found = pl.read_parquet_metadata(file)
             if all(found[name] == value for name, value in about.items()):
                 shortened = frozenset(json.loads(found["shortened"]))
-                return cls(pl.read_parquet(file, glob=False), shortened), int(found["revision"])
+                kept = cls(pl.read_parquet(file, glob=False), shortened, json.loads(found["seals"]))
+                return kept, int(found["revision"])
         return None, 0
 
     def _write(self, file: Path, about: dict[str, str]) -> None:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        written = {**about, "shortened": json.dumps(sorted(self.shortened))}
+        shortened = json.dumps(sorted(self.shortened))
+        written = {**about, "shortened": shortened, "seals": json.dumps(self.witnesses)}
         # In the order of the event table, so that the next call has little to sort.
         ordered = as_logs(self.frame).filter(pl.col("cluster") >= 0)
         ordered = ordered.with_columns(log=pl.lit(None, self.frame.schema["log"]))
@@ -103,6 +130,17 @@ class KeptEntries(NamedTuple):
         by_age = sorted(file.parent.glob("*.parquet"), key=lambda one: one.stat().st_mtime)
         for old in by_age[:-_STORES]:
             old.unlink()
+
+
+def _witnesses(store: Store, revision: int) -> dict[str, str]:
+    """Of the documents that changed last, up to a revision: those first that change no more."""
+    rows = [one for one in store.changed(revision - _LATEST) if one.revision <= revision]
+    rows.sort(key=lambda one: (one.keys.state in ACTIVE, -one.revision))
+    return {one.keys.id: _seal(one.revision, one.document()) for one in rows[:_WITNESSES]}
+
+
+def _seal(revision: int, document: JobDocument) -> str:
+    return hashlib.sha256(b"%d " % revision + encode(document)).hexdigest()
 
 
 def _file(store: Store) -> Path | None:

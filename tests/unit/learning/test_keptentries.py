@@ -88,3 +88,19 @@ def test_a_store_that_was_put_back_is_read_anew(store: Store, tmp_path: Path) ->
     entries(store)
     with open_store(str(tmp_path / "copy.db")) as earlier:
         assert len(entries(earlier)) == 3
+
+
+def test_a_store_that_was_put_back_and_went_on_is_read_anew(store: Store, tmp_path: Path) -> None:
+    with (
+        closing(sqlite3.connect(tmp_path / "jobs.db")) as now,
+        closing(sqlite3.connect(tmp_path / "copy.db")) as copy,
+    ):
+        now.backup(copy)
+    store.merge([job(number, 5, State.COMPLETED) for number in range(3)])
+    entries(store)
+    with open_store(str(tmp_path / "copy.db")) as earlier:
+        for number in range(2, 6):  # beyond the revision that was kept
+            earlier.merge([job(number, 1, State.RUNNING)])
+        assert earlier.revision() > store.revision()
+        assert len(entries(earlier)) == 6
+        assert entries(earlier) == []
