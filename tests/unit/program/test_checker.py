@@ -94,6 +94,8 @@ def test_what_it_runs_is_followed() -> None:
         "ls *.sh | parallel 'sort {} > {.}.out'\nparallel -j2 'a {}' ::: 1 2\n",
         'calc() { awk "BEGIN { print $1 }"; }\ncalc 3\n',
         "W=$(mktemp -d)\nexport TMPDIR=$W\n/fill\ncp $W/a.txt x\n=== a.txt\n1\n",
+        "W=$(mktemp -d)\nseq 3 > $W/x_$USER\nD=$HOME/a\nseq 3 > $D/x\n",
+        "if command -v ehco; then\n  ehco 1\nfi\n",
         "for i in 1 2; do /a $i & done\nsleep 60\nkill %1\n",
         "for i in 1 2; do /a $i & done\nwhile pgrep a; do sleep 1; done\ncat out\n",
         "make clean\nmake a.o b\n=== Makefile\nB = b\nclean:\n$(B):\n%.o:\n\tcc $@\n",
@@ -183,6 +185,20 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
             "IN.read_text()\nPath('b.tsv').write_text('1')\n",
             3,
             "JS109",
+        ),
+        ("echo 1 > logs/a_$SLURM_JOB_ID.txt\n", 4, "JS104"),
+        ("cat <<A || exit 1\nx\nA\nsort no.txt\n", 7, "JS101"),
+        ("if [ -e x ]; then\n  ehco 1\nesle\n  echo 2\nfi\n", 5, "JS103"),
+        ("if [ -e x ]; then\n  ehco 1\nesle\n  echo 2\nfi\n", 6, "JS103"),
+        ("seq 3 > a\nexit 0\ncp a /b\n", 6, "JS323"),
+        ("#PBS -q long\ncd $PBS_O_WORKDIR\n", 5, "JS352"),
+        (
+            "python3 a.py --n-in 3\n=== a.py\nimport argparse\ndef given():\n"
+            "    p = argparse.ArgumentParser()\n    p.add_argument('--n-in')\n"
+            "    return p.parse_args()\ndef run(args):\n    print(args.n)\nargs = given()\n"
+            "run(args)\n",
+            7,
+            "JS335",
         ),
         ("Rscript a.R\n=== a.R\nf <- 'a.csv'\nd <- read.csv(f)\n", 2, "JS112"),
         ("Rscript a.R\n=== a.R\nwrite.csv(mtcars, 'out/a.csv')\n", 1, "JS112"),

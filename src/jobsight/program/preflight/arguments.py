@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,21 +60,24 @@ def _results(program: Program, text: PythonText) -> Iterator[Hit]:
         return
     every = [*parser.options.values(), *parser.places]
     known = {str(one.get("dest") or _destination(one["names"])) for one in every}
-    names = {
+    makers = {
+        function.name for function, _ in text.nodes if isinstance(function, ast.FunctionDef)
+        and re.search(r"(?m)^\s*return .*\.parse_args\(|^\s*(\w+) = .*\.parse_args\([^:]*"
+                      r"^\s*return \1$", ast.unparse(function))
+    }  # fmt: skip
+    given = Counter(
         dotted(node.targets[0]) for node, _ in text.nodes
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-        and dotted(node.value.func).endswith(".parse_args")
-    }  # fmt: skip
+        and (dotted(node.value.func).endswith(".parse_args") or dotted(node.value.func) in makers)
+    )  # fmt: skip
+    handed = Counter(node.arg for node, _ in text.nodes if isinstance(node, ast.arg))
+    names = {one for one, count in given.items() if text.stores[one] == count + handed[one]}
     stored = {n.attr for n, _ in text.nodes
               if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)}  # fmt: skip
     for node, around in text.nodes:
         if isinstance(node, ast.Attribute) and dotted(node.value) in names - {""}:
             inside = any(node.attr == "help" or isinstance(one, ast.Try) for one in around)
-            if (
-                node.attr not in known | stored
-                and not inside
-                and text.stores[dotted(node.value)] == 1
-            ):
+            if node.attr not in known | stored and not inside:
                 yield hit(
                     node, f"no argument sets {node.attr}: AttributeError", source=program.source
                 )

@@ -129,8 +129,9 @@ _FOREIGN = {
 )
 def _other_schedulers(job: Job) -> Iterator[Hit]:
     """Slurm does not set it, unless the script asks whether it is set, or is for both."""
-    if not job.is_slurm or re.search(r"^#(?:PBS|BSUB|\$) -", job.text, re.M):
+    if not job.is_slurm:
         return
+    both = re.search(r"^#(?:PBS|BSUB|\$) -", job.text, re.M)
     seen: set[str] = set()
     for number, line in enumerate(job.text.split("\n"), 1):
         if line.lstrip().startswith("#") or number in job.here_lines:
@@ -141,6 +142,6 @@ def _other_schedulers(job: Job) -> Iterator[Hit]:
             seen.add(name)
             asked = rf"\$\{{{name}:?[-+?=]|-[nzv]\s+[\"']?\$?\{{?{name}\b"
             if not re.search(asked, job.text):
-                severity: Severity | None = None if "$(" not in line else "warning"
+                severity: Severity | None = "warning" if both or "$(" in line else None
                 yield hit(number, f"Slurm does not set {name}", f"${_FOREIGN[name]}",
                           severity=severity)  # fmt: skip

@@ -72,6 +72,9 @@ def _hidden_status(job: Job) -> Iterator[Hit]:
         or re.search(r"\$\?|PIPESTATUS|trap ", job.text)
     ):
         return
+    shown = [one for one in last.arguments if not one.text.startswith("-")]
+    if last.name == "ls" and shown:
+        return  # fails where the results are missing
     zero = last.name == "exit" and [word.text for word in last.arguments] == ["0"]
     if not (last.name in _SAYS or zero) or last.conditional or last.piped or last.loops:
         return

@@ -30,6 +30,7 @@ _COMMON = [
         "curl java"
     )
 ]
+_KEYWORDS = wordlist("else elif then done esac")
 _CLUSTER = re.compile(
     r"s(?:run|batch|cancel|queue|info|acct|stat|alloc|bcast|attach)|scontrol|condor_\w+|mpi\w+|module|ml|"
     r"nvidia-smi|apptainer|singularity|conda|mamba|micromamba|spack|R|Rscript|julia|matlab|octave|lmod|"
@@ -180,7 +181,12 @@ def _commands_known(job: Job) -> Iterator[Hit]:
             continue
         if not re.fullmatch(r"[\w.+-]+", name) or name == "alias":
             continue
-        near = None if command.conditional else _misspelt(name)
+        asked = re.search(
+            rf"\b(?:command -v|type|which|hash|alias)\b.*\b{re.escape(name)}\b", job.text
+        )
+        bare = not command.arguments and not command.redirects
+        word = next((w for w in _KEYWORDS if one_slip(name, w)), None) if bare else None
+        near = word or (None if asked else _misspelt(name))
         own = [one for one in job.walk.functions if len(one) > 3 and one_slip(name, one)]
         near = near or (own[0] if own and not command.checked else None)
         if near is not None:
@@ -240,6 +246,10 @@ _WRITES_TO = frozenset({"cp", "mv", "tee", "touch", "tar"})
 
 def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
     path = path_of(use.word, command.folder, job)
+    front = re.fullmatch(r"\"?([\w./-]*[\w-])/[^/]*", use.word.text)
+    if path is None and front and "$" in use.word.text:  # logs/run_$ID.txt
+        named = use.word._replace(text=f"{front[1]}/x", value=f"{front[1]}/x")
+        use, path = use._replace(word=named), path_of(named, command.folder, job)
     if path is None or job.blind:
         return
     sure = not (trace.opaque or trace.unnamed)  # what is written is no folder
@@ -248,7 +258,7 @@ def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[
         yield hit(use.word, message, fix or f"mkdir -p {use.word.value}", source=command.source)
     parent = os.path.dirname(path)  # noqa: PTH120
     redirected = command.name in _WRITES_TO or any(
-        use.word is one.target for one in command.redirects
+        use.word.place == one.target.place for one in command.redirects
     )
     if (
         use.kind == "write"

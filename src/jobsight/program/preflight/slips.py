@@ -228,6 +228,8 @@ def _overwritten(job: Job) -> Iterator[Hit]:
                 continue
             bare = target.text.strip("\"'")
             others = [c for c in job.commands if c is not command and loop in c.loops]
+            if any(c.name in ("cd", "pushd") for c in others):
+                continue  # each round in a folder of its own
             used = any(bare in word.text for c in others
                        for word in (*c.words, *(r.target for r in c.redirects)))  # fmt: skip
             log = re.search(

@@ -53,14 +53,15 @@ def _rm_after_cd(job: Job) -> Iterator[Hit]:
     passes="python3 -c 'print(1)'\ncp /etc/passwd out.txt\n",
 )
 def _unreached(job: Job) -> Iterator[Hit]:
-    """``exec`` replaces the shell: what follows it does not run."""
-    for source, place in job.walk.unreached:
-        yield hit(
-            place,
-            "exec replaced the shell: nothing from here on runs",
-            "leave out exec",
-            source=source,
-        )
+    """``exec`` replaces the shell, ``exit`` ends it: what follows does not run."""
+    for source, place, why in job.walk.unreached:
+        line = source.text.split("\n")[place.line - 1 : place.line]
+        if why == "exec":
+            message = "exec replaced the shell: nothing from here on runs"
+            yield hit(place, message, "leave out exec", source=source)
+        elif line and not re.match(r"\s*(?:exit|echo|__|:)", line[0]):
+            message = "the script has ended by exit: nothing from here on runs"
+            yield hit(place, message, severity="warning", source=source)
 
 
 @rule(

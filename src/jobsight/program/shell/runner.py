@@ -84,7 +84,7 @@ class Walk:
     called: dict[str, int] = field(default_factory=dict)
     read: list[tuple[Word, Source, bool]] = field(default_factory=list)
     """Words that are assigned, and whether ``set -u`` is in force."""
-    unreached: list[tuple[Source, Place]] = field(default_factory=list)
+    unreached: list[tuple[Source, Place, str]] = field(default_factory=list)
     """What comes after an ``exec`` that replaces the shell."""
     complete: bool = True
     """Nothing was left out because of a bound."""
@@ -107,7 +107,7 @@ class Runner:
         self.depth = 0
         self.calling: tuple[str, ...] = ()
         self.pending: list[Node] = []
-        self.replaced = False
+        self.left_by = ""
 
     @contextmanager
     def within(self, **context: bool) -> Iterator[None]:
@@ -279,7 +279,8 @@ class Runner:
         if any(one.name == "exec" for one in command.launchers) and not self.context.get(
             "conditional"
         ):
-            self.ended, self.replaced = True, not (self.context.get("background") or self.calling)
+            inner = self.context.get("background") or self.calling
+            self.ended, self.left_by = True, "" if inner else "exec"
         if name in ("cd", "pushd"):
             target = words[0] if words else None
             if target is not None and target.value and not target.value.startswith("-"):
@@ -292,7 +293,7 @@ class Runner:
         elif name == "set":
             _set_options(state.options, [word.text for word in words])
         elif name == "exit" and not self.context.get("conditional") and not self.calling:
-            self.ended = True
+            self.ended, self.left_by = True, "exit"
         elif name in _MODULES:
             self.modules(words)
         elif name in ("read", "mapfile", "readarray", "getopts", "printf"):

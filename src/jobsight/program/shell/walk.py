@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -78,9 +78,10 @@ class _Walker(Runner):
     def statements(self, nodes: list[Node]) -> None:
         for at, node in enumerate(nodes):
             if self.ended:
-                if self.replaced and node.is_named and node.type != "comment":
-                    self.walk.unreached.append((self.source, self.place(node)))
-                    self.replaced = False
+                told = node.type in ("comment", "function_definition") or not node.is_named
+                if self.left_by and not told:
+                    self.walk.unreached.append((self.source, self.place(node), self.left_by))
+                    self.left_by = ""
                 return
             following = nodes[at + 1].type if at + 1 < len(nodes) else ""
             with self.within(background=following == "&"):
@@ -196,7 +197,7 @@ class _Walker(Runner):
         before = self.state
         self.state = before.copy()
         self.statements(node.children)
-        self.state, self.ended, self.replaced = before, False, False
+        self.state, self.ended, self.left_by = before, False, ""
 
     def on_list(self, node: Node) -> None:
         left, operator, right = node.children[0], node.children[1], node.children[-1]
@@ -227,7 +228,7 @@ class _Walker(Runner):
                 else:
                     self.visit(part)
             self.state = before
-        self.ended = False
+        self.ended, self.left_by = False, ""
 
     def names(self, node: Node | None) -> frozenset[str]:
         """Unknown variables that a condition looks at."""
@@ -240,9 +241,10 @@ class _Walker(Runner):
         redirects = node.children_by_field_name("redirect")
         self.redirected(body, redirects, self.place(node))
         for one in redirects:  # `cat <<EOF | sort` hangs what follows on the redirection
-            self.statements(
-                [c for c in one.named_children if c.type in ("pipeline", "command", "list")]
-            )
+            more = [c for c in one.named_children if c.type in ("pipeline", "command", "list")]
+            otherwise = any(c.type == "||" for c in one.children)
+            with self.perhaps() if otherwise else nullcontext():
+                self.statements(more)
 
     def redirected(self, body: Node | None, redirects: list[Node], place: Place) -> None:
         """A statement with redirections, which the grammar hangs on all of a list or a pipeline."""
@@ -315,7 +317,7 @@ class _Walker(Runner):
                 self.state = before.copy()
                 with self.within(piped=True, substituted=True):
                     self.statements(one.children)
-                self.state, self.ended = before, False
+                self.state, self.ended, self.left_by = before, False, ""
             else:
                 waiting += one.children
 

@@ -1,0 +1,3 @@
+#!/bin/bash
+sort -n "$1" > result.txt
+echo done

@@ -1,0 +1,2 @@
+A = magic(4);
+disp(sum(A(:)))
