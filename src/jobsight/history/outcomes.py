@@ -18,7 +18,6 @@ from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import at, preceding_in
 
 __all__ = [
-    "CENSORED_KINDS",
     "KINDS",
     "PERSONAL_HOLD_CODES",
     "apply_horizon",
@@ -45,16 +44,6 @@ KINDS = (
     "removed_by_policy",
 )
 """What can settle a release; `resolve` gives one of these for each."""
-
-CENSORED_KINDS = (
-    "log_ended",
-    "unresolved",
-    "held_by_user",
-    "removed_by_user",
-    "removed_by_dag",
-    "exit_unknown",
-)
-"""Why a release may have no outcome."""
 
 _FAILURES = ("exit_other", "held_again", "removed_by_policy")
 
