@@ -91,7 +91,7 @@ def _last_recorded(history: History, moment: int) -> Ints:
     return last
 
 
-class Asked(Protocol):
+class _Indexed(Protocol):
     """Who knows which jobs of a history are held."""
 
     @property
@@ -103,7 +103,7 @@ class Asked(Protocol):
 
 
 def find_held(
-    answerer: Asked, asked: Sequence[JobId], moment: int
+    answerer: _Indexed, asked: Sequence[JobId], moment: int
 ) -> tuple[pl.DataFrame, list[str]]:
     """The held jobs that ids name, and what is wrong with the ids that name none.
 
