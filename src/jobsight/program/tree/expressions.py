@@ -41,9 +41,10 @@ _UNPACKED = re.compile(
 )  # fmt: skip
 _SHIFTED = re.compile(r"^my[ \t]+\$(\w+)[ \t]*=[ \t]*shift\b", re.M)
 _TAKEN = re.compile(
-    r"get_command_argument\s*\(\s*(\d+)\s*,\s*(\w+)[^\n]{0,80}\n?[^\n]{0,60}?"
-    r"read\s*\(\s*\2\s*,\s*\*\s*\)\s*(\w+)", re.I,
-)  # fmt: skip
+    r"get_command_argument[ \t]{0,4}\([ \t]{0,4}(\d+)[ \t]{0,4},[ \t]{0,4}(\w+)[ \t]{0,4}\)"
+    r"[\s;]{0,40}read[ \t]{0,4}\([ \t]{0,4}\2[ \t]{0,4},[ \t]{0,4}\*[ \t]{0,4}\)[ \t]{0,4}(\w+)",
+    re.I,
+)
 _LAST = frozenset({"c", "cpp", "cuda", "java"})
 """Languages in which the name of a parameter follows its type."""
 
@@ -161,7 +162,7 @@ class Given:
         taken = [(int(at) - 1, name) for at, _, name in _TAKEN.findall(self._text)]
         for names in (*_UNPACKED.findall(self._text), ",".join(_SHIFTED.findall(self._text))):
             taken += enumerate(one.strip(" $") for one in names.rpartition("\n")[2].split(","))
-        found = ((name, self.argument(at)) for at, name in taken)
+        found = ((name, self.argument(at)) for at, name in taken if name)
         return {name: value for name, value in found if value is not None}
 
     @cached_property
