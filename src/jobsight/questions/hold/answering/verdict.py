@@ -58,6 +58,7 @@ Verb = Literal["release", "wait", "fix", "remove", "unsure", "user_hold"]
 FAILED_BATCHES = 5
 """Like batches that must have failed before "remove" is said."""
 
+_DOUBLINGS = 6
 AGAIN = "released for this cause before, it was held again"
 """Why a job waits that could be released now."""
 
@@ -119,13 +120,13 @@ def hourly_delay_cost(costs: Costs, time_scale: float) -> float:
 
 
 def earliest(failed: int, time_scale: float) -> float:
-    """Seconds after its hold before which a job is not released again: 0, then 1, 2, 4 time scales.
+    """Seconds after its hold before which a job is not released again: 0, then doubling.
 
     Args:
         failed: releases of the job for this cause that failed.
-        time_scale: seconds; longer waits than 4 of them are not learned.
+        time_scale: seconds, the first wait.
     """
-    return time_scale * 2.0 ** min(failed - 1, 2) if failed else 0.0
+    return time_scale * 2.0 ** min(failed - 1, _DOUBLINGS) if failed else 0.0
 
 
 def decide(
