@@ -160,7 +160,8 @@ class FeatureIndex:
                 index[family].count(keys[family], views.clean_cuts) for index in self._batches
             )
             learned = _rate(good, bad, learned, _BATCHES if family != "all" else 1.0)
-        columns[LEARNED_RATE] = learned
+        own = self._settled("job and cause", keys["job and cause"], views)
+        columns[LEARNED_RATE] = _rate(*own, learned, _BATCHES)
         return columns
 
     def _worst(self, views: Views, rate: Floats) -> Floats:
