@@ -11,7 +11,8 @@ cluster, the job itself. A rate of a window leans on the rate of all time. So ev
 and a feature is NaN only where the log does not record it.
 
 The *learned rate* counts batches instead of releases, each by its first outcome, and leans more on
-what is coarser: 8 batches, chosen on two pools. It is the baseline ``rates:learning``.
+what is coarser: 8 batches, chosen on two pools. Its last level is the job's own earlier tries with
+this cause, each of which counts. It is the baseline ``rates:learning``.
 """
 
 from __future__ import annotations
