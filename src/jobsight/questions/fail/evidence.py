@@ -6,8 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
+from weakref import proxy
 
 import numpy as np
 import polars as pl
@@ -145,7 +146,7 @@ class Ends:
             hashes = key_hashes(table, KEYS[key])
             order = np.argsort(hashes, kind="stable")
             self._rows[key] = order, hashes[order]
-        self._of = lru_cache(maxsize=4096)(self._counted)
+        self._of = lru_cache(maxsize=4096)(partial(Ends._counted, proxy(self)))
 
     def __len__(self) -> int:
         return len(self._table)

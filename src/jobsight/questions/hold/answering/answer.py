@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
+from weakref import proxy
 
 import numpy as np
 import polars as pl
@@ -183,7 +184,7 @@ class Answerer:
         self._predictor = (
             None if model is None else Predictor(model, table, self._labels, self._index.evidence)
         )
-        self._scale_of = lru_cache(maxsize=64)(self._scale_at)
+        self._scale_of = lru_cache(maxsize=64)(partial(Answerer._scale_at, proxy(self)))
 
     def held(self, moment: int, jobs: NDArray[np.integer] | None = None) -> pl.DataFrame:
         """The jobs held at `moment` (µs), all or those of the job numbers given.

@@ -7,7 +7,8 @@ say of an earlier release is worked out once, so the weights as of a moment take
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
+from weakref import proxy
 
 import numpy as np
 import polars as pl
@@ -66,7 +67,7 @@ class Predictor:
         taught = np.isin(fingerprints(known, model.question.key), model.seen)
         self._known = known.filter(pl.Series(~taught))
         self._said: Floats | None = None
-        self._weights = lru_cache(maxsize=64)(self._weights_at)
+        self._weights = lru_cache(maxsize=64)(partial(Predictor._weights_at, proxy(self)))
 
     def chances(self, asked: pl.DataFrame) -> tuple[list[list[Chance]], list[str]]:
         """The chances of each job, releasing now first, and hashes of what the model read.
