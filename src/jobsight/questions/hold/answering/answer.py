@@ -22,6 +22,7 @@ from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
+from jobsight.learning.costs import release_threshold
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
 from jobsight.questions.hold.answering.findings import (
@@ -30,14 +31,14 @@ from jobsight.questions.hold.answering.findings import (
     Findings,
     sites_alone,
 )
-from jobsight.questions.hold.answering.fixes import Fix, known_fix
+from jobsight.questions.hold.answering.fixes import Fix, known_fix, lasting_fix
 from jobsight.questions.hold.answering.heldjob import Held, about_job
 from jobsight.questions.hold.answering.predictor import Predictor
-from jobsight.questions.hold.answering.tallies import Count
 from jobsight.questions.hold.answering.uncalibrated import LABEL, log_rate, rule_findings
 from jobsight.questions.hold.answering.verdict import (
     Chance,
     Verdict,
+    chance_left,
     decide,
     decide_without,
     earliest,
@@ -236,7 +237,7 @@ class Answerer:
         for row, own in zip(decisions.iter_rows(named=True), chances, strict=True):
             moment = row["time"] - 1
             findings = Findings(self._index, moment, 0.0)
-            fix = _fix(self._what_held(row, moment), findings.retried(row["hold_row"]))
+            fix = _fix(self._what_held(row, moment), findings, row["hold_row"], self._costs)
             found.append(self._verdict(row, moment, self._scale_of(moment), findings, own, fix))
         return found
 
@@ -261,7 +262,7 @@ class Answerer:
             fixable=fix is not None,
             failed_batches=findings.ended("cause", row["hold_row"]).failed_batches,
             certain=fix is not None and fix.certain,
-            bug=fix is not None and fix.bug,
+            fix_first=fix is not None and fix.first,
         )
 
     def _decided(
@@ -274,7 +275,7 @@ class Answerer:
         extra: list[Finding],
     ) -> Answer:
         what_held = self._what_held(row, moment)
-        fix = _fix(what_held, findings.retried(row["hold_row"]))
+        fix = _fix(what_held, findings, row["hold_row"], self._costs)
         verdict = self._verdict(row, moment, scale, findings, chances, fix)
         reason = row["reason"] or ""
         lasting = fix is not None and (fix.certain or fix.edit is not None)
@@ -362,9 +363,13 @@ class Answerer:
         )
 
 
-def _fix(held: Held, retried: Count) -> Fix | None:
-    """What to fix; `retried`: how retries of the same program ended here."""
-    fix = known_fix(held)
-    if fix is None or not fix.bug or not retried.succeeded:
+def _fix(held: Held, findings: Findings, hold_row: int, costs: Costs) -> Fix | None:
+    """What to fix, by its cause and by how retries of the same program ended."""
+    fix, retried = known_fix(held), findings.retried(hold_row)
+    if fix is not None and fix.first and retried.succeeded:
+        fix = fix.though_retried(retried.succeeded, retried.releases)
+    siblings, rate = findings.ended("cluster and cause", hold_row), log_rate(findings, hold_row)
+    if rate is None or siblings.succeeded or not siblings.releases:
         return fix
-    return fix.though_retried(retried.succeeded, retried.releases)
+    left = chance_left(rate.probability, siblings.releases)
+    return fix if left >= release_threshold(costs) else lasting_fix(held, fix, siblings.releases)

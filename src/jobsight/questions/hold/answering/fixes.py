@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from jobsight.codes import exit_signal
 from jobsight.history.reasons import memory_figures, missing_file
 from jobsight.questions.hold.answering.heldjob import Held
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
-__all__ = ["Fix", "is_about_memory", "known_fix", "memory_request"]
+__all__ = ["Fix", "is_about_memory", "known_fix", "lasting_fix", "memory_request"]
 
 
 @dataclass(frozen=True)
@@ -27,23 +27,23 @@ class Fix:
 
     Attributes:
         what: memory, disk, duration, input, output, executable, permission, directory,
-            credential, image, space, size, schedule, expression, script or bug.
+            credential, image, space, size, schedule, expression, script, program or bug.
         text: what to do, in a sentence.
         edit: job attribute and new value that ``condor_qedit`` sets, where that fixes it.
         certain: the cause cannot be anything else; a missing URL may be an outage of its server.
-        bug: of the program: releasing it as it is only runs into it again.
+        first: releasing it as it is only runs into the cause again, so the fix comes before it.
     """
 
     what: str
     text: str
     edit: tuple[str, int] | None = None
     certain: bool = True
-    bug: bool = False
+    first: bool = False
 
     def though_retried(self, succeeded: int, retries: int) -> Fix:
         """This, where retries succeeded all the same: then it is not sure to come again."""
         text = f"{self.text}; yet {succeeded:,} of {retries:,} retries succeeded here"
-        return replace(self, text=text, certain=False, bug=False)
+        return replace(self, text=text, certain=False, first=False)
 
 
 def known_fix(held: Held) -> Fix | None:
@@ -53,6 +53,26 @@ def known_fix(held: Held) -> Fix | None:
         if fix is not None:
             return fix
     return None
+
+
+def lasting_fix(held: Held, fix: Fix | None, failed: int) -> Fix | None:
+    """What to fix first where releases of the job's cluster for its cause only ran into it again.
+
+    Args:
+        held: what is known of the job.
+        fix: of its cause, if one is known.
+        failed: how many of these releases failed; none succeeded.
+
+    Returns:
+        None if neither the program nor anything that is known to need a fix is to blame.
+    """
+    if fix is None:
+        if (ending := held.ending()) is None:
+            return None
+        text = f"its program ended with {ending}: read its standard error and fix what it says"
+        fix = Fix("program", text, certain=False)
+    tried = f"{counted(failed, 'release')} of its cluster failed, and none succeeded"
+    return replace(fix, text=f"{fix.text}; {tried}", first=True)
 
 
 _MEMORY = re.compile(
@@ -90,6 +110,7 @@ def _ask_for_memory(held: Held) -> Fix:
         "memory",
         f"set RequestMemory to {request:,} MB ({because})",
         edit=("RequestMemory", request),
+        first=True,
     )
 
 
@@ -149,6 +170,7 @@ def _disk(held: Held) -> Fix | None:
         if request
         else f"set RequestDisk to {target:,} KB",
         edit=("RequestDisk", target),
+        first=True,
     )
 
 
@@ -170,7 +192,7 @@ _SEGFAULT = Fix(
     "bug",
     "it crashed with a segmentation fault, a bug of the program or its libraries: find it (core "
     "file, debugger, valgrind) and fix it",
-    bug=True,
+    first=True,
 )
 _MEMORY_EXITS = (8004, 8030, 8031, 50660, 50661)
 
@@ -184,7 +206,7 @@ def _exited(held: Held) -> Fix | None:
     used, limit = _memory_known(held)
     # Killed from outside: for its memory, if it had come near what it asked for.
     if code in _MEMORY_EXITS or (signal == 9 and used and limit and used >= 0.8 * limit):
-        return replace(_ask_for_memory(held), certain=False)
+        return replace(_ask_for_memory(held), certain=False, first=False)
     return _EXIT_FIXES.get(code or 0)
 
 

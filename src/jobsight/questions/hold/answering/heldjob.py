@@ -56,6 +56,13 @@ class Held:
             return (None, number) if self.ad["ExitBySignal"] else (number, None)
         return exit_told(self.reason)
 
+    def ending(self) -> str | None:
+        """`ended` in words, such as ``exit code 3``; None where it did not end by itself."""
+        code, signal = self.ended()
+        if code is not None:
+            return f"exit code {code}"
+        return None if signal is None else f"signal {signal}"
+
 
 def about_job(held: Held) -> list[Finding]:
     """Findings on the job alone; see `jobsight.questions.hold.answering.findings`."""
@@ -67,9 +74,9 @@ def _exit(held: Held) -> list[Finding]:
     meaning = exit_meaning(code, signal)
     if meaning is None:
         return []
-    ended = f"signal {signal}" if code is None else f"exit code {code}"
     signal = signal if code is None else exit_signal(code)
-    return [{"what": "exit", "text": f"{ended} is {meaning}", "code": code, "signal": signal}]
+    text = f"{held.ending()} is {meaning}"
+    return [{"what": "exit", "text": text, "code": code, "signal": signal}]
 
 
 _POLICY = re.compile(

@@ -6,7 +6,7 @@ gain of a release after a wait of h::
     gain(h) = p(h) · l − (1 − p(h)) · w − h · cost of delay
 
 ================================================================================  ==========
-the program has a bug that no retry of it has got past here                       ``fix``
+a fix comes first: no retry here has got past the cause                          ``fix``
 else: a release at the earliest moment, or a later one that surely beats it,
 gains 0 or more                                                    ``release``, ``wait``
 else: a fix is known, and is certain, or the upper bound of p(0) is under θ       ``fix``
@@ -47,6 +47,7 @@ __all__ = [
     "Chance",
     "Verb",
     "Verdict",
+    "chance_left",
     "decide",
     "decide_without",
     "earliest",
@@ -59,6 +60,8 @@ FAILED_BATCHES = 5
 """Like batches that must have failed before "remove" is said."""
 
 _DOUBLINGS = 6
+_PROGRAMS = 2.0
+"""How alike programs with one cause are: the releases of one that weigh as much as their rate."""
 AGAIN = "released for this cause before, it was held again"
 """Why a job waits that could be released now."""
 
@@ -129,6 +132,20 @@ def earliest(failed: int, time_scale: float) -> float:
     return time_scale * 2.0 ** min(failed - 1, _DOUBLINGS) if failed else 0.0
 
 
+def chance_left(rate: float, failed: int) -> float:
+    """P(success) of a program's next run after so many failed, and none succeeded, for one cause.
+
+    A bug fails every run and a flaky program some of them, so programs with one cause differ. With
+    the distribution Beta(s · r, s · (1 − r)) of their chances it is s · r / (s + failed). Of powers
+    of 2, s = 2 has the least log loss on average over five logs.
+
+    Args:
+        rate: r, the share of success of all programs with this cause.
+        failed: releases of the program.
+    """
+    return rate * _PROGRAMS / (_PROGRAMS + failed)
+
+
 def decide(
     chances: Sequence[Chance],
     costs: Costs,
@@ -138,7 +155,7 @@ def decide(
     fixable: bool,
     failed_batches: int,
     certain: bool = False,
-    bug: bool = False,
+    fix_first: bool = False,
 ) -> Verdict:
     """Decide for one job by the table above.
 
@@ -150,7 +167,7 @@ def decide(
         fixable: whether a fix of the cause is known.
         failed_batches: like batches of which no release succeeded.
         certain: whether the cause can be nothing but what the fix changes.
-        bug: whether the cause is a bug of the program, and no retry of it has succeeded.
+        fix_first: whether a release as it is only runs into the cause again.
     """
     gain, now = partial(_gain, costs=costs, delay_per_hour=delay_per_hour), chances[0]
     loss = -gain(now, now.probability)
@@ -160,7 +177,7 @@ def decide(
     surely = [one for one in later[1:] if gain(one, one.low) > most]
     # Of equal gains the earlier release.
     best = max(surely, key=lambda one: (gain(one, one.probability), -one.wait), default=first)
-    if bug:
+    if fix_first:
         return Verdict("fix", best, max(loss, 0.0))
     if (worth := gain(best, best.probability)) >= 0.0:
         if best is first and first.wait > 0:
