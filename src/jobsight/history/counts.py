@@ -40,7 +40,9 @@ class CountIndex:
             rows, keys = rows[keys >= 0], keys[keys >= 0]
         self.keys = int(keys.max()) + 1 if len(keys) else 0
         self._size = len(history) + 1
-        self._places = np.sort(keys * self._size + rows)
+        # What `last_row` looks up where there is nothing before.
+        self._padded = np.append(np.sort(keys * self._size + rows), _NOWHERE)
+        self._places = self._padded[:-1]
         self._log_start = history.log_start
         self._clock = history.clock
 
@@ -55,8 +57,8 @@ class CountIndex:
         first = self._log_start[None, :-1]
         since = first if starts is None else np.maximum(starts, first)
         asked = np.asarray(keys, np.int64)[:, None] * self._size
-        before, end = (np.searchsorted(self._places, asked + one) for one in (since, cuts))
-        found: Ints = np.maximum(end - before, 0).sum(axis=1)
+        search = self._places.searchsorted
+        found: Ints = np.maximum(search(asked + cuts) - search(asked + since), 0).sum(axis=1)
         return found
 
     def rows(self, key: int) -> Ints:
@@ -70,9 +72,9 @@ class CountIndex:
         found = np.full(len(keys), -1, np.int64)
         asked = np.asarray(keys, np.int64) * self._size
         for log, first in enumerate(self._log_start[:-1]):
-            last = np.searchsorted(self._places, asked + cuts[:, log]) - 1
+            last = self._places.searchsorted(asked + cuts[:, log]) - 1
             # It may be of another key or log, or not be there.
-            row = np.append(self._places, _NOWHERE)[last] - asked
+            row = self._padded[last] - asked
             latest = row >= first
             latest[latest] = self._is_later(row[latest], found[latest])
             found[latest] = row[latest]

@@ -22,7 +22,6 @@ from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
-from jobsight.learning.costs import release_threshold
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
 from jobsight.questions.hold.answering.findings import (
@@ -31,14 +30,14 @@ from jobsight.questions.hold.answering.findings import (
     Findings,
     sites_alone,
 )
-from jobsight.questions.hold.answering.fixes import Fix, known_fix, lasting_fix
+from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.questions.hold.answering.heldjob import Held, about_job
 from jobsight.questions.hold.answering.predictor import Predictor
+from jobsight.questions.hold.answering.retries import fix_after_retries
 from jobsight.questions.hold.answering.uncalibrated import LABEL, log_rate, rule_findings
 from jobsight.questions.hold.answering.verdict import (
     Chance,
     Verdict,
-    chance_left,
     decide,
     decide_without,
     earliest,
@@ -237,7 +236,9 @@ class Answerer:
         for row, own in zip(decisions.iter_rows(named=True), chances, strict=True):
             moment = row["time"] - 1
             findings = Findings(self._index, moment, 0.0)
-            fix = _fix(self._what_held(row, moment), findings, row["hold_row"], self._costs)
+            fix = fix_after_retries(
+                self._what_held(row, moment), findings, row["hold_row"], self._costs
+            )
             found.append(self._verdict(row, moment, self._scale_of(moment), findings, own, fix))
         return found
 
@@ -275,7 +276,7 @@ class Answerer:
         extra: list[Finding],
     ) -> Answer:
         what_held = self._what_held(row, moment)
-        fix = _fix(what_held, findings, row["hold_row"], self._costs)
+        fix = fix_after_retries(what_held, findings, row["hold_row"], self._costs)
         verdict = self._verdict(row, moment, scale, findings, chances, fix)
         reason = row["reason"] or ""
         lasting = fix is not None and (fix.certain or fix.edit is not None)
@@ -361,15 +362,3 @@ class Answerer:
             memory_mb=used if used >= 0 else None,
             ad=parse_ad(ad or "{}") or {},
         )
-
-
-def _fix(held: Held, findings: Findings, hold_row: int, costs: Costs) -> Fix | None:
-    """What to fix, by its cause and by how retries of the same program ended."""
-    fix, retried = known_fix(held), findings.retried(hold_row)
-    if fix is not None and fix.first and retried.succeeded:
-        fix = fix.though_retried(retried.succeeded, retried.releases)
-    siblings, rate = findings.ended("cluster and cause", hold_row), log_rate(findings, hold_row)
-    if rate is None or siblings.succeeded or not siblings.releases:
-        return fix
-    left = chance_left(rate.probability, siblings.releases)
-    return fix if left >= release_threshold(costs) else lasting_fix(held, fix, siblings.releases)

@@ -23,6 +23,7 @@ from jobsight.history.labels import RowLabels
 from jobsight.history.reasons import origin
 from jobsight.history.reasons import site as site_named
 from jobsight.history.timelines import History, Ints
+from jobsight.history.whereabouts import number_texts
 from jobsight.ids import JobId
 from jobsight.models.intervals import wilson
 from jobsight.questions.hold.answering.tallies import Count, Tally
@@ -61,6 +62,9 @@ class FindingIndex:
         evidence: rows of evidence and their keys.
         cause: of each row, see `RowLabels`.
         ended: releases of jobs as they were, by family of like holds; ``all`` is every one.
+        places: int64 (jobs,), number of the access point, else of the log.
+        owners: int64 (jobs,), number of the owner, −1 where the log has none.
+        owned_since: int64 (jobs,), µs, when the owner was recorded, if ever.
     """
 
     def __init__(self, history: History, labels: RowLabels, decisions: pl.DataFrame) -> None:
@@ -80,6 +84,9 @@ class FindingIndex:
             self.evidence.index(stream, "cluster and cause")
             for stream in (self.evidence.held, self.evidence.left)
         )
+        place = history.jobs.select(pl.coalesce("access_point", pl.col("log").cast(pl.String)))
+        self.places, self.owners = number_texts(place.to_series(), history.jobs["owner"])
+        self.owned_since = history.clock[history.jobs["owner_row"].fill_null(0).to_numpy()]
         self.first_owners = _first_recorded(history)
         headers = np.flatnonzero((history.code == EventCode.GENERIC) & (history.job < 0))
         self.first_header = int(history.clock[headers].min(initial=np.iinfo(np.int64).max))
@@ -161,30 +168,23 @@ class Findings:
             source, key = index.waiting[0], index.key("cluster and cause", hold_row)
         else:
             source, key = index.held[wider], index.key(wider, hold_row)
-        cause = index.cause[hold_row]
-        mine = self._whose(history.job[[hold_row]])
-        place, owner = mine.select("place", "owner").row(0)
+        cause, mine = index.cause[hold_row], history.job[[hold_row]]
+        place, owner = index.places[mine[0]], self._owners(mine)[0]
         shape = (id(source), key, cause, place, owner)
         if shape not in self._alike:
             rows = source.rows(key)
             held, _ = held_rows(history, self._moment, np.unique(history.job[rows]))
-            held = held[np.isin(held, rows) & (index.cause[held] == cause)]
-            jobs = self._whose(history.job[held]).filter(place=place)
-            jobs = jobs.sort(pl.col("owner").ne_missing(owner), maintain_order=True)
-            self._alike[shape] = [JobId(*ids) for ids in jobs.select("cluster", "proc").iter_rows()]
+            jobs = history.job[held[np.isin(held, rows) & (index.cause[held] == cause)]]
+            jobs = jobs[index.places[jobs] == place]
+            jobs = jobs[np.argsort(self._owners(jobs) != owner, kind="stable")]
+            ids = history.jobs.select("cluster", "proc")[jobs]
+            self._alike[shape] = [JobId(*one) for one in ids.iter_rows()]
         return self._alike[shape]
 
-    def _whose(self, jobs: NDArray[np.integer]) -> pl.DataFrame:
-        """Of n jobs: `cluster`, `proc`, `place` (access point, else log), `owner` (if known)."""
-        history = self._index.history
-        table = history.jobs[jobs]
-        known = history.clock[table["owner_row"].fill_null(0).to_numpy()] <= self._moment
-        return table.select(
-            "cluster",
-            "proc",
-            place=pl.coalesce("access_point", pl.col("log").cast(pl.String)),
-            owner=pl.when(pl.Series(known, dtype=pl.Boolean)).then("owner"),
-        )
+    def _owners(self, jobs: NDArray[np.integer]) -> Ints:
+        """Number of the owner of each of n jobs, −1 where it is not recorded yet: int64 (n,)."""
+        index = self._index
+        return np.where(index.owned_since[jobs] <= self._moment, index.owners[jobs], -1)
 
     def about(
         self, job: int, hold_row: int, site: str | None, reason: str, *, lasting: bool

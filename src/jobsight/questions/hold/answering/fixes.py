@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from jobsight.codes import exit_signal
 from jobsight.history.reasons import memory_figures, missing_file
 from jobsight.questions.hold.answering.heldjob import Held
-from jobsight.text import counted, printable
+from jobsight.text import printable
 
-__all__ = ["Fix", "is_about_memory", "known_fix", "lasting_fix", "memory_request"]
+__all__ = ["Fix", "is_about_memory", "known_fix", "memory_request"]
 
 
 @dataclass(frozen=True)
@@ -53,26 +53,6 @@ def known_fix(held: Held) -> Fix | None:
         if fix is not None:
             return fix
     return None
-
-
-def lasting_fix(held: Held, fix: Fix | None, failed: int) -> Fix | None:
-    """What to fix first where releases of the job's cluster for its cause only ran into it again.
-
-    Args:
-        held: what is known of the job.
-        fix: of its cause, if one is known.
-        failed: how many of these releases failed; none succeeded.
-
-    Returns:
-        None if neither the program nor anything that is known to need a fix is to blame.
-    """
-    if fix is None:
-        if (ending := held.ending()) is None:
-            return None
-        text = f"its program ended with {ending}: read its standard error and fix what it says"
-        fix = Fix("program", text, certain=False)
-    tried = f"{counted(failed, 'release')} of its cluster failed, and none succeeded"
-    return replace(fix, text=f"{fix.text}; {tried}", first=True)
 
 
 _MEMORY = re.compile(
@@ -211,19 +191,25 @@ def _exited(held: Held) -> Fix | None:
 
 
 _DURATION = re.compile(r"(?i)exceeded (?:the )?allowed (job|execute) duration")
+_OVERRAN = re.compile(
+    r"(?i)\b(?:ran|run|running) (?:for )?(?:longer|more) than|"
+    r"exceed\w* (?:\w+ ){0,3}(?:wall[- ]?(?:clock )?time|run[- ]?time)"
+)
 
 
 def _duration(held: Held) -> Fix | None:
-    words = _DURATION.search(held.reason[:2000])
-    if held.code not in (46, 47) and not words:
+    text = held.reason[:2000]
+    words = _DURATION.search(text)
+    if held.code in (46, 47) or words:
+        execute = words[1].lower() == "execute" if words else held.code == 47
+        name = "allowed_execute_duration" if execute else "allowed_job_duration"
+        more = f"raise {name} or choose a longer duration category"
+    elif held.code in (3, 21, 26) and _OVERRAN.search(text):
+        more = "ask for more time if the policy that held it reads that from the job"
+    else:
         return None
-    execute = words[1].lower() == "execute" if words else held.code == 47
-    name = "allowed_execute_duration" if execute else "allowed_job_duration"
-    return Fix(
-        "duration",
-        f"it ran longer than it may: raise {name} or choose a longer duration category, split the "
-        "work, or let it save its progress (checkpoint)",
-    )
+    save = "split the work, or let it save its progress (checkpoint)"
+    return Fix("duration", f"it ran longer than it may: {more}, {save}")
 
 
 def _credential(held: Held) -> Fix | None:

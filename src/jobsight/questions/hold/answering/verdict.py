@@ -47,7 +47,6 @@ __all__ = [
     "Chance",
     "Verb",
     "Verdict",
-    "chance_left",
     "decide",
     "decide_without",
     "earliest",
@@ -60,8 +59,6 @@ FAILED_BATCHES = 5
 """Like batches that must have failed before "remove" is said."""
 
 _DOUBLINGS = 6
-_PROGRAMS = 2.0
-"""How alike programs with one cause are: the releases of one that weigh as much as their rate."""
 AGAIN = "released for this cause before, it was held again"
 """Why a job waits that could be released now."""
 
@@ -130,20 +127,6 @@ def earliest(failed: int, time_scale: float) -> float:
         time_scale: seconds, the first wait.
     """
     return time_scale * 2.0 ** min(failed - 1, _DOUBLINGS) if failed else 0.0
-
-
-def chance_left(rate: float, failed: int) -> float:
-    """P(success) of a program's next run after so many failed, and none succeeded, for one cause.
-
-    A bug fails every run and a flaky program some of them, so programs with one cause differ. With
-    the distribution Beta(s · r, s · (1 − r)) of their chances it is s · r / (s + failed). Of powers
-    of 2, s = 2 has the least log loss on average over five logs.
-
-    Args:
-        rate: r, the share of success of all programs with this cause.
-        failed: releases of the program.
-    """
-    return rate * _PROGRAMS / (_PROGRAMS + failed)
 
 
 def decide(

@@ -53,7 +53,7 @@ FAILED_BEFORE = [released(100 * k, k, good=False, cause=EXITED) for k in range(1
 
 
 def test_the_model_decides() -> None:
-    of = history(held(10, 1), held(10, 2, cause=MEMORY))
+    of = history(held(10, 1), held(10, 2, cause=TIMED_OUT))
     found = ask(of, 20, constant_model(0.7))
     assert found["1.0"].verdict.verb == found["2.0"].verdict.verb == "release"
     assert found["1.0"].now is not None
@@ -246,6 +246,33 @@ def test_a_segmentation_fault_is_fixed_unless_retries_succeed_here() -> None:
     assert "1 of 1 retries succeeded here" in later.advice.steps[0].text
     alone = ask(history(held(10, 1, cause=CRASHED)), 20)["1.0"]
     assert (alone.verdict.verb, alone.now) == ("fix", None)
+
+
+def test_a_certain_edit_comes_before_a_release_unless_retries_succeed_without_it() -> None:
+    waits, fine = held(90, 1, cause=MEMORY), released(1000, 3, good=True, cause=MEMORY)
+    of = history(waits, fine)
+    found = ask(of, 500, constant_model(0.6))["1.0"]
+    assert found.verdict.verb == "fix"
+    assert commands(found)[0] == "condor_qedit -name ap 1.0 RequestMemory 256"
+    assert ask(of, 1007, constant_model(0.6))["1.0"].verdict.verb == "release"
+
+
+def test_a_program_that_fails_each_time_is_fixed_until_a_sibling_succeeds() -> None:
+    others = [released(100 * k, k, good=k % 2 == 0) for k in range(1, 5)]
+    tries = [released(600, 9, 0, good=False), released(700, 9, 1, good=False)]
+    waits = [held(640, 9, 5), held(640, 10), held(640, 9, 6, cause=TIMED_OUT)]
+    outage = [released(600, 9, k, good=False, cause=TIMED_OUT) for k in (7, 8)]
+    of = history(*others, *tries, *outage, *waits, released(900, 9, 3, good=True))
+    model = constant_model(0.3)
+    assert ask(of, 650, model)["9.5"].verdict.verb == "release"
+    found = ask(of, 750, model)
+    assert found["9.5"].verdict.verb == "fix"
+    step = found["9.5"].advice.steps[0]
+    assert step.command is None
+    assert "exit code 2" in step.text
+    assert "2 releases of its cluster failed" in step.text
+    assert found["10.0"].verdict.verb == found["9.6"].verdict.verb == "release"
+    assert ask(of, 950, model)["9.5"].verdict.verb == "release"
 
 
 def test_exit_codes_are_explained() -> None:

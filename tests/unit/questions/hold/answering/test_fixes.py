@@ -40,6 +40,8 @@ CASES: list[tuple[int, int, str, str, str]] = [
     (46, 0, "The job exceeded allowed job duration of 20:00:00", "duration",
      "allowed_job_duration"),
     (47, 0, "", "duration", "allowed_execute_duration"),
+    (26, 120, "Ran longer than the 600 seconds allowed", "duration", "the policy that held it"),
+    (3, 7, "Job exceeded its wall time of 3 hours", "duration", "checkpoint"),
     (4, 0, "Proxy has expired", "credential", "renew"),
     (35, 0, "Cannot pull", "image", "Docker"),
     (45, 1, "Singularity test failed", "image", "container"),
@@ -136,10 +138,10 @@ def test_unknown_causes(code: int | None, subcode: int | None, reason: str) -> N
 )  # fmt: skip
 def test_a_segmentation_fault_is_a_bug(reason: str, ad: dict[str, Any]) -> None:
     found = sure(3, 0, reason, ad=ad)
-    assert (found.what, found.bug, found.certain) == ("bug", True, True)
+    assert (found.what, found.first, found.certain) == ("bug", True, True)
     assert "segmentation fault" in found.text
     retried = found.though_retried(3, 20)
-    assert (retried.bug, retried.certain) == (False, False)
+    assert (retried.first, retried.certain) == (False, False)
     assert "3 of 20 retries succeeded" in retried.text
 
 

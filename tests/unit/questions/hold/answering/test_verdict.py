@@ -28,13 +28,13 @@ def verdict(
     fixable: bool = False,
     failed: int = 0,
     certain: bool = False,
-    bug: bool = False,
+    fix_first: bool = False,
     costs: Costs = COSTS,
     soonest: float = 0.0,
 ) -> Verdict:
     return decide(
         chances, costs, delay_per_hour=3.6, soonest=soonest, fixable=fixable, failed_batches=failed,
-        certain=certain, bug=bug,
+        certain=certain, fix_first=fix_first,
     )  # fmt: skip
 
 
@@ -114,10 +114,10 @@ def test_never_remove_what_can_be_mended() -> None:
     assert verdict(chance(0.01, 0.0, 0.1), fixable=True, failed=9).verb == "fix"
 
 
-def test_a_bug_is_fixed_whatever_the_odds() -> None:
-    found = verdict(chance(0.7), fixable=True, bug=True)
+def test_a_fix_that_comes_first_is_made_whatever_the_odds() -> None:
+    found = verdict(chance(0.7), fixable=True, fix_first=True)
     assert (found.verb, found.gain) == ("fix", 0.0)
-    assert verdict(chance(0.05), fixable=True, bug=True).gain == pytest.approx(0.95 - 0.2)
+    assert verdict(chance(0.05), fixable=True, fix_first=True).gain == pytest.approx(0.95 - 0.2)
 
 
 def test_a_release_that_probably_fails_says_why_it_is_tried() -> None:
