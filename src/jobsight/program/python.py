@@ -10,14 +10,23 @@ import builtins
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from jobsight.program.pythonpaths import OPENERS, Opened, dotted, opened_in, running_in, writings
+from jobsight.program.pythonpaths import (
+    OPENERS,
+    Opened,
+    dotted,
+    mode_of,
+    opened_in,
+    running_in,
+    writings,
+)
 
 __all__ = ["Import", "Opened", "PythonError", "PythonText", "catches", "dotted"]
 
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _MAGIC = {"__file__", "__name__", "__doc__", "__builtins__", "__spec__", "__path__", "__package__",
           "__loader__", "__annotations__", "__class__", "__qualname__", "__module__", "__dict__",
           "WindowsError", "__debug__", "get_ipython", "reveal_type", "__cached__"}  # fmt: skip
@@ -184,10 +193,11 @@ class PythonText:
         }
 
     @cached_property
-    def bound(self) -> set[str]:
-        """Names that are given a value anywhere."""
-        names: set[str] = set()
-        for node, _ in self.nodes:
+    def bound(self) -> Mapping[str, set[int]]:
+        """Names that are given a value, with the `id` of each function in which; 0: outside."""
+        found: dict[str, set[int]] = {}
+        for node, around in self.nodes:
+            names: set[str] = set()
             if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 names.add(node.id)
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -206,16 +216,25 @@ class PythonText:
                 names |= set(node.names)
             elif type(node).__name__ in ("TypeVar", "ParamSpec", "TypeVarTuple"):
                 names.add(str(getattr(node, "name", "")))
-        return names
+            shared = isinstance(node, ast.Global | ast.Nonlocal)
+            inner = [id(one) for one in around if isinstance(one, _SCOPES)]
+            for name in names:
+                found.setdefault(name, set()).add(inner[-1] if inner and not shared else 0)
+        return found
 
     def undefined(self) -> Iterator[tuple[ast.Name, str | None]]:
-        """Names that nothing binds, each once, with Python 3's name of one that Python 2 had."""
+        """Names that nothing binds, each once, with Python 3's name of one that Python 2 had.
+
+        A variable of a function has no value outside of it.
+        """
         if "*" in self.bound or re.search(r"\b(?:globals|locals|vars|exec|setattr)\(", self.text):
             return
-        known = self.bound | set(dir(builtins)) | _MAGIC
+        known = set(dir(builtins)) | _MAGIC
         seen: set[str] = set()
         for node, around in self.nodes:
             if isinstance(node, ast.Name) and node.id not in known and node.id not in seen:
+                if self.bound.get(node.id, set()) & {0, *map(id, around)}:
+                    continue
                 if catches(node, around, "NameError") or _annotation(node, around):
                     continue
                 seen.add(node.id)
@@ -279,7 +298,7 @@ class PythonText:
         """Whether it may write files other than those of `opened`."""
         known = {(one.line, one.column): one for one in self.opened if one.mode != "?"}
         opens = {(one.lineno, one.col_offset + 1) for name, one, _ in self.calls
-                 if name in OPENERS}  # fmt: skip
+                 if name in OPENERS and not re.fullmatch(r"r[^+]*", mode_of(one, 1))}  # fmt: skip
         saved = sum(one.mode == "w" for place, one in known.items() if place not in opens)
         return self.tree is None or bool(opens - known.keys()) or writings(self.text) > saved
 

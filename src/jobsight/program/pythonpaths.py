@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["OPENERS", "Opened", "dotted", "opened_in", "path_in", "running_in", "writings"]
+__all__ = ["OPENERS", "Opened", "dotted", "mode_of", "opened_in", "path_in", "running_in", "writings"]
 
 OPENERS = frozenset({"open", "io.open", "gzip.open", "bz2.open", "lzma.open", "tarfile.open",
                      "zipfile.ZipFile"})  # fmt: skip
@@ -91,13 +91,13 @@ def opened_in(
         first: ast.expr | None = call.args[0] if call.args else None
         mode = "r"
         if name in OPENERS:
-            mode = _mode(call, 1)
+            mode = mode_of(call, 1)
         elif _SAVES.fullmatch(name):
             mode = "w"
         elif isinstance(call.func, ast.Attribute) and (
             method in _METHODS or (method == "open" and path_in(call.func.value, values))
         ):
-            first, mode = call.func.value, _METHODS.get(method) or _mode(call, 0)
+            first, mode = call.func.value, _METHODS.get(method) or mode_of(call, 0)
             if isinstance(first, ast.Constant):
                 continue
         elif not reads:
@@ -108,7 +108,8 @@ def opened_in(
             yield Opened(path, mode, call.lineno, call.col_offset + 1, sure, dotted(first or call))
 
 
-def _mode(call: ast.Call, at: int) -> str:
+def mode_of(call: ast.Call, at: int) -> str:
+    """How a call opens a file, by its argument number `at` or by name; ``?``: not known."""
     given = call.args[at] if len(call.args) > at else next(
         (one.value for one in call.keywords if one.arg == "mode"), ast.Constant("r")
     )  # fmt: skip

@@ -62,7 +62,7 @@ _SUBMITS = frozenset({".sub", ".submit", ".condor", ".jdl", ".jds", ".cmd"})
 _UNNAMED = frozenset({"", ".txt", ".job", ".desc", ".in"})
 _LONGEST = 256 << 10
 """Characters of a script that ShellCheck is given."""
-_READS = frozenset({"JS101", "JS102", "JS109"})
+_READS = frozenset({"JS101", "JS102", "JS109", "JS112"})
 _ARGUMENTS = frozenset({"JS335", "JS336"})
 _FAILS = frozenset({"JS313", "JS319"})
 
@@ -199,11 +199,13 @@ class Checker:
 
     def _of_dag(self, job: DagJob, file: str) -> Iterator[Finding]:
         yield from hits_of("dag", job, file)
+        fed = {one.file for name, one in job.dag.nodes.items() if name in job.followers}
         for node, path in job.submit_files():
             text = job.machine.text(path)
             if text is not None:
                 folder = os.path.join(job.folder, node.folder)  # noqa: PTH118
-                one = CondorJob(text, path, folder, job.machine, self.site, in_dag=True)
+                after = node.file in fed
+                one = CondorJob(text, path, folder, job.machine, self.site, in_dag=True, fed=after)
                 yield from self._of_submit(one, os.path.relpath(path))
 
     def _of_submit(self, job: CondorJob, file: str) -> Iterator[Finding]:
@@ -225,8 +227,6 @@ class Checker:
         self, job: CondorJob, one: Instance, script: Job, file: str
     ) -> Iterator[Finding]:
         shown = script.source.file
-        if script.language not in ("bash", "python", None):
-            return
         for found in self._of_script(script, shown):
             if found.code in _OF_CONTAINERS and job.contained(one):
                 continue

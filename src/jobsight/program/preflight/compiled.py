@@ -189,7 +189,8 @@ _MATH = re.compile(
 def _linked(job: Job) -> Iterator[Hit]:
     """C needs ``-lm`` for what ``math.h`` declares, ``omp_…()`` needs ``-fopenmp``."""
     for program in job.walk.programs:
-        source, words = program.source, [one.text for one in program.command.arguments]
+        source = program.source
+        words = [one.value or one.text for one in program.command.arguments]
         name = PurePosixPath(program.interpreter or "").name
         if source is None or program.language not in _COMPILERS or program.command.checked:
             continue

@@ -216,6 +216,9 @@ def _syntax(job: CondorJob) -> Iterator[Hit]:
             words, wrong = split_arguments(setting.value)
             if wrong is not None:
                 yield hit(setting, f"{name}: {wrong}")
+            elif name == "environment" and re.search(r"^[^\"]*=[^\s;]*\s+\w+=", setting.value):
+                yield hit(setting, "environment: without double quotes ; separates, not blanks",
+                          f'"{setting.value[:80]}"')  # fmt: skip
             elif name == "environment" and setting.value.startswith('"'):
                 if re.search(r"=[^\s';]*;\s*\w+=", setting.value):
                     yield hit(setting, "environment: in double quotes blanks separate, not ;")

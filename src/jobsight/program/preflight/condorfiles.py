@@ -83,7 +83,7 @@ def _executable_bits(job: CondorJob) -> Iterator[Hit]:
 )
 def _inputs(job: CondorJob) -> Iterator[Hit]:
     """The job is held when it starts."""
-    for one in job.instances:
+    for one in job.instances if not job.fed else ():
         for name, path in job.found(one):
             if _absent(path.rstrip("/"), job):
                 place = _item_place(one, name, one.setting("transfer_input_files"), job)

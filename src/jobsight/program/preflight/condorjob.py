@@ -91,6 +91,8 @@ class CondorJob:
     machine: Machine
     site: Site | None = None
     in_dag: bool = False
+    fed: bool = False
+    """What runs before it in its DAG may make its inputs."""
 
     @cached_property
     def submission(self) -> Submission:
@@ -140,6 +142,7 @@ class CondorJob:
         start = self.start(one)
         script = Job(source, text.encode(), path, start or "/", self.machine, executable=True)
         script.blind = start is None
+        script.given = _environment(one)
         cpus = one.known("request_cpus") or "1"
         script.cpus = int(cpus) if cpus.isdecimal() else None
         given = one.value("arguments") or ""
@@ -158,7 +161,8 @@ class CondorJob:
                 files |= {own: f"{place}/{own}" for own in inner}
                 files |= {} if inner else {os.path.basename(name.rstrip("/")): place}  # noqa: PTH119
             script.folder, script.machine = _SANDBOX, Sandbox(_SANDBOX, files)
-            script.blind = listed is None or len(found) < len(listed)
+            made = self.fed and not all(self.machine.exists(place) for _, place in found)
+            script.blind = listed is None or len(found) < len(listed) or made
         return script
 
     def contained(self, one: Instance) -> bool:
@@ -206,6 +210,14 @@ class CondorJob:
             "work_dir": self.start(one),
             "request_memory_mb": memory and int(memory),
         }
+
+
+def _environment(one: Instance) -> frozenset[str] | None:
+    """The names of the variables that a job is given; None: also those of the caller."""
+    text = one.value("environment", "env") or ""
+    words = split_arguments(text)[0] if text.startswith('"') else text.split(";")
+    copied = (one.known("getenv") or "false").lower() != "false"
+    return None if copied else frozenset(word.partition("=")[0].strip() for word in words)
 
 
 def _numbered(queue: Queue) -> Iterator[Instance]:

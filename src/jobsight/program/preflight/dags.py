@@ -43,6 +43,15 @@ class DagJob:
             return False
         return path.startswith(f"{self.folder}/") or self.machine.visible(path)
 
+    @cached_property
+    def followers(self) -> frozenset[str]:
+        """Nodes before which something runs: other nodes, or a script of their own."""
+        after = {child for some in self.dag.children.values() for child, _ in some}
+        own = {node for node, *_ in self.dag.scripts}
+        last = {name for name, node in self.dag.nodes.items() if node.kind == "FINAL"}
+        lost = self.dag.nodes.keys() if self.dag.problems else ()  # links may be among them
+        return frozenset(after | own | last | set(lost))
+
     def submit_files(self) -> Iterator[tuple[DagNode, str]]:
         """Nodes with the submit file that is here, each file once."""
         seen: set[str] = set()
@@ -61,7 +70,10 @@ class DagJob:
     kind="dag",
 )
 def _node_files(job: DagJob) -> Iterator[Hit]:
-    """Submit files, inner DAGs, splices, included files; a script of the node may make its own."""
+    """Submit files, inner DAGs, splices, included files; a script of the node may make its own.
+
+    An inner DAG may also be made by the nodes before it.
+    """
     made = {node for node, *_ in job.dag.scripts}
     for name, node in job.dag.nodes.items():
         if node.folder and job.missing(node.folder):
@@ -73,8 +85,9 @@ def _node_files(job: DagJob) -> Iterator[Hit]:
             and name not in made
             and job.missing(node.file, node.folder)
         ):
-            path = job.place_of(node.file, node.folder)
-            yield hit(node, f"{node.file} of {name} is not there", near(path))
+            other = near(job.place_of(node.file, node.folder))
+            if other or node.kind != "SUBDAG" or name not in job.followers:
+                yield hit(node, f"{node.file} of {name} is not there", other)
     for name, place in job.dag.included:
         if job.missing(name):
             yield hit(place, f"{name} is not there", near(job.place_of(name)))

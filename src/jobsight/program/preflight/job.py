@@ -7,6 +7,7 @@ import re
 import subprocess
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 from jobsight.program.languages import language_of, shebang, syntax_tree
 from jobsight.program.machine import Machine
@@ -22,6 +23,10 @@ from jobsight.program.tree.reader import endless_in
 __all__ = ["BASH_SECONDS", "Job", "bash_error"]
 
 BASH_SECONDS = 5
+_MODULES_IN = re.compile(
+    r"(?:\bPYTHONPATH=[\"']?(?:\$\{?(?:PWD|SLURM_SUBMIT_DIR)\}?/)?|\bsys\.path\.\w+\([^\n\"']*[\"'])([\w./-]+)"
+)
+"""Folders that a script or a program puts on the path of Python's modules."""
 _MOST_PYTHONS = 64
 
 
@@ -83,6 +88,8 @@ class Job:
     """What it is given; None: unknown."""
     blind: bool = False
     """What is in its folder is not known."""
+    given: frozenset[str] | None = frozenset()
+    """Variables that a submit file sets; None: also those of the caller."""
 
     @cached_property
     def text(self) -> str:
@@ -213,9 +220,12 @@ class Job:
 
     def local_module(self, name: str, program: Program) -> tuple[str, Source | None]:
         """The path and the text of a module next to a program, or written by the script."""
-        folder = os.path.dirname(program.path or "") or program.command.folder or self.folder  # noqa: PTH120
-        for ending in (".py", "/__init__.py"):
-            path = f"{folder}/{name.replace('.', '/')}{ending}"
+        here = program.command.folder or self.folder
+        own = os.path.dirname(program.path or "") or here  # noqa: PTH120
+        named = _MODULES_IN.findall(f"{self.text}\n{program.source.text if program.source else ''}")
+        folders = [own, *(f"{one}/{front}" for front in named for one in (here, own))]
+        for folder, ending in product(folders, (".py", "/__init__.py")):
+            path = os.path.normpath(f"{folder}/{name.replace('.', '/')}{ending}")
             if path in self.walk.made:
                 return path, self.walk.made[path]
             if (text := self.machine.text(path)) is not None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.uses import BUILDS, BUILTINS, HARMLESS, uses_of
 from jobsight.program.preflight.variables import GIVEN
@@ -115,7 +115,10 @@ def _piped_status(job: Job) -> Iterator[Hit]:
             text = (
                 f"| {following.name} hides whether {PurePosixPath(command.name or '?').name} fails"
             )
-            yield hit(command, text, "set -o pipefail")
+            line = following.place.line
+            asked = "$?" in "".join(job.text.split("\n")[line - 1 : line + 1])
+            severity: Severity | None = "error" if asked else None  # it is the status of another
+            yield hit(command, text, "set -o pipefail", severity=severity)
 
 
 @rule(

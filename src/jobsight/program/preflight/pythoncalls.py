@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, catches, dotted
-from jobsight.program.shell.model import Program
+from jobsight.program.shell.model import Program, Source
 from jobsight.text import wordlist
 
-__all__ = ["compiled_programs"]
+__all__ = ["compiled_programs", "imported"]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -27,6 +27,26 @@ def compiled_programs(job: Job) -> Iterator[tuple[Program, PythonText]]:
             yield program, text
 
 
+def imported(
+    program: Program, text: PythonText, job: Job
+) -> dict[str, tuple[PythonText, str, Source]]:
+    """Functions of modules next to a program as it calls them: the module, their name in it."""
+    texts = {one.source.file: (other, one.source) for one, other in job.pythons if one.source}
+    found: dict[str, tuple[PythonText, str, Source]] = {}
+    for node, _ in text.nodes:
+        module = node.module if isinstance(node, ast.ImportFrom) and not node.level else None
+        names = node.names if module or isinstance(node, ast.Import) else []
+        for one in names:
+            source = job.local_module(module or one.name, program)[1]
+            there = texts.get(source.file) if source else None
+            own = one.asname or one.name
+            if there is None or text.stores[own.partition(".")[0]] != 1:
+                continue
+            for name in [one.name] if module else there[0].stores:
+                found[own if module else f"{own}.{name}"] = (there[0], name, there[1])
+    return found
+
+
 @rule(
     "JS331 A call that does not fit the function",
     fails="python3 - <<'EOF'\ndef area(x, y):\n    return x * y\nprint(area(3))\nEOF\n",
@@ -35,7 +55,15 @@ def compiled_programs(job: Job) -> Iterator[tuple[Program, PythonText]]:
 def _misfits(job: Job) -> Iterator[Hit]:
     """Too many, too few or unknown arguments of a function, class or method of the same program."""
     for program, text in compiled_programs(job):
-        known = _callables(text)
+        known = {
+            **_callables(text),
+            **{
+                name: own[1]
+                for name, (module, first, _) in imported(program, text, job).items()
+                for own in _callables(module).items()
+                if own[0] == first
+            },
+        }
         for name, call, around in text.calls:
             cls = next((one for one in reversed(around) if isinstance(one, ast.ClassDef)), None)
             if name.startswith("self.") and cls is not None and _plain(cls):
@@ -43,7 +71,7 @@ def _misfits(job: Job) -> Iterator[Hit]:
                 found = next((f for f in cls.body if isinstance(f, _Function) and f.name == method),
                              None)  # fmt: skip
                 bound = 1
-            elif "." in name:
+            elif "." in name and name not in known:
                 found, bound = _method(name, text), 1
             else:
                 found, bound = known.get(name, (None, 0))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.pythoncalls import compiled_programs
+from jobsight.program.preflight.pythoncalls import compiled_programs, imported
 from jobsight.program.python import PythonText, catches, dotted
 
 __all__: list[str] = []
@@ -41,19 +41,30 @@ def _never_main(job: Job) -> Iterator[Hit]:
 def _nothing_returned(job: Job) -> Iterator[Hit]:
     """A function without ``return``, and methods that change a list in place."""
     for program, text in compiled_programs(job):
-        silent = _silent(text)
+        silent = {
+            name: (node, program.source) for name, node in _silent(text).items()
+        } | {
+            name: (_silent(module)[own], source)
+            for name, (module, own, source) in imported(program, text, job).items()
+            if own in _silent(module)
+        }  # fmt: skip
+        functions = {one.name: one for one, _ in text.nodes if isinstance(one, _Function)} | {
+            name: one for name, (module, own, _) in imported(program, text, job).items()
+            for one, _ in module.nodes if isinstance(one, _Function) and one.name == own
+        }  # fmt: skip
         empty = {
-            name: value for name, value in text.values.items()
-            if text.stores[name] == 1 and isinstance(value, ast.Call)
+            name: value for name, value in _last_values(text).items()
+            if isinstance(value, ast.Call)
             and (dotted(value.func) in silent or _in_place(value, text))
         }  # fmt: skip
         seen: set[str] = set()
         for node, around in text.nodes:
-            name = _used(node)
+            name = _used(node) or _handed(node, functions, empty.keys())
             value = empty.get(name)
             if (
                 value is None
                 or name in seen
+                or getattr(node, "lineno", 0) <= value.lineno
                 or catches(node, around, "TypeError", "AttributeError")
             ):
                 continue
@@ -61,11 +72,40 @@ def _nothing_returned(job: Job) -> Iterator[Hit]:
             assert isinstance(value, ast.Call)
             message = f"{name} is None: {ast.unparse(value.func)}() gives nothing"
             yield hit(node, message, "return", source=program.source)  # type: ignore[arg-type]
+            if (gives := silent.get(dotted(value.func))) is not None:
+                message = f"{gives[0].name}() gives nothing, and its result is used"
+                yield hit(gives[0], message, "return", source=gives[1])
 
 
-def _silent(text: PythonText) -> set[str]:
+def _last_values(text: PythonText) -> dict[str, ast.expr]:
+    """What names have from a line on: the assignment, which always runs, is their last."""
+    last = {
+        name: node.lineno for node, _ in text.nodes
+        for name in [getattr(node, "arg", None) or getattr(node, "id", None)]
+        if isinstance(node, ast.arg | ast.Name) and name
+        and not isinstance(getattr(node, "ctx", None), ast.Load)
+    }  # fmt: skip
+    return {
+        name: node.value for node, around in text.nodes if isinstance(node, ast.Assign)
+        for name in [dotted(node.targets[0])] if last.get(name) == node.lineno
+        and isinstance(around[-1], ast.Module | ast.FunctionDef)
+    }  # fmt: skip
+
+
+def _handed(node: ast.AST, functions: Mapping[str, _Function], names: Collection[str]) -> str:
+    """The one of some names that a node hands to a function that reads from it."""
+    function = functions.get(dotted(node.func)) if isinstance(node, ast.Call) else None
+    if function is None or not isinstance(node, ast.Call):
+        return ""
+    read = {_used(one) for one in ast.walk(function)}
+    given = zip(function.args.args, node.args, strict=False)
+    found = (dotted(one) for taken, one in given if taken.arg in read)
+    return next((one for one in found if one in names), "")
+
+
+def _silent(text: PythonText) -> dict[str, ast.FunctionDef]:
     """Functions that end without a value, whatever they do."""
-    found = set()
+    found = {}
     for one in text.tree.body if text.tree else ():
         if (
             isinstance(one, ast.FunctionDef)
@@ -74,9 +114,9 @@ def _silent(text: PythonText) -> set[str]:
         ):
             inner = list(ast.walk(one))
             gives = any(isinstance(n, ast.Return) and n.value is not None for n in inner)
-            other = any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Raise) for n in inner)
-            if not (gives or other):
-                found.add(one.name)
+            other = any(isinstance(n, ast.Yield | ast.YieldFrom) for n in inner)
+            if not (gives or other or isinstance(one.body[-1], ast.Raise)):
+                found[one.name] = one
     return found
 
 

@@ -295,7 +295,7 @@ def _threads_given(command: Command) -> int | None:
     passes="#SBATCH --time=2:00:00\nsleep 3600\n",
 )
 def _too_long(job: Job) -> Iterator[Hit]:
-    """Constant times of ``sleep``, and of programs that end by themselves (``-maxh``)."""
+    """Constant times of ``sleep``, and of programs that end by themselves (``-maxh``, ``--max-hours``)."""
     limit = job.submission.request.time_s if job.is_slurm else None
     if limit is None or limit < 0:
         return
@@ -309,11 +309,14 @@ def _too_long(job: Job) -> Iterator[Hit]:
             continue
         spans: list[float] = []
         for at, word in enumerate(command.arguments):
-            seconds = _seconds(word.value or "")
+            option, _, value = (word.value or "").rpartition("=")
+            option = option or command.arguments[at - 1].text
+            seconds = _seconds(value)
+            unit = re.fullmatch(r"--?max[-_]?(h|min|sec)(?:(?:our|ute|ond)s?|s)?", option)
             if seconds is not None and command.name == "sleep":
                 spans.append(seconds)
-            elif seconds is not None and command.arguments[at - 1].text == "-maxh":
-                spans.append(seconds * 3600)
+            elif seconds is not None and unit is not None:
+                spans.append(seconds * {"h": 3600, "min": 60, "sec": 1}[unit[1]])
         times = math.prod(one.times or 1 for one in command.loops)
         spans = [one * times for one in spans]
         if sum(spans) > limit:

@@ -218,12 +218,12 @@ def _interpreter(job: Job) -> Iterator[Hit]:
             )
         elif not job.machine.exists(path) and _surely_missing(path, job):
             here = job.machine.command(PurePosixPath(path).name)
-            elsewhere = _SHELL.fullmatch(path) and not job.machine.has_scheduler
+            if _SHELL.fullmatch(path) and not job.machine.has_scheduler:
+                continue
             yield hit(
                 Place(1, 3),
                 f"there is no {path[:80]}",
                 f"#!{here}" if here else None,
-                severity="warning" if elsewhere else None,
                 source=source,
             )
         elif path.endswith("/env") and len(words) > 1:

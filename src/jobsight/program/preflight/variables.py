@@ -36,7 +36,9 @@ _PATHS = frozenset({"PYTHONPATH", "LD_LIBRARY_PATH", "MANPATH", "PKG_CONFIG_PATH
 )
 def _unset_variables(job: Job) -> Iterator[Hit]:
     """One slip away from a name that is set; or any, after ``set -u``."""
-    known = job.walk.assigned | set(re.findall(r"\$\{(\w+):?=", job.text))
+    if job.given is None:
+        return
+    known = job.walk.assigned | job.given | set(re.findall(r"\$\{(\w+):?=", job.text))
     seen: set[str] = set()
     for word, source, nounset in _words_read(job):
         if ":-" in word.depends or re.search(r"\$\{\w+[:\-+=?]", word.text):

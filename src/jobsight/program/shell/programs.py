@@ -34,7 +34,7 @@ def compiled_by(
         return []
     found = []
     for word in command.arguments:
-        if re.search(r"\.(?:c|cc|cpp|cxx|C|cu|f|f90|f95|F90|F|rs|java)$", word.text):
+        if re.search(r"\.(?:c|cc|cpp|cxx|C|cu|f|f90|f95|F90|F|rs|java)$", word.value or word.text):
             program = _file(command, word, (), None, made, machine, path_of)
             if program.source is not None:
                 language = language_of(word.value or word.text, program.source.text)
