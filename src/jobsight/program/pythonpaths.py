@@ -21,7 +21,7 @@ _SAVES = re.compile(
 _WRITES = re.compile(
     r"\b(?:savefig|to_\w+|save\w*|dump|write\w*|mkdir|makedirs|copy\w*|move|rename|subprocess|system|popen"
     r"|check_call|check_output|Popen|touch|\w*extract\w*|unpack\w*|urlretrieve|\w*download\w*|symlink\w*"
-    r"|mkdtemp|File)\b"
+    r"|mkdtemp|make_archive|File)\b"
 )  # fmt: skip
 _HARMLESS = re.compile(
     r"\.write(?:row|rows|lines|header)?\(|\b(?:json|pickle|yaml)\.dump\(|\bcsv\.\w*[wW]riter\b"

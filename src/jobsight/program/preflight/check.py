@@ -228,6 +228,9 @@ class Checker:
     ) -> Iterator[Finding]:
         shown = script.source.file
         for found in self._of_script(script, shown):
+            if not found.file:  # of the call of an interpreter
+                place = one.setting("arguments").place
+                found = found._replace(file=file, line=place.line, column=place.column)  # noqa: PLW2901
             if found.code in _OF_CONTAINERS and job.contained(one):
                 continue
             lost = found.code == "JS107" and job.machine.exists(

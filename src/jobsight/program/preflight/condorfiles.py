@@ -9,7 +9,10 @@ from pathlib import Path, PurePosixPath
 
 from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import Trace, near, trace_of
+from jobsight.program.preflight.uses import HARMLESS, uses_of
+from jobsight.program.python import PythonText
 from jobsight.program.submission.condor import split_arguments
 from jobsight.program.submission.job import Place, Setting
 
@@ -181,7 +184,10 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
         listed = job.inputs(one)
         text = one.known("arguments")
         folder = job.start(one)
-        if not job.transfers(one) or listed is None or not text or folder is None:
+        if not job.transfers(one) or listed is None or folder is None:
+            continue
+        yield from _by_old_path(job, one, listed)
+        if not text:
             continue
         there = {PurePosixPath(name).name for name in listed} | {
             PurePosixPath(one.known("executable") or "").name
@@ -213,6 +219,19 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
                 )
 
 
+def _by_old_path(job: CondorJob, one: Instance, listed: list[str]) -> Iterator[Hit]:
+    """Inputs that the script reads under an absolute path, which is not where it runs."""
+    script = job.script(one)
+    for name in listed if script is not None else ():
+        last = PurePosixPath(name).name
+        form = rf"(?m)^(?!\s*#).*?(?<![\w/}}.])(/(?:[\w.-]+/)+{re.escape(last)})(?![\w/.-])"
+        for found in re.finditer(form, script.text if script else "") if last else ():
+            if script is not None and not job.machine.exists(found[1]):
+                line = script.text.count("\n", 0, found.start(1)) + 1
+                message = f"{found[1]} is not where the job runs: it finds {last} in its folder"
+                yield hit(line, message, last, source=script.source)
+
+
 @rule(
     "JS416 A file to be transferred back that the job does not write",
     fails="executable = run.sh\nshould_transfer_files = YES\ntransfer_output_files = result.csv\n"
@@ -241,6 +260,56 @@ def _not_written(job: CondorJob) -> Iterator[Hit]:
             if not (trace.may_be_there(path) or inside or script.machine.exists(path)):
                 text = f"{script.source.file} does not write {name}: the job is held"
                 yield hit(one.setting("transfer_output_files"), text)
+
+
+@rule(
+    "JS417 Results in a folder that is not transferred back",
+    fails="executable = run.py\nshould_transfer_files = YES\nqueue\n=== run.py\n"
+    "#!/usr/bin/env python3\nimport os\nos.makedirs('out')\nopen('out/a.txt', 'w').write('1')\n",
+    passes="executable = run.py\nshould_transfer_files = YES\ntransfer_output_files = out\nqueue\n"
+    "=== run.py\n#!/usr/bin/env python3\nimport os\nos.makedirs('out')\n"
+    "open('out/a.txt', 'w').write('1')\n",
+    kind="condor",
+)
+def _left_behind(job: CondorJob) -> Iterator[Hit]:
+    """By default HTCondor transfers new files of the top folder alone, and no folders."""
+    for one in job.instances[:1]:
+        script = job.script(one) if job.transfers(one) else None
+        if script is None or "transfer_output_files" in one.queue.commands:
+            continue
+        written = _written_by(script)
+        inside = [re.match(r"(?:\./)?([\w-][\w.-]*)/", name) for name in written or ()]
+        if inside and all(inside):
+            folder = inside[0][1] if inside[0] else ""
+            message = f"{script.source.file} writes into {folder}/, which is not transferred back"
+            place = one.setting("when_to_transfer_output", "should_transfer_files", "executable")
+            yield hit(place, message, f"transfer_output_files = {folder}")
+
+
+_WRITES_MORE = frozenset({"split", "csplit", "find", "xargs", "unzip", "eval"})
+"""Commands that write files that are not among their words."""
+
+
+def _written_by(script: Job) -> list[str] | None:
+    """The names of all files that a script writes; None: some are not known."""
+    found: list[str] = []
+    for program, text in script.pythons:
+        plain = PythonText(re.sub(r"\b(?:makedirs|mkdir)\b", "exists", text.text))
+        if plain.may_write or program.imported:
+            return None
+        found += [one.path for one in text.opened if set("wax+") & set(one.mode)]
+    for command in script.commands if script.language == "bash" else ():
+        program = script.program_of.get(id(command))
+        known = program is not None and program.language == "python" and program.source is not None
+        name = PurePosixPath(command.name or "echo").name
+        unsure = name in _WRITES_MORE or (
+            "awk" in name and any(">" in one.text for one in command.arguments)
+        )
+        if unsure or not (known or name in HARMLESS):
+            return None
+        words = [use.word for use in uses_of(command) if use.kind == "write"]
+        found += [re.sub(r"\$\{?\w+\}?", "{}", one.value or one.text.strip('"')) for one in words]
+    return found
 
 
 @rule(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 
 from jobsight.program.machine import Machine, Sandbox
 from jobsight.program.preflight.job import Job
 from jobsight.program.shell.model import Source, Word
+from jobsight.program.shell.programs import interpreter_of
 from jobsight.program.site import Site
 from jobsight.program.submission.condor import expanded, fields_of, read_condor, split_arguments
 from jobsight.program.submission.job import Queue, Setting, Submission
@@ -131,15 +134,21 @@ class CondorJob:
         return None if "$" in chosen else self.place_of(chosen.strip('"'), self.folder)
 
     def script(self, one: Instance) -> Job | None:
-        """The executable as a script, in the folder where it will start; None: it is not here."""
+        """The executable as a script, in the folder where it will start; None: it is not here.
+
+        An interpreter of the machine with its arguments is a script, too, whose file has no name.
+        """
         name = one.known("executable")
         path = self.place_of(name, self.folder) if name else ""
         text = self.machine.text(path) if path else None
         near = path.startswith((f"{self.folder}/", os.path.dirname(self.path)))  # noqa: PTH120
-        if text is None or not near:
+        start, own = self.start(one), os.path.dirname(path)  # noqa: PTH120
+        source = Source(os.path.relpath(path), text or "", folder=own) if near else None
+        if PurePosixPath(path).parent.name == "bin" and interpreter_of(path) and text is None:
+            text = _call(path, one.value("arguments") or "")
+            source = Source("", text or "", folder=start or "/")
+        if text is None or source is None:
             return None
-        source = Source(os.path.relpath(path), text, folder=os.path.dirname(path))  # noqa: PTH120
-        start = self.start(one)
         script = Job(source, text.encode(), path, start or "/", self.machine, executable=True)
         script.blind = start is None
         script.given = _environment(one)
@@ -210,6 +219,13 @@ class CondorJob:
             "work_dir": self.start(one),
             "request_memory_mb": memory and int(memory),
         }
+
+
+def _call(program: str, arguments: str) -> str | None:
+    """A script that does what an executable of the machine does with its arguments."""
+    words = split_arguments(arguments)[0]
+    known = words and "$" not in arguments
+    return f"#!/bin/sh\n{shlex.join([program, *words])}\n" if known else None
 
 
 def _environment(one: Instance) -> frozenset[str] | None:
