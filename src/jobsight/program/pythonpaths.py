@@ -8,7 +8,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["OPENERS", "Opened", "dotted", "mode_of", "opened_in", "path_in", "running_in", "writings"]
+__all__ = [
+    "OPENERS",
+    "Opened",
+    "dotted",
+    "mode_of",
+    "opened_in",
+    "path_in",
+    "running_in",
+    "writings",
+]
 
 OPENERS = frozenset({"open", "io.open", "gzip.open", "bz2.open", "lzma.open", "tarfile.open",
                      "zipfile.ZipFile"})  # fmt: skip

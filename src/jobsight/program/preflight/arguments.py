@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, catches, dotted
 from jobsight.program.shell.model import Program, Word
 
-__all__ = ["given_words"]
+__all__ = ["given_words", "parsed"]
 
 
 @dataclass
@@ -47,7 +48,7 @@ def _refused(job: Job) -> Iterator[Hit]:
             parser = _parser_of(text)
             found = _misuse(parser, words) if parser else _not_a_number(text, words)
         else:
-            found = _getopts(program.source.text, words) if program.language == "bash" else None
+            found = _by_options(program.source.text, program.language, words)
         if found is not None:
             place = found[0] or program.command
             yield hit(place, found[1], source=program.command.source)
@@ -162,6 +163,31 @@ def _literal(node: ast.expr) -> Any:
         return dotted(node) or "?"
 
 
+def parsed(text: PythonText, words: Sequence[Word] | None) -> dict[str, str | None]:
+    """What a program's parser makes of its arguments, by attribute; texts of one word alone."""
+    parser = _parser_of(text)
+    if parser is None or words is None:
+        return {}
+    every = [*parser.options.values(), *parser.places]
+    found = {str(one.get("dest") or _destination(one["names"])): one.get("default")
+             for one in every}  # fmt: skip
+    rest, places = list(words), list[Word]()
+    while rest:
+        word = rest.pop(0)
+        name, equals, value = (word.value or word.text).partition("=")
+        settings = _option(parser, name) if re.match(r"--?[A-Za-z]", name) else None
+        if settings is None or settings.get("action") in _BARE:
+            places += [] if settings else [word]
+            continue
+        single = _numbers(settings)[1] == 1
+        given = value if equals else rest.pop(0).value if rest and single else None
+        found[str(settings.get("dest") or _destination(settings["names"]))] = given
+    if all(_numbers(one) == (1, 1) for one in parser.places) and len(places) == len(parser.places):
+        found |= {str(one["names"][0]): word.value
+                  for one, word in zip(parser.places, places, strict=True)}  # fmt: skip
+    return {name: one if isinstance(one, str) else None for name, one in found.items()}
+
+
 _BARE = frozenset({"store_true", "store_false", "count", "store_const", "append_const",
                    "argparse.BooleanOptionalAction"})  # fmt: skip
 
@@ -264,6 +290,52 @@ def _lacking(parser: _Parser, seen: set[int]) -> tuple[None, str] | None:
     for one in parser.options.values():
         if one.get("required") is True and id(one) not in seen:
             return None, f"the program needs {one['names'][0]}"
+    return None
+
+
+def _by_options(
+    text: str, language: str | None, words: list[Word]
+) -> tuple[Word | None, str] | None:
+    """A long option that the program's own list of options lacks, where that ends it."""
+    names: list[str] = []
+    if language == "perl":
+        form = r"GetOptions\s*\((.*?)\)"
+        block = re.search(rf"(?s)\b{form}\s*(?:or|\|\|)|unless\s*\(?\s*{form}", text)
+        spec = r"[\"']([\w|?-]+)([=:!+][^\"']*)?[\"']\s*=>"
+        specs = re.findall(spec, block[0]) if block else []
+        names = [f"--{one}" for some, _ in specs for one in some.split("|")]
+        names += [f"--no{one}" for some, kind in specs if kind == "!" for one in some.split("|")]
+        names = [] if "pass_through" in text or "<>" in text else names
+    elif language == "r" and re.search(r"\b(?:OptionParser|ArgumentParser)\(", text):
+        form = r"\b(?:make_option|add_option|add_argument)\(([^=]*?)(?:\w+\s*=|\))"
+        names = re.findall(r"[\"'](--?[\w-]+)[\"']", "".join(re.findall(form, text)))
+        names += ["--help"] if names else []
+    elif language == "bash":
+        return _getopts(text, words) or _cases(text, words)
+    for word in words if names else ():
+        option = word.text.partition("=")[0].lower()
+        if re.match(r"--[a-z]", option) and not any(n.lower().startswith(option) for n in names):
+            return word, f"the program has no option {option}"
+    return None
+
+
+def _cases(text: str, words: list[Word]) -> tuple[Word | None, str] | None:
+    """Options of ``case $1 in``, whose last pattern ends the script."""
+    block = re.search(r"\bcase\s+\"?\$\{?1\}?\"?\s+in\b(.*?)^\s*esac", text, re.S | re.M)
+    inner = re.sub(r"\"[^\"\n]*\"|\$\([^)]*\)", "", block[1]) if block else ""
+    pattern = r"(?:^|;;|\n)\s*\(?([^\s()#;]+(?:[ \t]*\|[ \t]*[^\s()#;]+)*)\)"
+    known = [one.strip() for some in re.findall(pattern, inner) for one in some.split("|")]
+    refused = re.search(r"(?:^|\s)\(?(?:-?\*|-\*\s*\|\s*\*)\)([^)]*)", inner)
+    if refused is None or not re.search(r"\b(?:exit|usage|die|fail|error|return)\b", refused[1]):
+        return None
+    known = [one for one in known if one not in ("*", "-*", "--*")]
+    for word in words:
+        if word.text == "--":
+            return None
+        option = word.value or word.text
+        taken = any(fnmatch.fnmatchcase(option, one) for one in known)
+        if re.match(r"--?[A-Za-z]", option) and not taken:
+            return word, f"the script has no option {option[:40]}"
     return None
 
 

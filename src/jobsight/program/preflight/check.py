@@ -37,6 +37,7 @@ from jobsight.program.preflight import (
     pythonlogic,
     pythonslips,
     requests,
+    rtables,
     slips,
     starts,
     syntax,
@@ -74,7 +75,8 @@ _OF_FILES = frozenset({"JS008", "JS103", "JS105", "JS401", "JS403", "JS413", "JS
 _RULES = (
     arguments, arrays, compiled, condor, condorfiles, condorpool, counts, dags, datafiles, endless,
     folders, given, gpus, habits, limits, logic, missing, names, otherfiles, pythoncalls,
-    pythonfiles, pythonlogic, pythonslips, requests, slips, starts, syntax, tools, traps, variables,
+    pythonfiles, pythonlogic, pythonslips, requests, rtables, slips, starts, syntax, tools, traps,
+    variables,
 )  # fmt: skip
 """The modules whose import registers the rules."""
 

@@ -299,8 +299,8 @@ def _written_by(script: Job) -> list[str] | None:
             return None
         found += [one.path for one in text.opened if set("wax+") & set(one.mode)]
     for command in script.commands if script.language == "bash" else ():
-        program = script.program_of.get(id(command))
-        known = program is not None and program.language == "python" and program.source is not None
+        ran = script.program_of.get(id(command))
+        known = ran is not None and ran.language == "python" and ran.source is not None
         name = PurePosixPath(command.name or "echo").name
         unsure = name in _WRITES_MORE or (
             "awk" in name and any(">" in one.text for one in command.arguments)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import csv
-import json
+import difflib
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.traces import path_of
+from jobsight.program.preflight.pythonflow import Flow
+from jobsight.program.preflight.traces import path_of, trace_of
 from jobsight.program.python import PythonText, catches, dotted
 from jobsight.program.shell.model import Program, Word
 from jobsight.program.submission.job import Place
@@ -19,6 +18,7 @@ from jobsight.program.submission.job import Place
 __all__: list[str] = []
 
 _TABLES = r"\.(?:csv|tsv|txt|dat)$"
+_DATA = r"\.(?:csv|tsv|txt|dat|json)$"
 
 
 @rule(
@@ -30,10 +30,12 @@ _TABLES = r"\.(?:csv|tsv|txt|dat)$"
 )
 def _expected(job: Job) -> Iterator[Hit]:
     """Keys of JSON, columns of CSV, numbers in what is its header; of the only file of its kind."""
+    made = {id(one): set(trace.made) for one, trace in trace_of(job) if id(one) in job.program_of}
     for program, text in job.pythons:
         if text.tree is None or program.source is None or program.imported:
             continue
-        for node, message in (*_keys(program, text, job), *_headers(program, text, job)):
+        flow = Flow(program, text, _contents(program, made.get(id(program.command), set()), job))
+        for node, message in (*_keys(flow), *_headers(program, text, job)):
             yield hit(node, message, source=program.source)
 
 
@@ -52,64 +54,55 @@ def _only(pattern: str, program: Program, text: PythonText, job: Job) -> str | N
     return None if written else job.machine.text(path)
 
 
-def _keys(program: Program, text: PythonText, job: Job) -> Iterator[tuple[ast.expr, str]]:
+def _keys(flow: Flow) -> Iterator[tuple[ast.expr, str]]:
     """``data["key"]`` of what ``json.load`` gave, ``row["column"]`` of a table."""
-    known = dict(_loaded(program, text, job))
-    changed = {dotted(n.value) for n, _ in text.nodes
-               if isinstance(n, ast.Subscript) and not isinstance(n.ctx, ast.Load)}  # fmt: skip
-    for node, around in text.nodes if known else ():
-        name = dotted(node.value) if isinstance(node, ast.Subscript) else ""
-        if name not in known or name in changed or not isinstance(node, ast.Subscript):
+    text = flow.text
+    changes = {"update", "setdefault", "pop", "rename", "insert", "assign", "columns", "append"}
+    for node, around in text.nodes:
+        changed = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+        changed = changed or (isinstance(node, ast.Attribute) and node.attr in changes)
+        if changed and flow.data(node.value, around) is not None:  # type: ignore[attr-defined]
+            return
+    for node, around in text.nodes:
+        key = node.slice.value if (
+            isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
+            and isinstance(node.slice, ast.Constant)) else None  # fmt: skip
+        if not (isinstance(node, ast.Subscript) and isinstance(key, str)):
             continue
-        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        changes = rf"\b{name}\.(?:update|setdefault|columns|rename|insert|assign)"
-        sure = not (catches(node, around, "KeyError") or re.search(changes, text.text))
-        if isinstance(key, str) and key not in known[name] and sure:
-            yield node, f"the file has no {key}: KeyError"
+        asked = rf"[\"']{re.escape(key)}[\"']\s+(?:not\s+)?in\b"
+        if catches(node, around, "KeyError", "LookupError") or re.search(asked, text.text):
+            continue
+        content = flow.data(node.value, around)
+        if isinstance(content, dict) and key not in content and not _perhaps(node, around):
+            close = difflib.get_close_matches(key, list(map(str, content)), 1, 0.5)
+            meant = f" (is it {close[0]}?)" if close else ""
+            yield node, f"the file has no {key}: KeyError{meant}"
 
 
-def _loaded(program: Program, text: PythonText, job: Job) -> Iterator[tuple[str, set[str]]]:
-    """Names that are the content of the file, or its rows, with the keys that these have."""
-    for name, value in text.values.items():
-        if not isinstance(value, ast.Call):
-            continue
-        called, plain = dotted(value.func), len(value.args) == 1 and not value.keywords
-        if called == "json.load":
-            try:
-                read = json.loads(_only(r"\.json$", program, text, job) or "null")
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(read, dict):
-                yield name, set(read)
-        elif called in ("pd.read_csv", "pandas.read_csv") and plain:
-            yield from ((name, one) for one in (_columns(program, text, job),) if one)
-    loops = Counter(
-        one.target.id for one, _ in text.nodes
-        if isinstance(one, ast.For | ast.comprehension) and isinstance(one.target, ast.Name)
-        and _is_reader(one.iter, text)
+def _perhaps(node: ast.AST, around: tuple[ast.AST, ...]) -> bool:
+    """Whether a condition decides if a node is reached."""
+    pairs = zip(around, (*around[1:], node), strict=True)
+    return any(
+        isinstance(one, ast.If | ast.IfExp | ast.While) and inner is not one.test
+        and "__name__" not in ast.unparse(one.test)
+        for one, inner in pairs
     )  # fmt: skip
-    for name, count in loops.items():
-        columns = _columns(program, text, job) if text.stores[name] == count else None
-        if columns:
-            yield name, columns
 
 
-def _is_reader(node: ast.expr, text: PythonText) -> bool:
-    """Whether a loop is over the rows of ``csv.DictReader``, or a list of them."""
-    source = text.values.get(dotted(node), node)
-    while isinstance(source, ast.Call) and dotted(source.func) in ("list", "tuple") and source.args:
-        source = source.args[0]
-    reader = isinstance(source, ast.Call) and dotted(source.func).endswith("DictReader")
-    return reader and "fieldnames" not in ast.unparse(source)
-
-
-def _columns(program: Program, text: PythonText, job: Job) -> set[str] | None:
-    content = _only(_TABLES, program, text, job)
-    if not content:
-        return None
-    separated = re.search(r"delimiter\s*=\s*[\"'](.{1,2})[\"']", text.text)
-    mark = "\t" if separated and separated[1] == "\\t" else separated[1] if separated else ","
-    return set(next(csv.reader([content.split("\n")[0]], delimiter=mark[0]), []))
+def _contents(program: Program, made: set[str], job: Job) -> dict[str, str]:
+    """The texts of data files that the program is given, or names, and that nothing made before."""
+    names = {one.value for one in program.arguments if one.value}
+    names |= {one.value.rpartition("=")[2] for one in program.arguments if one.value}
+    names |= set(
+        re.findall(r"[\"']([\w./-]+\.\w+)[\"']", program.source.text if program.source else "")
+    )
+    found: dict[str, str] = {}
+    for name in names:
+        path = path_of(Word(name, name, Place(1)), program.command.folder, job)
+        if path and path not in made | job.walk.made.keys() and re.search(_DATA, path):
+            content = job.machine.text(path)
+            found |= {} if content is None else {name: content}
+    return found
 
 
 def _headers(program: Program, text: PythonText, job: Job) -> Iterator[tuple[ast.expr, str]]:

@@ -229,7 +229,8 @@ class Job:
             if path in self.walk.made:
                 return path, self.walk.made[path]
             if (text := self.machine.text(path)) is not None:
-                return path, Source(os.path.relpath(path), text, folder=os.path.dirname(path))  # noqa: PTH120
+                shown = os.path.relpath(self.machine.real(path))
+                return path, Source(shown, text, folder=os.path.dirname(path))  # noqa: PTH120
         return "", None
 
     def shown(self, path: str) -> str:

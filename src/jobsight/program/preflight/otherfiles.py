@@ -14,11 +14,13 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from jobsight.commands import child_environment, run_command
+from jobsight.program.preflight.arguments import given_words
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.missing import one_slip
 from jobsight.program.preflight.names import PERL_ASIDE
-from jobsight.program.preflight.traces import Trace, absent, near, path_of, siblings, trace_of
+from jobsight.program.preflight.rtables import with_arguments
+from jobsight.program.preflight.traces import Trace, absent, near, path_of, said, siblings, trace_of
 from jobsight.program.shell.model import Command, Program, Source, Word
 from jobsight.program.submission.job import Place
 from jobsight.text import wordlist
@@ -142,11 +144,16 @@ def _opened(job: Job) -> Iterator[Hit]:
         yield from _written(program, source, command.folder, now, job)
         compiled = program.language in ("c", "cpp", "fortran")
         trace = last[0] if compiled else now
-        for found in re.finditer(form, _filled(source.text, program.language), re.M):
-            line = source.text.count("\n", 0, found.start(1)) + 1
+        words = given_words(program)
+        text = with_arguments(source.text, words) if program.language == "r" else source.text
+        for found in re.finditer(form, _filled(text, program.language), re.M):
+            line = text.count("\n", 0, found.start(1)) + 1
             word = Word(found[1], found[1], Place(line))
             path = path_of(word, command.folder, job)
-            if path and source.text.count(found[1]) == 1 and absent(path, trace, job):
+            given = next((one for one in words or () if one.value == found[1]), None)
+            if given is not None and path and absent(path, trace, job):
+                yield hit(given, *said(path, given), source=command.source)
+            elif path and source.text.count(found[1]) == 1 and absent(path, trace, job):
                 severity: Severity | None = "warning" if compiled else None
                 yield hit(
                     line, f"{found[1]} is not there", near(path), severity=severity, source=source
@@ -225,7 +232,7 @@ def _data_files(job: Job) -> Iterator[Hit]:
                 and content is not None
                 and (text is None or _reads(text.text, path))
             ):
-                source = made or Source(os.path.relpath(path), content)
+                source = made or Source(os.path.relpath(job.machine.real(path)), content)
                 yield hit(wrong[0], f"{PurePosixPath(path).name}: {wrong[1]}", source=source)
 
 
@@ -292,7 +299,7 @@ def _makefile(command: Command, job: Job) -> Iterator[Hit]:
     text = made.text if made else job.machine.text(path)
     if text is None:
         return
-    source = made or Source(os.path.relpath(path), text)
+    source = made or Source(os.path.relpath(job.machine.real(path)), text)
     yield from _separators(text, source)
     values = dict(re.findall(r"^(\w+)\s*[:?]?=[ \t]*(.*)$", text, re.M))
     for _ in range(3):

@@ -35,14 +35,15 @@ def imported(
     found: dict[str, tuple[PythonText, str, Source]] = {}
     for node, _ in text.nodes:
         module = node.module if isinstance(node, ast.ImportFrom) and not node.level else None
-        names = node.names if module or isinstance(node, ast.Import) else []
-        for one in names:
+        if not (module or isinstance(node, ast.Import)):
+            continue
+        for one in getattr(node, "names", ()):
             source = job.local_module(module or one.name, program)[1]
             there = texts.get(source.file) if source else None
             own = one.asname or one.name
             if there is None or text.stores[own.partition(".")[0]] != 1:
                 continue
-            for name in [one.name] if module else there[0].stores:
+            for name in (one.name,) if module else tuple(there[0].stores):
                 found[own if module else f"{own}.{name}"] = (there[0], name, there[1])
     return found
 

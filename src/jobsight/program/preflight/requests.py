@@ -295,7 +295,7 @@ def _threads_given(command: Command) -> int | None:
     passes="#SBATCH --time=2:00:00\nsleep 3600\n",
 )
 def _too_long(job: Job) -> Iterator[Hit]:
-    """Constant times of ``sleep``, and of programs that end by themselves (``-maxh``, ``--max-hours``)."""
+    """Constant times of ``sleep``, and of programs that end by themselves: ``-maxh 24``."""
     limit = job.submission.request.time_s if job.is_slurm else None
     if limit is None or limit < 0:
         return

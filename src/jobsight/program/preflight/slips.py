@@ -38,8 +38,8 @@ def _other_names(job: Job) -> Iterator[Hit]:
     ]  # fmt: skip
     set_to = re.findall(r"(?m)^\s*(\w+)=[\"']?([\w./-]+)[\"']?\s*$", job.text)
     once = {name: value for name, value in set_to if len(re.findall(rf"\b{name}=", job.text)) == 1}
-    for number, line in enumerate(job.text.split("\n") if job.language == "bash" else (), 1):
-        line = re.sub(r"\$\{?(\w+)\}?", lambda m: once.get(m[1], m[0]), line)
+    text = re.sub(r"\$\{?(\w+)\}?", lambda m: once.get(m[1], m[0]), job.text)
+    for number, line in enumerate(text.split("\n") if job.language == "bash" else (), 1):
         form = r"\b(?:until|while\s+!|while\s+\[\[?\s+!)\s*(?:\[\[?\s+)?-[efs]\s+[\"']?([\w./-]+)"
         reads += [(Word(m[1], m[1], Place(number)), None) for m in re.finditer(form, line)]
     for word, command in reads:

@@ -139,7 +139,8 @@ def _module(command: Command, rest: list[Word], machine: Machine, path: str | No
     for ending in ("", "/__main__"):
         place = None if path is None else path.replace(".", "/") + ending + ".py"
         if place and (text := machine.text(place)) is not None:
-            source = Source(os.path.relpath(place), text, folder=os.path.dirname(place))  # noqa: PTH120
+            shown = os.path.relpath(machine.real(place))
+            source = Source(shown, text, folder=os.path.dirname(place))  # noqa: PTH120
             return Program(source, "python", command, tuple(rest[1:]), place, None, command.name)
     return Program(None, "python", command, tuple(rest[1:]), None, word, command.name)
 
@@ -151,7 +152,7 @@ def _file(
     path = path_of(word)
     source = made.get(path or "")
     if source is None and path is not None and (text := machine.text(path)) is not None:
-        source = Source(os.path.relpath(path), text, folder=os.path.dirname(path))  # noqa: PTH120
+        source = Source(os.path.relpath(machine.real(path)), text, folder=os.path.dirname(path))  # noqa: PTH120
     found = language
     if source is not None and language and other_language(word, language):
         return Program(None, language, command, arguments, path, word, command.name)

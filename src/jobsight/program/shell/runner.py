@@ -253,7 +253,7 @@ class Runner:
             paths = None if environment.path is None else f"{venv}/bin:{environment.path}"
             self.state.environment = replace(environment, venv=venv, path=paths)
         elif path and (known or (text is not None and not path.startswith("/etc"))):
-            shown = os.path.relpath(path) if known is None else ""
+            shown = os.path.relpath(self.walk.machine.real(path)) if known is None else ""
             source = known or Source(shown, text or "", folder=str(PurePosixPath(path).parent))
             self.child(source, path, command, self.state)
         else:

@@ -1,0 +1,224 @@
+"""Where values of a Python program come from: its arguments, and the data files that it reads."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from jobsight.program.preflight.arguments import given_words, parsed
+from jobsight.program.python import PythonText, dotted
+from jobsight.program.shell.model import Program
+
+__all__ = ["Flow"]
+
+_Around = tuple[ast.AST, ...]
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp,
+           ast.DictComp, ast.GeneratorExp)  # fmt: skip
+_SAME = frozenset({"open", "io.open", "gzip.open", "Path", "pathlib.Path", "str", "list", "tuple",
+                   "os.fspath", "sys.intern"})  # fmt: skip
+_READS = frozenset({"open", "read", "read_text", "resolve", "absolute", "expanduser"})
+_DEEPEST = 16
+
+
+class _Binding(NamedTuple):
+    """What a name is bound to: ``is`` a value, a ``part`` of one, an ``item`` of one, ``given``."""
+
+    kind: str
+    value: ast.AST
+    around: _Around
+    at: int = 0
+
+
+class Rows(NamedTuple):
+    """The rows of a table: each is a dictionary with these keys."""
+
+    columns: Mapping[str, Any]
+
+
+class Flow:
+    """A program as it is called.
+
+    Attributes:
+        program: and its command.
+        text: its.
+        contents: the text of a data file by its name in the program; None: it is not known.
+    """
+
+    def __init__(self, program: Program, text: PythonText, contents: Mapping[str, str]) -> None:
+        self.program, self.text, self.contents = program, text, contents
+
+    @cached_property
+    def _bound(self) -> Mapping[tuple[int, str], list[_Binding]]:
+        """What is bound in each scope; a name with other bindings, too, has one of kind ``?``."""
+        found: defaultdict[tuple[int, str], list[_Binding]] = defaultdict(list)
+        stored: Counter[tuple[int, str]] = Counter()
+        for node, around in self.text.nodes:
+            scope = _scopes(around)[0]
+            pairs: list[tuple[ast.AST | None, str, ast.AST | None]] = []
+            if isinstance(node, ast.Assign):
+                pairs = [(one, "is", node.value) for one in node.targets]
+            elif isinstance(node, ast.With):
+                pairs = [(one.optional_vars, "is", one.context_expr) for one in node.items]
+            elif isinstance(node, ast.For | ast.comprehension):
+                pairs = [(node.target, "item", node.iter)]
+            elif isinstance(node, ast.FunctionDef):
+                for at, one in enumerate(node.args.args):
+                    found[id(node), one.arg].append(_Binding("given", node, around, at))
+                    stored[id(node), one.arg] += 1
+            elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                stored[scope, node.id] += 1
+            elif isinstance(node, ast.Global | ast.Nonlocal):
+                stored.update((where, name) for name in node.names for where in _scopes(around))
+            for target, kind, value in pairs:
+                parts = target.elts if isinstance(target, ast.Tuple) else [target]
+                for at, part in enumerate(parts):
+                    if isinstance(part, ast.Name) and value is not None:
+                        sort = "part" if part is not target else kind
+                        known = _Binding("?" if sort != kind != "is" else sort, value, around, at)
+                        found[scope, part.id].append(known)
+        return {key: some for key, some in found.items() if len(some) == stored[key]}
+
+    def _binding(self, name: str, around: _Around) -> _Binding | None:
+        for loop in reversed(around):
+            inner = loop.generators if isinstance(loop, ast.ListComp | ast.GeneratorExp) else [loop]
+            for one in inner:
+                if isinstance(one, ast.For | ast.comprehension) and dotted(one.target) == name:
+                    return _Binding("item", one.iter, around)
+        for scope in _scopes(around):
+            if some := self._bound.get((scope, name)):
+                return some[0] if len(some) == 1 else None
+        return None
+
+    def _origin(self, node: ast.AST, around: _Around, deep: int) -> _Binding | None:
+        """What an expression is, names followed to what they are bound to."""
+        if not isinstance(node, ast.Name):
+            return _Binding("is", node, around)
+        bound = self._binding(node.id, around) if deep < _DEEPEST else None
+        if bound is None or bound.kind in ("part", "item"):
+            return bound
+        if bound.kind == "is":
+            return self._origin(bound.value, bound.around, deep + 1)
+        function = bound.value
+        calls = [(call, up) for name, call, up in self.text.calls
+                 if isinstance(function, ast.FunctionDef) and name == function.name]  # fmt: skip
+        if len(calls) != 1 or bound.kind != "given":
+            return None
+        call, up = calls[0]
+        named = [one.value for one in call.keywords if one.arg == node.id]
+        value = named[0] if named else call.args[bound.at] if bound.at < len(call.args) else None
+        return None if value is None else self._origin(value, up, deep + 1)
+
+    @cached_property
+    def _words(self) -> list[str | None]:
+        given = given_words(self.program)
+        return [] if given is None else [one.value for one in given]
+
+    def name(self, node: ast.AST, around: _Around, deep: int = 0) -> str | None:
+        """The name of the file that an expression is, or has open; None: it is not known."""
+        origin = self._origin(node, around, deep)
+        if origin is None or deep > _DEEPEST:
+            return None
+        value, around = origin.value, origin.around
+        if origin.kind == "part":
+            return self._part(value, around, origin.at, deep)
+        if isinstance(value, ast.Constant):
+            return value.value if isinstance(value.value, str) else None
+        if isinstance(value, ast.Call):
+            if dotted(value.func) in _SAME and value.args:
+                return self.name(value.args[0], around, deep + 1)
+            if isinstance(value.func, ast.Attribute) and value.func.attr in _READS:
+                return self.name(value.func.value, around, deep + 1)
+        if isinstance(value, ast.Subscript) and dotted(value.value) in ("sys.argv", "argv"):
+            number = self.text.number(value.slice)
+            known = number is not None and 0 < number <= len(self._words)
+            return self._words[int(number or 0) - 1] if known else None
+        if isinstance(value, ast.Attribute):
+            made = self._origin(value.value, around, deep + 1)
+            call = made.value if made else None
+            if isinstance(call, ast.Call) and dotted(call.func).endswith(".parse_args"):
+                return parsed(self.text, given_words(self.program)).get(value.attr)
+        return None
+
+    def _part(self, value: ast.AST, around: _Around, at: int, deep: int) -> str | None:
+        """One of the names of ``a, b = sys.argv[1:3]``."""
+        if isinstance(value, ast.Tuple) and at < len(value.elts):
+            return self.name(value.elts[at], around, deep + 1)
+        cut = value.slice if isinstance(value, ast.Subscript) else None
+        if not (isinstance(cut, ast.Slice) and isinstance(value, ast.Subscript)):
+            return None
+        first = self.text.number(cut.lower) if cut.lower else 0
+        place = None if first is None else int(first) + at - 1
+        own = dotted(value.value) == "sys.argv" and place is not None and place >= 0
+        return (
+            self._words[place] if own and place is not None and place < len(self._words) else None
+        )
+
+    def data(self, node: ast.AST, around: _Around, deep: int = 0) -> Any:
+        """What an expression is of a data file: dictionary, list, `Rows`; None: it is not known."""
+        origin = self._origin(node, around, deep)
+        if origin is None or deep > _DEEPEST or origin.kind == "part":
+            return None
+        value, around = origin.value, origin.around
+        if origin.kind == "item":
+            return _item(self.data(value, around, deep + 1))
+        if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
+            outer: Any = self.data(value.value, around, deep + 1)
+            key: Any = value.slice.value
+            if isinstance(outer, dict) or (isinstance(outer, list) and isinstance(key, int)):
+                try:
+                    return outer[key]
+                except (LookupError, TypeError):
+                    return None
+        return self._read(value, around, deep) if isinstance(value, ast.Call) else None
+
+    def _read(self, call: ast.Call, around: _Around, deep: int) -> Any:
+        """What a call reads from a file, or a function of the program that returns it."""
+        name, first = dotted(call.func), call.args[0] if call.args else None
+        returned = [
+            (n.value, up) for n, up in self.text.nodes if isinstance(n, ast.Return)
+            and any(isinstance(one, ast.FunctionDef) and one.name == name for one in up)
+        ]  # fmt: skip
+        if name and len(returned) == 1 and self.text.stores[name] == 1 and returned[0][0]:
+            return self.data(returned[0][0], returned[0][1], deep + 1)
+        if first is None:
+            return None
+        if name in ("list", "tuple", "sorted", "reversed"):
+            return self.data(first, around, deep + 1)
+        content = self.contents.get(self.name(first, around, deep) or "")
+        if content is None:
+            return None
+        if name in ("json.load", "json.loads"):
+            try:
+                return json.loads(content)
+            except (ValueError, RecursionError):
+                return None
+        named = {one.arg: one.value for one in call.keywords}
+        mark = named.pop("delimiter", None) or named.pop("sep", None) or ast.Constant(",")
+        plain = len(call.args) == 1 and isinstance(mark, ast.Constant) and not (
+            named.keys() - {"dtype", "parse_dates", "encoding", "low_memory"})  # fmt: skip
+        if not plain or not re.fullmatch(r".", str(getattr(mark, "value", "")), re.S):
+            return None
+        mark_ = str(getattr(mark, "value", ","))
+        columns = dict.fromkeys(next(csv.reader([content.split("\n")[0]], delimiter=mark_), []))
+        if name in ("pd.read_csv", "pandas.read_csv"):
+            return columns
+        return Rows(columns) if name in ("csv.DictReader", "DictReader") else None
+
+
+def _scopes(around: _Around) -> list[int]:
+    return [*(id(one) for one in reversed(around) if isinstance(one, _SCOPES)), 0]
+
+
+def _item(some: Any) -> Any:
+    """An item of data: of several dictionaries, one with the keys of all."""
+    if isinstance(some, Rows):
+        return dict(some.columns)
+    if isinstance(some, list) and some and all(isinstance(one, dict) for one in some):
+        return {key: value for one in some for key, value in one.items()}
+    return None
