@@ -350,10 +350,10 @@ def test_of_a_text_that_was_sent_nothing_here_matters(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("shell", "severity"), [("/bin/tcsh", "warning"), ("/usr/local/bin/tcsh", "error")]
+    ("shell", "codes"), [("/bin/tcsh", []), ("/usr/local/bin/tcsh", ["JS008"])]
 )
-def test_a_shell_that_is_not_here_may_be_on_the_cluster(shell: str, severity: str) -> None:
+def test_a_shell_that_is_not_here_may_be_on_the_cluster(shell: str, codes: list[str]) -> None:
     if Path(shell).exists():
         pytest.skip(f"{shell} is here")
     report = checked(f"#!{shell}\n#SBATCH --mem=1G --time=10\necho 1\n")
-    assert [(one.code, one.severity) for one in report.findings] == [("JS008", severity)]
+    assert [one.code for one in report.findings] == codes
