@@ -34,6 +34,7 @@ $(READY): requirements/lock.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/lock.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/python -m compileall -q src
 	@echo "compiling the reader, once"
 	@printf '000 (1.000.000) 2026-11-21 01:00:00 Job submitted from host: <192.0.2.1>\n...\n' | \
 		$(BIN)/jobsight events - >/dev/null

@@ -85,7 +85,7 @@ def check(
         raise UsageError("--json or --sarif, not both")
     ignored = () if nothing_set(config) else load_settings(config, {}).check.ignore
     codes = (*ignored, *(c for one in ignore or [] for c in one.split(",") if c))
-    known = Site.saved(site) if site is not None else Site.asked()
+    known = Site.saved(site) if site is not None else Site.lately()
     checker = Checker(known, codes, _options(options), shellcheck)
     if store is not None or files:
         from jobsight.cli.failchecks import open_history

@@ -7,7 +7,6 @@ standard error.
 
 from __future__ import annotations
 
-import gc
 import io
 import os
 import sys
@@ -66,9 +65,6 @@ def _options(
         os.environ["NO_COLOR"] = "1"
 
 
-_COLLECT_AFTER = 20_000
-"""Objects made between two searches for cycles; Python's own 700 cost a short command a tenth."""
-
 _NO_MEMORY = (
     "out of memory; give fewer logs at a time, or raise the limit (ulimit -v), if one is set"
 )
@@ -117,7 +113,6 @@ def main(words: list[str] | None = None) -> None:
 
 
 def _set_up() -> None:
-    gc.set_threshold(_COLLECT_AFTER)
     try:
         Path.home()
     except RuntimeError:

@@ -23,7 +23,7 @@ from jobsight.cli.output import note, progress_bar, tell_unread
 from jobsight.clock import format_micros
 from jobsight.errors import SourceError
 from jobsight.files import Kind
-from jobsight.history.eventtables import as_logs, event_table, joined_tables
+from jobsight.history.eventtables import event_table, joined_tables
 from jobsight.history.readreport import ReadReport
 from jobsight.history.timelines import History
 from jobsight.learning.keptentries import KeptEntries
@@ -97,11 +97,15 @@ def read_inputs(
     Raises:
         SourceError: a log cannot be read; `StoreError`: a store or snapshot cannot.
     """
-    documents = [one for one in inputs if not is_pipe(one) and are_documents(one)]
-    logs = [one for one in inputs if one not in documents]
+    logs = _logs(inputs)
+    documents = [one for one in inputs if one not in logs]
     readings = [_read_logs(logs, settings, progress, hashed)] if logs else []
     readings += [_read_documents(one, settings, progress, hashed) for one in documents]
     return readings[0] if len(readings) == 1 else _joined(readings)
+
+
+def _logs(inputs: list[str]) -> list[str]:
+    return [one for one in inputs if is_pipe(one) or not are_documents(one)]
 
 
 def refuse_before(moment: int, first: int, what: str) -> None:
@@ -168,10 +172,9 @@ def _read_store(text: str, settings: Settings, progress: Progress) -> Reading:
             return DocumentStream(documents, progress, 0, hashed=False, prefix="htcondor:")
 
         found = KeptEntries.of(store, shown)
-        table = as_logs(found.frame)
         # Nobody asks how many jobs or events of which kind a table has that is not a source.
-        report = ReadReport(files=1, events=len(table))
-        return Reading(table, report, [], [store.url], len(found.shortened))
+        report = ReadReport(files=1, events=len(found.table))
+        return Reading(found.table, report, [], [store.url], len(found.shortened))
 
 
 def _report(table: pl.DataFrame, size: int) -> ReadReport:
@@ -234,7 +237,7 @@ def read_events_of(logs: list[str], settings: Settings, *, hashed: bool = True) 
 
     Its `sources` are left out unless `hashed`.
     """
-    with progress_bar("reading", reads_logs=True) as progress:
+    with progress_bar("reading", reads_logs=bool(_logs(logs))) as progress:
         reading = read_inputs(logs, settings, progress, hashed=hashed)
     tell_unread(reading.report.unreadable, reading.report.events)
     if skipped := reading.report.skipped:
@@ -276,7 +279,7 @@ def read_for(
         report = ReadReport(files=len(found), jobs=len(found))
         report.bytes = sum(len(one.text) for one in found)
         return found, report, sources
-    with progress_bar("reading", reads_logs=True) as progress:
+    with progress_bar("reading", reads_logs=bool(_logs(inputs))) as progress:
         reading = job_table(inputs, settings, progress, seen=seen)
     table = reading.jobs.table
     tell_unread(reading.unreadable, len(table))

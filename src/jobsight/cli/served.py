@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Commands", "ElsewhereError", "ready_for"]
 
 _CLONE_FS = 0x200
+_OF_SCRIPTS = frozenset({"bound", "check"})
+"""Verbs that need nothing of what is ready: they wait for no reading of the store."""
 _PATIENCE_S = 0.5
 _READY: ContextVar[Ready | None] = ContextVar("ready", default=None)
 
@@ -94,6 +96,8 @@ class Commands:
             words += ["--store", str(asked["store"])]
         elif self._store_named and not named:
             return None
+        if words[0] == "check" and named:
+            return None  # which reads the whole store
         terminal = Terminal(asked["columns"], bool(asked["colours"]))
         command = _Command(words, str(asked["folder"]), str(asked["encoding"]), terminal)
         return self._thread.submit(self._run, command).result()
@@ -101,15 +105,18 @@ class Commands:
     def _run(self, command: _Command) -> bytes | None:
         from jobsight.cli.main import main
 
-        ready = self._follower.await_ready(_PATIENCE_S, self._store.revision())
-        if ready is None:
-            return None
+        ready, lock = None, contextlib.nullcontext()
+        if command.words[0] not in _OF_SCRIPTS:
+            ready = self._follower.await_ready(_PATIENCE_S, self._store.revision())
+            if ready is None:
+                return None
+            lock = ready.lock
         out, err = (io.TextIOWrapper(io.BytesIO(), command.encoding, "replace") for _ in range(2))
         status: object = 0
         tokens = _READY.set(ready), TERMINAL.set(command.terminal)
         try:
             os.chdir(command.folder)
-            with ready.lock, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            with lock, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 main(command.words)
         except SystemExit as leaving:
             status = leaving.code or 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import Any
 
 import typer
@@ -101,6 +102,7 @@ class LazyGroup(TyperGroup):
         return name, command if name is None else _command(self._prefix + name, name), rest
 
 
+@cache
 def _command(verb: str, name: str) -> Any:
     target, help_ = VERBS[verb]
     if not target:

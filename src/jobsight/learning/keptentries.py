@@ -36,6 +36,8 @@ __all__ = ["KeptEntries"]
 _FEW = 10_000
 """Entries that are read from the documents each time, rather than written."""
 _STORES = 4
+_FORM = "2"
+"""Raised whenever what is written changes."""
 _WITNESSES, _LATEST = 64, 64
 """Documents that are looked at; they are among those of so many of the last revisions."""
 
@@ -44,12 +46,12 @@ class KeptEntries(NamedTuple):
     """The entries of a store.
 
     Attributes:
-        frame: see `jobsight.history.eventtables.Entries`.
+        table: the event table of them.
         shortened: HTCondor jobs whose documents lack events of the middle.
         witnesses: ids of some documents that changed last, with the hash of each.
     """
 
-    frame: pl.DataFrame
+    table: pl.DataFrame
     shortened: frozenset[str]
     witnesses: Mapping[str, str] = {}
 
@@ -67,17 +69,17 @@ class KeptEntries(NamedTuple):
             StoreError: as of `Store.scan`.
         """
         file = _file(store)
-        about = {"version": __version__, "generation": str(store.generation())}
+        about = {"form": _FORM, "version": __version__, "generation": str(store.generation())}
         revision = store.revision()
         kept, known = (None, 0) if file is None else cls._read(file, about)
         if kept is None or known > revision or not kept.are_of(store, known):
-            found = changed = cls._gathered(shown(store.scan()))
+            newer, shortened = _gathered(shown(store.scan()))
+            found = cls(as_logs(newer), shortened)
         else:
             rows = {row.keys.id: row for row in store.changed(known)}.values()
-            changed = cls._gathered(shown(row.document() for row in rows))
-            frame = with_newer(kept.frame, changed.frame)
-            found = cls(frame, kept.shortened | changed.shortened)
-        if file is not None and len(changed.frame) >= _FEW:
+            newer, shortened = _gathered(shown(row.document() for row in rows))
+            found = cls(kept._with(newer), kept.shortened | shortened)
+        if file is not None and len(newer) >= _FEW:
             found = found._replace(witnesses=_witnesses(store, revision))
             with contextlib.suppress(OSError, OutputError):  # all is read next time too
                 found._write(file, {**about, "revision": str(revision)})
@@ -98,14 +100,13 @@ class KeptEntries(NamedTuple):
                 shown = True
         return shown
 
-    @classmethod
-    def _gathered(cls, documents: Iterable[JobDocument]) -> KeptEntries:
-        gathered, shortened = Entries(), set[str]()
-        for one in documents:
-            gathered.add(one)
-            if one.dropped:
-                shortened.add(one.id)
-        return cls(gathered.frame(), frozenset(shortened))
+    def _with(self, newer: pl.DataFrame) -> pl.DataFrame:
+        """The event table with newer entries of some jobs in place of those they had."""
+        if not len(newer):
+            return self.table
+        entries = self.table.filter(pl.col("cluster") >= 0)
+        entries = entries.with_columns(log=pl.lit(None, entries.schema["log"]))
+        return as_logs(with_newer(entries, newer))
 
     @classmethod
     def _read(cls, file: Path, about: dict[str, str]) -> tuple[KeptEntries | None, int]:
@@ -122,14 +123,21 @@ class KeptEntries(NamedTuple):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         shortened = json.dumps(sorted(self.shortened))
         written = {**about, "shortened": shortened, "seals": json.dumps(self.witnesses)}
-        # In the order of the event table, so that the next call has little to sort.
-        ordered = as_logs(self.frame).filter(pl.col("cluster") >= 0)
-        ordered = ordered.with_columns(log=pl.lit(None, self.frame.schema["log"]))
         with new_file(file) as place:
-            ordered.write_parquet(place, metadata=written, compression_level=1)
+            self.table.write_parquet(place, metadata=written, compression_level=1)
         by_age = sorted(file.parent.glob("*.parquet"), key=lambda one: one.stat().st_mtime)
         for old in by_age[:-_STORES]:
             old.unlink()
+
+
+def _gathered(documents: Iterable[JobDocument]) -> tuple[pl.DataFrame, frozenset[str]]:
+    """The entries of documents, and which of these lack events of the middle."""
+    gathered, shortened = Entries(), set[str]()
+    for one in documents:
+        gathered.add(one)
+        if one.dropped:
+            shortened.add(one.id)
+    return gathered.frame(), frozenset(shortened)
 
 
 def _witnesses(store: Store, revision: int) -> dict[str, str]:

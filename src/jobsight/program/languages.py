@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
-from functools import cache
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -66,8 +67,9 @@ def language_of(name: str, text: str) -> str | None:
     return next((language for language, form in _CONTENT.items() if form.search(text)), None)
 
 
-@cache
-def _parser(language: str) -> Parser:
+@lru_cache(256)
+def _parser(language: str, _thread: int) -> Parser:
+    """A parser of one thread: two must not use it at once."""
     import tree_sitter_language_pack
 
     known: Any = tree_sitter_language_pack.get_parser
@@ -85,7 +87,7 @@ def syntax_tree(language: str, text: bytes, *, with_text: bool = True) -> Node:
     Raises:
         SourceError: parsing takes more than `_MOST_SECONDS`, as of some deeply nested texts.
     """
-    parser = _parser(language)
+    parser = _parser(language, threading.get_ident())
     text = _single_heres(text) if language == "bash" and text.count(b"<<") > 1 else text
     if not with_text or len(text) > _QUICK:
         begun = time.thread_time()

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import os
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from jobsight.commands import child_environment, find_tool, run_command
@@ -25,6 +26,9 @@ __all__ = ["Node", "Partition", "Site"]
 
 _LARGEST = 64 << 20
 _SECONDS = 10.0
+_FRESH = 60.0
+_ASKED_BY = ("PATH", "MODULEPATH", "SLURM_CONF", "CONDOR_CONFIG")
+"""Variables that what the scheduler says depends on."""
 _COMMANDS = {
     "scontrol-partition.txt": ("scontrol", "show", "partition", "-o"),
     "scontrol-node.txt": ("scontrol", "show", "node", "-o"),
@@ -104,6 +108,11 @@ class Site:
                 raise SourceError(f"cannot read {printable(path, 80)}: {error.strerror}") from None
         modules = folder / "modulefiles"
         return cls(texts, (modules,) if modules.is_dir() else ())
+
+    @classmethod
+    def lately(cls) -> Site | None:
+        """As `asked`, which a service does once a minute."""
+        return _asked_at(int(time.monotonic() // _FRESH), tuple(map(os.environ.get, _ASKED_BY)))
 
     @classmethod
     def asked(cls) -> Site | None:
@@ -189,6 +198,11 @@ class Site:
             if name and ".." not in name and path.is_file():
                 return path.read_text("utf-8", "replace")[:_LARGEST]
         return None
+
+
+@lru_cache(maxsize=1)
+def _asked_at(_period: int, _environment: tuple[str | None, ...]) -> Site | None:
+    return Site.asked()
 
 
 def _span(text: str) -> float | None:

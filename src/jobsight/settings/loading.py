@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Mapping
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -96,10 +97,7 @@ class Settings(Section):
             SettingsError: a file cannot be read, or a setting is unknown or bad; names the file,
                 line and column where there is one.
         """
-        sections: dict[str, Any] = {
-            name: (kind, kind()) if kind else (Any, None) for name, kind in questions.items()
-        }
-        whole = pydantic.create_model(cls.__name__, __base__=cls, **sections)
+        whole = _with_sections(cls, tuple(questions.items()))
         merged: dict[str, Any] = {}
         files = [YamlFile.read(path) for path in config_files(config)]
         places = (*(file.values for file in files), _from_environment(whole.model_fields))
@@ -112,6 +110,17 @@ class Settings(Section):
             return whole.model_validate(merged)
         except pydantic.ValidationError as error:
             raise explain(error, files) from None
+
+
+@cache
+def _with_sections(
+    base: type[Settings], questions: tuple[tuple[str, type[Section] | None], ...]
+) -> type[Settings]:
+    """The settings with the sections of questions."""
+    sections: dict[str, Any] = {
+        name: (kind, kind()) if kind else (Any, None) for name, kind in questions
+    }
+    return pydantic.create_model(base.__name__, __base__=base, **sections)
 
 
 def _from_environment(known: Container[str]) -> dict[str, Any]:

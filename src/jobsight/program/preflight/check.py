@@ -181,7 +181,7 @@ class Checker:
     def _of_script(self, script: Job, file: str) -> list[Finding]:
         """The findings of the rules, and those of ShellCheck on other lines."""
         asked = self.shellcheck and script.language == "bash" and len(script.text) < _LONGEST
-        with (start_shellcheck() if asked else None) or nullcontext() as process:
+        with (start_shellcheck(script.text) if asked else None) or nullcontext() as process:
             found = list(hits_of("script", script, file))
             if process is not None:
                 lines = {one.line for one in found}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,17 +39,20 @@ _DASH = frozenset({
 """What dash lacks, of the codes about sh."""
 
 
-def start_shellcheck() -> subprocess.Popen[bytes] | None:
-    """Start ShellCheck, while the rules work; None: it is not installed."""
+def start_shellcheck(text: str) -> subprocess.Popen[bytes] | None:
+    """Start ShellCheck on a script, while the rules work; None: it is not installed."""
     own = Path(sys.executable).parent
     tool = find_tool("shellcheck", own, ()) or find_tool("shellcheck", None, ())
     if tool is None:
         return None
     words = (tool, "--norc", "--format=json1", "-")
-    return subprocess.Popen(  # noqa: S603  # the script is read, not run
-        words, env=child_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+    with tempfile.TemporaryFile() as script:  # a pipe would be filled when the rules are done
+        script.write(text.encode("utf-8", "replace"))
+        script.seek(0)
+        return subprocess.Popen(  # noqa: S603  # the script is read, not run
+            words, env=child_environment(), stdin=script, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
 
 
 def shellcheck_findings(process: subprocess.Popen[bytes], job: Job, file: str) -> Iterator[Finding]:
@@ -60,7 +64,7 @@ def shellcheck_findings(process: subprocess.Popen[bytes], job: Job, file: str) -
         file: as findings name it.
     """
     try:
-        output, _ = process.communicate(job.text.encode("utf-8", "replace"), timeout=_SECONDS)
+        output, _ = process.communicate(timeout=_SECONDS)
         comments = json.loads(output)["comments"]
     except (subprocess.TimeoutExpired, ValueError, KeyError):
         process.kill()

@@ -6,11 +6,12 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from jobsight.errors import ModelError, SourceError
+from jobsight.files import MANIFEST
 from jobsight.program.examples import LONGEST_PROGRAM, Example
 from jobsight.program.machine import Elsewhere
 from jobsight.questions.bound.decisions import BOUND
@@ -100,11 +101,19 @@ class Answerer:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open a model directory.
+        """Open a model directory; what was opened last is given again while it is the same.
 
         Raises:
             ModelError: see `ModelDir.open`.
         """
+        manifest = folder.absolute() / MANIFEST
+        return cls._opened(
+            folder, manifest, manifest.stat().st_mtime_ns if manifest.exists() else 0
+        )
+
+    @classmethod
+    @lru_cache(2)
+    def _opened(cls, folder: Path, _manifest: Path, _written: int) -> Self:
         from jobsight.learning.modeldir import ModelDir
         from jobsight.questions.bound.question import BOUND_QUESTION
 

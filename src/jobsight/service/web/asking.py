@@ -131,9 +131,7 @@ def about_script(
 
 def _about_program(ready: Ready, name: str, text: str) -> dict[str, Any]:
     folder = answering_model(ready.settings)
-    answerer = ready.cached(("program", folder), _HOUR, lambda: Programs.open(folder))
-    with ready.lock:
-        answer: dict[str, Any] = without_nan(answerer.of_text(name, text).to_json())
+    answer: dict[str, Any] = without_nan(Programs.open(folder).of_text(name, text).to_json())
     return answer
 
 

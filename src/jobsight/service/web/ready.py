@@ -58,13 +58,14 @@ _UNREAD, _UNPREPARED = "store not read", "not all made ready"
 class Ready:
     """The tables of one state of the store, and who answers from them.
 
-    `lock` is held while questions are asked: some answerers serve one thread at a time.
+    `lock` is held while questions are asked: some answerers serve one thread at a time. What takes
+    long and asks none, the quality of weeks, has a lock of its own.
     """
 
     def __init__(self, tables: Tables, settings: Settings) -> None:
         self.tables = tables
         self.settings = settings
-        self.lock = threading.RLock()
+        self.lock, self._slow = threading.RLock(), threading.RLock()
         self.made = now_micros()
         self._answerers: dict[tuple[str, str | None], Answerer[Any]] = {}
         self._held: dict[str | None, Answerers] = {}
@@ -126,7 +127,7 @@ class Ready:
         """
         now, found = time.monotonic(), self._cached.get(key)
         if found is None or found.stale <= now:
-            with self.lock:
+            with self._lock_of(key):
                 found = self._cached.get(key)
                 if found is None or found.stale <= time.monotonic():
                     found = self._make(key, seconds, make)
@@ -145,8 +146,11 @@ class Ready:
             if of_job or key in _LASTING:
                 self._cached.setdefault(key, made)
 
+    def _lock_of(self, key: Hashable) -> threading.RLock:
+        return self._slow if key in _LASTING else self.lock
+
     def _renew(self, key: Hashable, seconds: float, make: Callable[[], object]) -> None:
-        with self.lock:
+        with self._lock_of(key):
             self._make(key, seconds, make)
 
     def _make(self, key: Hashable, seconds: float, make: Callable[[], object]) -> _Made:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
@@ -213,7 +213,7 @@ class Site:
         """
         del who
         ignored = self.settings.check.ignore
-        return Checker(_cluster(), ignored, tuple(options)).sent(name, text).to_json()
+        return Checker(ClusterSite.lately(), ignored, tuple(options)).sent(name, text).to_json()
 
     def held(self, who: Caller) -> list[dict[str, Any]]:
         """The held jobs by cause and cluster, see `jobsight.service.web.asking.held_groups`."""
@@ -381,13 +381,3 @@ def _attempted(asked: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
         except JobsightError as error:
             answers[name], problems[name] = None, str(error)
     return {"answers": answers, "problems": problems}
-
-
-@lru_cache(maxsize=1)
-def _cluster_at(_period: int) -> ClusterSite | None:
-    return ClusterSite.asked()
-
-
-def _cluster() -> ClusterSite | None:
-    """What this machine's scheduler says, asked again every ten minutes."""
-    return _cluster_at(int(time.monotonic() // 600))
