@@ -105,7 +105,8 @@ class Commands:
     def _run(self, command: _Command) -> bytes | None:
         from jobsight.cli.main import main
 
-        ready, lock = None, contextlib.nullcontext()
+        lock: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
+        ready = None
         if command.words[0] not in _OF_SCRIPTS:
             ready = self._follower.await_ready(_PATIENCE_S, self._store.revision())
             if ready is None:
