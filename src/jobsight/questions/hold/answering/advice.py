@@ -243,6 +243,7 @@ def _unsure(fix: Fix | None, group: Group, alike: Sequence[JobId]) -> Advice:
         return Advice([*fixes, few.step(text, "condor_release")])
     little = "too little is known to say whether it would succeed as it is"
     if fix is None:
-        return Advice([Step(little)])
+        then = "leave it held, and ask again once releases of jobs that are held alike have ended"
+        return Advice([Step(f"{little}: {then}")])
     step = _fix(fix, group)
     return Advice([replace(step, text=f"{step.text}; {little}"), _release(group)])
