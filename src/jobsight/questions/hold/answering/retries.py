@@ -14,8 +14,9 @@ from jobsight.text import counted
 
 __all__ = ["chance_left", "fix_after_retries"]
 
-_PROGRAMS = 2.0
-"""How alike programs with one cause are: the releases of one that weigh as much as their rate."""
+_FIXABLE, _OTHER = 2.0, 4.0
+"""How alike programs held for one cause are, whose fix is known or not: the releases of one that
+weigh as much as the rate of all. Of powers of 2 these have the least log loss over four logs."""
 
 
 def fix_after_retries(held: Held, findings: Findings, hold_row: int, costs: Costs) -> Fix | None:
@@ -36,22 +37,23 @@ def fix_after_retries(held: Held, findings: Findings, hold_row: int, costs: Cost
     siblings, rate = findings.ended("cluster and cause", hold_row), log_rate(findings, hold_row)
     if rate is None or siblings.succeeded or not siblings.releases:
         return fix
-    left = chance_left(rate.probability, siblings.releases)
+    alike = _OTHER if fix is None else _FIXABLE
+    left = chance_left(rate.probability, siblings.releases, alike)
     return fix if left >= release_threshold(costs) else _lasting(held, fix, siblings.releases)
 
 
-def chance_left(rate: float, failed: int) -> float:
+def chance_left(rate: float, failed: int, alike: float) -> float:
     """P(success) of a program's next run after so many failed, and none succeeded, for one cause.
 
     A bug fails every run and a flaky program some of them, so programs with one cause differ. With
-    the distribution Beta(s · r, s · (1 − r)) of their chances it is s · r / (s + failed). Of powers
-    of 2, s = 2 has the least log loss on average over five logs.
+    the distribution Beta(s · r, s · (1 − r)) of their chances it is s · r / (s + failed).
 
     Args:
         rate: r, the share of success of all programs with this cause.
         failed: releases of the program.
+        alike: s, how alike they are.
     """
-    return rate * _PROGRAMS / (_PROGRAMS + failed)
+    return rate * alike / (alike + failed)
 
 
 def _lasting(held: Held, fix: Fix | None, failed: int) -> Fix | None:
