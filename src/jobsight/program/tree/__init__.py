@@ -8,7 +8,7 @@ from jobsight.program.tree.normalized import Endless, File, Tree
 from jobsight.program.tree.vocabulary import EFFECTS, KINDS, ROLES, VERSION
 
 if TYPE_CHECKING:
-    from jobsight.program.tree.features import FEATURES, GROUPS, features_of, reuses
+    from jobsight.program.tree.features import FEATURES, GROUPS, features_of, on_others, reuses
     from jobsight.program.tree.read import read_program, read_text
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "File",
     "Tree",
     "features_of",
+    "on_others",
     "read_program",
     "read_text",
     "reuses",
@@ -32,6 +33,7 @@ _MODULES = {
     "FEATURES": "features",
     "GROUPS": "features",
     "features_of": "features",
+    "on_others": "features",
     "read_program": "read",
     "read_text": "read",
     "reuses": "features",

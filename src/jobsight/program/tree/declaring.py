@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["enter", "extent_of", "option", "repeated"]
 
 _K, _E = KIND_NUMBERS, EFFECT_NUMBERS
-_EXTENTS = re.compile(r"[\w>]\s*\(\s*([^(),]+)")
+_EXTENTS = re.compile(r"[\w>]\s*\(\s*((?:\(\w+\)\s*)?[^(),]+)")
 _ARRAY_OF = re.compile(r",\s*([^,<>]+)>")
 _OPTION_NAME = re.compile(r"(?<=\()\s*[\"'](\w+)[\"']|[\"'](--?[A-Za-z][\w-]*)[\"']")
 _DEFAULT = re.compile(r"default(?:_value)?\s*=\s*[\"']?([^,()\"']+)")

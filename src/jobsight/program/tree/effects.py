@@ -123,6 +123,10 @@ class Effects:
         known = (self._known.get(f"{one}[]") for one in (*forms, f".{parts[-1]}"))
         return next((one for one in known if one is not None), _UNKNOWN)
 
+    def exact(self, name: str) -> int:
+        """The effect of that very name, as of ``sqlite3.connect().__exit__``."""
+        return self._known.get(name, _UNKNOWN)
+
 
 def _forms(name: str, bare: str) -> list[str]:
     parts = name.split(".")

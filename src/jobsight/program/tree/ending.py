@@ -223,6 +223,8 @@ class _Parts:
         for node, name in tree.calls.items():
             if tree.effect[node] == _E["serve"] and not self._stopped(name):
                 yield node, (f"{name.replace('()', '')} serves until it is killed", True)
+            elif tree.effect[node] == _E["serve"] and ".schedule" in name:
+                tree.effect[node] = _E["sleep"]
             elif tree.effect[node] == _E["prompt"]:
                 if self._asks(node):
                     yield node, (f"{name.replace('()', '')} asks its user", True)

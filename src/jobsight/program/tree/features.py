@@ -1,33 +1,61 @@
 """Features of a program, counted in its normalized tree; `FEATURES` says what each is.
 
 Counts are of reached code outside of error handlers, as log2(1 + count). "Runs" is log2 of how
-often something runs: a loop repeats as often as its bounds say, else `_REPEATS` times.
+often something runs, see `Tree.runs`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.program.tree.indexing import IndexCounts, index_counts, one_of
+from jobsight.program.tree.indexing import IndexCounts, index_counts, one_of, reused
 from jobsight.program.tree.normalized import Tree
 from jobsight.program.tree.reach import within
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, EFFECTS, KIND_NUMBERS, ROLE_NUMBERS
 from jobsight.text import wordlist
 
-__all__ = ["FEATURES", "GROUPS", "features_of", "reuses"]
+__all__ = ["FEATURES", "GROUPS", "features_of", "on_others", "reuses"]
 
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
-_REPEATS = 5.0
-"""Log2 of the times that a loop repeats where its bounds do not say."""
-_MOST_RUNS = 60.0
 _PLAIN = [_K[one] for one in wordlist("arithmetic multiply divide bits compare index")]
 _COMPILED = frozenset({"c", "cpp", "cuda", "fortran", "go", "rust", "java", "julia"})
+_BLAS = re.compile(r"(?:.*\.)?(?:cblas_)?[sdcz](?:gemm|symm|hemm|trmm|trsm|syrk|herk|syr2k)_?")
 _MATRICES = re.compile(r"gemm|cov$|corrcoef$|matrix_power$|multi_dot$|crossprod$|\.mm$|bmm$")
+_STARTS = [_E[one] for one in wordlist("thread launch mpi")]
+_SHADOWS = [_E[one] for one in wordlist("wait lock queue barrier")]
+_WHOLE = [_E[one] for one in wordlist("stream reduce gather copy dense fft sort solve table")]
+_CHILDREN = frozenset(wordlist("wait waitpid wait3 wait4"))
+"""Calls that wait for children alone, whatever started them."""
 _CACHE = 21
 """Size of an array that no cache holds: 2 to the 20 elements."""
+_IN_CACHE = {"value.array": _CACHE - 1.0, "value.over_cache": 0.0, "value.in_cache": 1.0}
+"""Of a program whose work uses each element of its arrays many times."""
+_COSTS = {
+    2: "math", 3: "random", 4: "sort", 5: "text", 6: "hash", 8: "parse read write print",
+    10: "open metadata map compress solve", 12: "database send", 14: "receive model encode",
+    16: "query", 18: "sync commit connect request", 20: "fetch transfer launch wait", 22: "compile",
+    24: "sleep",
+}  # fmt: skip
+"""Log2 of the operations (ns) in the time of a call, by its effect: a guess at its magnitude."""
+_COMMANDS = {
+    **_COSTS, 16: "metadata", 20: "hash text parse read write sync launch", 26: "sleep",
+    22: "compress sort table request query", 24: "dense solve model compile encode fetch transfer",
+}  # fmt: skip
+"""The same of commands of the shell, which are whole programs."""
+
+
+def _by_effect(costs: Mapping[int, str]) -> NDArray[np.float64]:
+    known = {one: cost for cost, names in costs.items() for one in names.split()}
+    return np.exp2([known.get(one, 0) for one in EFFECTS])
+
+
+_COST = np.stack([_by_effect(_COSTS), _by_effect(_COMMANDS)])  # (a call or a command, effect)
+_INTERPRETED, _MISS = 32.0, 16.0
+"""Operations in the time of one that is interpreted, and of an element that is in no cache."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "cpu": wordlist(
@@ -61,10 +89,10 @@ FEATURES: dict[str, str] = {
     **{f"runs.{one}": f"runs of nodes of kind {' or '.join(_COUNTED[one])}" for one in _RUNNING},
     **{f"runs.{one}": f"runs of calls with effect `{one}`" for one in _CALLED},
     **{
-        f"share.{one}": f"calls of the group {one}, of all in a group and plain operations, by runs"
+        f"share.{one}": f"calls of the group {one}, of all in a group and plain operations, by time"
         for one in GROUPS
     },
-    "share.plain": "operations that are not calls, of the same, by runs",
+    "share.plain": "operations that are not calls, of the same, by time",
     **{f"calls.{one}": f"number of calls of the group {one}" for one in GROUPS},
     **{f"deepest.{one}": f"most loops around calls of the group {one}; -1: none" for one in GROUPS},
     "size.lines": "log2 of lines of all texts",
@@ -81,8 +109,8 @@ FEATURES: dict[str, str] = {
     "value.number": "log2 of the largest number",
     "value.bound": "log2 of the largest bound of a loop",
     "value.array": "log2 of the elements of the largest allocation; 0: unknown",
-    "value.over_cache": "whether an array has more elements than caches hold",
-    "value.in_cache": "whether all arrays are known to be small",
+    "value.over_cache": "whether an array has more elements than caches hold, used few times each",
+    "value.in_cache": "whether all arrays are small, or their elements are used many times",
     "value.sleep": "log2 of 1 + the most seconds of a sleep",
     "inner.arithmetic": "arithmetic per loaded name or index in innermost loops",
     "inner.indexes": "indexing per arithmetic in innermost loops",
@@ -117,11 +145,29 @@ def reuses(tree: Tree) -> NDArray[np.bool_]:
         name = tree.calls.get(node, "")
         if tree.effect[node] == _E["solve"]:
             found[node] = "sparse" not in name
-        elif not _MATRICES.search(name):
+        elif not _MATRICES.search(name) and not _BLAS.fullmatch(name):
             first, end = node + 1, int(tree.end[node])
             second = int(tree.end[first]) if first < end else end
             sizes = [int(tree.size[one]) for one in (first, second) if one < end]
-            found[node] = len(sizes) == 2 and min(sizes) > 0 and abs(sizes[0] - sizes[1]) <= 3
+            alike = len(sizes) == 2 and min(sizes) > 0 and abs(sizes[0] - sizes[1]) <= 3
+            found[node] = alike or _BLAS.fullmatch(name) is not None
+    return np.asarray(found)
+
+
+def on_others(tree: Tree) -> NDArray[np.bool_]:
+    """Calls (n,) that wait for threads and processes of the program itself.
+
+    What binds it is what these do, and if they sleep, that is in the text, too. An event that is
+    waited for a given time, ``stop.wait(5)``, is a sleep.
+    """
+    starts = one_of(tree.effect, _STARTS) | (tree.kind == _K["parallel"])
+    found = one_of(tree.effect, _SHADOWS) & (starts & tree.reached).any()
+    for node in np.flatnonzero(tree.effect == _E["wait"]).tolist():
+        name = tree.calls.get(node, "")
+        if name.removeprefix("os.") in _CHILDREN:
+            found[node] = True
+        elif name.endswith(".wait") and tree.size[node + 1 : tree.end[node]].any():
+            found[node] = False
     return np.asarray(found)
 
 
@@ -133,16 +179,19 @@ class _Counter:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         length = len(tree)
+        languages = np.array([file.language for file in tree.files])
+        self.compiled = np.isin(languages, list(_COMPILED))[tree.file]
+        self.shell = (languages == "bash")[tree.file]
         loops = one_of(tree.kind, (_K["loop"], _K["comprehension"])) | (tree.effect == _E["each"])
         self.loops = np.flatnonzero(loops)
-        sizes = tree.size[self.loops].astype(np.float64)
-        steps = np.where(sizes > 0, sizes - 1, _REPEATS)
         ends = tree.end[self.loops].astype(np.intp)
-        deeper = within(length, self.loops, ends, np.ones(len(steps)))
-        across = np.maximum(tree.depth - deeper, 0) * _REPEATS
-        runs = within(length, self.loops, ends, steps) + across
-        self.runs = np.clip(runs, 0, _MOST_RUNS)
+        self.runs = tree.runs.astype(np.float64)
         self.times = np.exp2(self.runs)
+        self.elements = np.ones(length)
+        arrays = np.flatnonzero(one_of(tree.effect, _WHOLE))
+        if len(arrays):
+            largest = [tree.size[one : tree.end[one]].max() for one in arrays.tolist()]
+            self.elements[arrays] = np.exp2(np.maximum(np.array(largest, float) - 1, 0))
         handlers = np.flatnonzero(tree.kind == _K["handler"])
         weights = np.ones(len(handlers), np.int64)
         self.handled = within(length, handlers, tree.end[handlers].astype(np.intp), weights) > 0
@@ -174,27 +223,38 @@ class _Counter:
         for effect, times in enumerate(self.by_effect.tolist()):
             if times:
                 found[f"runs.{EFFECTS[effect]}"] = _log(times)
+        indexing = index_counts(tree, self.inner_loops)
         self._sizes(found)
-        self._groups(found)
+        self._groups(found, indexing)
         self._inner(found, inner)
-        self._indexing(found, index_counts(tree, self.inner_loops))
+        self._indexing(found, indexing)
         return found
 
-    def _groups(self, found: dict[str, float]) -> None:
+    def _groups(self, found: dict[str, float], indexing: IndexCounts) -> None:
         tree, sums = self.tree, {}
+        work = self.times * self.elements * _COST[self.shell.astype(int), tree.effect]
         for group, effects in GROUPS.items():
             numbers = [_E[one] for one in effects]
             mask = self.live & one_of(tree.effect, numbers)
+            if group == "waiting":
+                mask &= ~on_others(tree)
             found[f"calls.{group}"] = _log(float(mask.sum()))
             found[f"deepest.{group}"] = float(tree.depth[mask].max()) if mask.any() else -1.0
-            sums[group] = float(self.by_effect[numbers].sum())
+            sums[group] = float(work[mask].sum())
         if found["value.in_cache"]:
             sums["cpu"] += sums["memory"]
             sums["memory"] = 0.0
-        if found["value.over_cache"]:  # n elements, n to the 1.5 operations
-            again = float(self.times[self.live & reuses(tree)].sum())
-            sums["cpu"] += again * 2.0 ** (found["value.array"] / 2)
-        sums["plain"] = float(self.times[self.live & one_of(tree.kind, _PLAIN)].sum())
+        plain = self.live & one_of(tree.kind, _PLAIN)
+        slow = np.where(self.compiled[plain], 1.0, _INTERPRETED)
+        sums["plain"] = float((self.times[plain] * slow).sum())
+        if found["value.over_cache"]:
+            missed = [*indexing.chased.tolist(), *indexing.indirect.tolist()]
+            sums["memory"] += _MISS * float((self.times * self.live)[missed].sum())
+            again = float(work[self.live & reuses(tree)].sum())
+            again *= 2.0 ** (found["value.array"] / 2)  # n elements, n to the 1.5 operations
+            sums["cpu"] += again
+            if again > sum(sums.values()) / 2:
+                found |= _IN_CACHE
         total = sum(sums.values()) or 1.0
         found |= {f"share.{group}": value / total for group, value in sums.items()}
 
@@ -205,8 +265,10 @@ class _Counter:
         elements = self._elements(np.flatnonzero(arrays))
         largest = _largest(elements)
         small = len(elements) and largest and tree.size[allocated].all() and largest < _CACHE
-        sleeps = tree.effect == _E["sleep"]
+        sleeps, blocks = tree.effect == _E["sleep"], self._by_blocks()
         total = max(len(tree), 1)
+        if blocks and largest >= _CACHE:
+            largest = _CACHE - 1.0
         found |= {
             "size.lines": _log(sum(file.lines for file in tree.files)),
             "size.texts": float(len(tree.files)),
@@ -223,23 +285,44 @@ class _Counter:
             "value.bound": _largest(tree.size[live & (tree.kind == _K["loop"])]),
             "value.array": largest,
             "value.over_cache": float(largest >= _CACHE),
-            "value.in_cache": float(small),
+            "value.in_cache": float(bool(small) or blocks),
             "value.sleep": _largest(tree.size[live & sleeps]),
             "handlers.sleep": float((sleeps & self.handled).sum()) / max(float(sleeps.sum()), 1.0),
         }
-        languages = [file.language for file in tree.files]
-        self.compiled = np.array([one in _COMPILED for one in languages])[tree.file]
         found["language.compiled"] = float(self.compiled.mean())
-        shell = np.array([one == "bash" for one in languages])[tree.file]
-        found["language.shell"] = float(shell.mean())
+        found["language.shell"] = float(self.shell.mean())
+
+    def _by_blocks(self) -> bool:
+        """Whether most indexing is of blocks, which fit in caches, and used again."""
+        indexes = self.live & (self.tree.kind == _K["index"])
+        again = np.zeros(len(indexes), bool)
+        again[reused(self.tree, self.loops)] = True
+        return float(self.times[indexes & again].sum()) > float(self.times[indexes].sum()) / 2
 
     def _elements(self, nodes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """1 + log2 of the elements of arrays; of one made for each element of another, of all."""
+        """1 + log2 of the elements of arrays; of one made for each element of another, of all.
+
+        So, too, of the nodes of trees and lists that C and C++ make one by one.
+        """
         tree = self.tree
         size, above = tree.size[nodes].astype(np.float64), np.maximum(tree.parent[nodes], 0)
         target = np.minimum(above + 1, len(tree) - 1)
         rows = (tree.kind[above] == _K["assign"]) & (tree.kind[target] == _K["index"])
-        return size + np.where(rows & (size > 0), self.runs[nodes], 0.0)
+        single = np.array([self._is_object(node) for node in nodes.tolist()], bool)
+        every = rows & (size > 0) | single
+        return np.where(single, 1.0, size) + np.where(every, self.runs[nodes], 0.0)
+
+    def _is_object(self, node: int) -> bool:
+        """Whether a call allocates one object: ``new Node(k)``, ``malloc(sizeof(Node))``."""
+        tree = self.tree
+        name = tree.calls.get(node, "").removeprefix("std.")
+        if tree.files[tree.file[node]].language not in ("c", "cpp") or tree.size[node] > 1:
+            return False
+        inside = range(node + 1, int(tree.end[node]))
+        if name in ("malloc", "calloc"):
+            return not any(one in tree.names for one in inside)
+        made = name in ("new", "make_unique", "make_shared")
+        return made and not any(tree.role[one] == _R["index"] for one in inside)
 
     def _recursive(self) -> float:
         tree = self.tree

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from jobsight.program.tree.normalized import Tree
 from jobsight.program.tree.vocabulary import KIND_NUMBERS, ROLE_NUMBERS
 
-__all__ = ["IndexCounts", "index_counts", "one_of"]
+__all__ = ["IndexCounts", "index_counts", "one_of", "reused"]
 
 _K, _R = KIND_NUMBERS, ROLE_NUMBERS
 _MOST_LOOPS, _MOST_NODES = 2000, 2000
+_HEADS = frozenset({_R["header"], _R["condition"], _R["value"]})
 _FIRST_FASTEST = frozenset({"fortran", "julia", "matlab", "r"})
 
 
@@ -60,6 +61,70 @@ def index_counts(tree: Tree, inner: NDArray[np.intp]) -> IndexCounts:
         _indirect(tree), np.array(strided, np.intp), np.array(straight, np.intp),
         np.array(chased, np.intp),
     )  # fmt: skip
+
+
+def reused(tree: Tree, loops: NDArray[np.intp]) -> list[int]:
+    """Indexing that a loop over a block repeats, as in products of matrices by blocks.
+
+    Such a loop starts and ends by the counter of an outer one, as
+    ``for (i = ii; i < min(ii + 64, n); i++)``; bounds that an array gives (``start[i]`` to
+    ``start[i + 1]``) do not count.
+
+    Args:
+        tree: the program.
+        loops: in the order of the tree.
+    """
+    found: set[int] = set()
+    around: list[tuple[int, set[str]]] = []
+    for loop in loops[:_MOST_LOOPS].tolist():
+        while around and around[-1][0] <= loop:
+            around.pop()
+        outer = {name for _, names in around for name in names}
+        counter = _variables(tree, loop)
+        around.append((int(tree.end[loop]), counter))
+        bounds = _bounds(tree, loop) if outer else []
+        if len(bounds) == 2 and bounds[0] & bounds[1] & outer:
+            inside = np.arange(loop + 1, min(int(tree.end[loop]), loop + _MOST_NODES))
+            for node in inside[tree.kind[inside] == _K["index"]].tolist():
+                if counter.isdisjoint(_named(tree, node)):
+                    found.add(node)
+    return sorted(found)
+
+
+def _named(tree: Tree, node: int) -> set[str]:
+    """Names in the beginning of a node."""
+    inside = range(node, min(int(tree.end[node]), node + 40))
+    return {tree.names[one] for one in inside if one in tree.names}
+
+
+def _bounds(tree: Tree, loop: int) -> list[set[str]]:
+    """Names in where a loop starts and in where it ends."""
+    heads = [
+        child for child in _children(tree, loop)
+        if tree.role[child] in _HEADS and tree.kind[child] != _K["update"]
+    ]  # fmt: skip
+    if tree.files[tree.file[loop]].language == "fortran":  # its counter comes first
+        heads = heads[1:]
+    if len(heads) == 1 and tree.kind[heads[0]] in (_K["call"], _K["slice"]):  # range(a, b), a:b
+        heads = _children(tree, heads[0])
+    return [
+        {
+            tree.names[node]
+            for node in range(head, min(int(tree.end[head]), head + 40))
+            if node in tree.names and tree.role[node] != _R["target"]
+            and tree.kind[tree.parent[node]] not in (_K["index"], _K["extent"])
+        }
+        for head in heads[:2]
+    ]  # fmt: skip
+
+
+def _children(tree: Tree, node: int) -> list[int]:
+    found: list[int] = []
+    at = node + 1
+    while at < tree.end[node] and len(found) < 8:
+        found.append(at)
+        at = int(tree.end[at])
+    return found
 
 
 def _indirect(tree: Tree) -> NDArray[np.intp]:

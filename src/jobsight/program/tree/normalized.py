@@ -66,6 +66,8 @@ class Tree:
         lexical: u8, loops around it in its own function.
         size: u8, of what has a constant value, or probably that: 1 + log2 of it (1 for 1, 11 for
             1024); of a loop, of its bounds; of an allocation, of its elements; 0: unknown.
+        runs: f32, log2 of how often it runs: a loop repeats as often as its bounds say, else 32
+            times.
         reached: whether the program gets there by calls from where it starts.
         line: i32, from 1.
         file: u16, position in `files`.
@@ -86,6 +88,7 @@ class Tree:
     depth: NDArray[np.uint8]
     lexical: NDArray[np.uint8]
     size: NDArray[np.uint8]
+    runs: NDArray[np.float32]
     reached: NDArray[np.bool_]
     line: NDArray[np.int32]
     file: NDArray[np.uint16]

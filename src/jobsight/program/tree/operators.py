@@ -1,20 +1,24 @@
-"""What operators do: most are operations; some are calls, as ``a @ b`` and ``std::cout << a``."""
+"""What operators do: most are operations; some are calls, as ``a @ b`` and ``std::cout << a``.
+
+So, too, an element of what is in a file, and what a ``with`` does where it ends.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS
+from jobsight.program.tree.names import called as called_name
+from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from jobsight.program.tree.visiting import Visitor
 
-__all__ = ["kind_of", "operation"]
+__all__ = ["element", "kind_of", "manager", "operation"]
 
-_K, _E = KIND_NUMBERS, EFFECT_NUMBERS
+_K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _OPERATIONS = {
     operator: _K[kind]
     for kind, operators in (
@@ -52,7 +56,9 @@ def operation(visitor: Visitor, node: Node, added: int, owner: int) -> bool:
     if operator in _DENSE:
         tree.effect[added], tree.calls[added] = _E["dense"], operator
     elif operator == "<-" and grammar.language == "go":
-        called = ("chan", "queue")
+        source = re.search(r"(\w+)\.C\b", visitor.text(node))
+        timer = source is not None and "Tick" in visitor.values.aliases.get(source[1], "")
+        called = ("chan", "sleep" if timer else "queue")
     elif grammar.bare == "std" and operator == ">>":
         called = _taken(visitor, visitor.text(node))
     elif grammar.bare == "std" and operator == "<<" and tree.calls.get(owner) != "std.cout":
@@ -61,6 +67,30 @@ def operation(visitor: Visitor, node: Node, added: int, owner: int) -> bool:
         tree.kind[added], tree.effect[added] = _K["call"], _E[called[1]]
         tree.calls[added] = called[0]
     return True
+
+
+def element(visitor: Visitor, node: Node, added: int, _owner: int) -> bool:
+    """An element of what is in a file, as in ``h5py.File(name)["x"][0]``."""
+    text = visitor.text(node, 120)
+    head = re.split(r"\W", text, maxsplit=1)[0]
+    alias = visitor.values.aliases.get(head)
+    if alias is not None and ("()" in alias or "(" in text):
+        _, dot, rest = called_name(text, visitor.grammar.language).partition(".")
+        full = alias + dot + rest
+        effect = visitor.effects.element(full)
+        if effect != _E["unknown"]:
+            written = effect == _E["read"] and visitor.tree.role[added] == _R["target"]
+            visitor.tree.effect[added] = _E["write"] if written else effect
+            visitor.tree.calls[added] = full
+    return True
+
+
+def manager(visitor: Visitor, added: int, name: str) -> None:
+    """``with name:``, which may be a call, as of a database that commits at the end."""
+    full = f"{visitor.values.aliases.get(name, '')}.__exit__"
+    effect = visitor.effects.exact(full)
+    if effect != _E["unknown"]:
+        visitor.tree.effect[added], visitor.tree.calls[added] = effect, full
 
 
 def _taken(visitor: Visitor, text: str) -> tuple[str, str] | None:

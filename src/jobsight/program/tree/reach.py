@@ -1,19 +1,25 @@
-"""Where a program gets to, and how many loops are around that, across its functions."""
+"""Where a program gets to, and how many loops are around that, across its functions.
+
+How often something runs is a log2: a loop repeats as often as its bounds say, else 32 times.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.program.tree.growing import Growing
-from jobsight.program.tree.vocabulary import KIND_NUMBERS
+from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS
 
-__all__ = ["reach", "within"]
+__all__ = ["Reached", "reach", "within"]
 
 N = TypeVar("N", bound=np.number[Any])
 _MOST_DEPTH, _MOST_ROUNDS = 8, 12
+_REPEATS, _MOST_RUNS = 5.0, 60.0
+"""Log2 of the times that a loop repeats where its bounds do not say, and the most of all loops."""
+_LOOPS = (KIND_NUMBERS["loop"], KIND_NUMBERS["comprehension"])
 _FEW = 3
 """A loop whose bounds have at most this size (4 times) does not count."""
 _LIBRARIES = frozenset({"c", "cpp", "cuda", "go", "rust", "java"})
@@ -21,8 +27,22 @@ _LIBRARIES = frozenset({"c", "cpp", "cuda", "go", "rust", "java"})
 _KEPT = frozenset({"main", "MAIN__", "run"})
 
 
-def reach(tree: Growing) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Loops around each node, those around calls of its function too, and whether it is reached.
+class Reached(NamedTuple):
+    """Of each node, those around the calls of its function counted too.
+
+    Attributes:
+        depth: loops around it.
+        runs: log2 of how often it runs.
+        reached: whether the program gets there.
+    """
+
+    depth: NDArray[np.uint8]
+    runs: NDArray[np.float32]
+    reached: NDArray[np.bool_]
+
+
+def reach(tree: Growing) -> Reached:
+    """Where a program gets to.
 
     A function is reached by its name wherever reached code has it: called, or handed on.
     """
@@ -32,6 +52,7 @@ def reach(tree: Growing) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     ends = np.array(tree.end[: tree.count], np.intp)
     few = np.flatnonzero((kind == KIND_NUMBERS["loop"]) & (size > 0) & (size <= _FEW))
     depth = np.maximum(depth - within(len(kind), few, ends[few], np.ones(len(few), int)), 0)
+    runs = _lexical_runs(tree, kind, size, ends)
     reached = np.ones(len(kind), bool)
     by_name: dict[str, list[int]] = {}
     for node, name in tree.functions.items():
@@ -58,7 +79,18 @@ def reach(tree: Growing) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     for node in started:
         base[node] = 0
         reached[node + 1 : tree.end[node]] = True
-    return _spread(tree, depth, reached, by_name, users, base), reached
+    return _spread(tree, Reached(depth, runs, reached), by_name, users, base)
+
+
+def _lexical_runs(
+    tree: Growing, kind: NDArray[np.uint8], size: NDArray[np.uint8], ends: NDArray[np.intp]
+) -> NDArray[np.float32]:
+    """Log2 of how often each node runs in one call of its function."""
+    each = np.frombuffer(tree.effect, np.uint8)[: len(kind)] == EFFECT_NUMBERS["each"]
+    loops = np.flatnonzero(np.isin(kind, _LOOPS) | each)
+    sizes = size[loops].astype(np.float32)
+    steps = np.where(sizes > 0, sizes - 1, np.float32(_REPEATS))
+    return within(len(kind), loops, ends[loops], steps)
 
 
 def within(
@@ -85,25 +117,39 @@ def _is_library(tree: Growing, top: int) -> bool:
 
 
 def _spread(
-    tree: Growing, depth: NDArray[np.int16], reached: NDArray[np.bool_],
-    by_name: dict[str, list[int]], users: list[tuple[int, str]], base: dict[int, int],
-) -> NDArray[np.uint8]:  # fmt: skip
-    """Carry depths from calls to functions until nothing changes; marks what is reached."""
-    added = np.zeros(len(depth), np.int16)
+    tree: Growing, own: Reached, by_name: dict[str, list[int]], users: list[tuple[int, str]],
+    base: dict[int, int],
+) -> Reached:  # fmt: skip
+    """Carry loops from calls to functions until nothing changes; marks what is reached.
+
+    Args:
+        tree: the program.
+        own: of each node in its function alone; `reached` where it starts.
+        by_name: functions by their names.
+        users: nodes with names of functions.
+        base: loops around the calls of each function; -1: it is not called.
+    """
+    depth, runs, reached = own
+    added, longer = np.zeros(len(depth), np.int16), np.zeros(len(depth), np.float32)
+    often = dict.fromkeys(base, 0.0)
     for _ in range(_MOST_ROUNDS):
         changed = False
         for node, name in users:
             if not reached[node]:
                 continue
             level = min(int(depth[node] + added[node]), _MOST_DEPTH)
+            times = min(float(runs[node] + longer[node]), _MOST_RUNS)
             for function in by_name[name]:
                 inside = function < node < tree.end[function]
-                if level > base[function] and not (inside and base[function] >= 0):
-                    base[function] = level
-                    added[function + 1 : tree.end[function]] = level
-                    reached[function + 1 : tree.end[function]] = True
-                    changed = True
+                if inside and base[function] >= 0:
+                    continue
+                if level > base[function] or times > often[function]:
+                    base[function] = max(level, base[function])
+                    often[function] = max(times, often[function])
+                    body = slice(function + 1, tree.end[function])
+                    added[body], longer[body] = base[function], often[function]
+                    reached[body] = changed = True
         if not changed:
             break
-    deep: NDArray[np.uint8] = np.minimum(depth + added, _MOST_DEPTH).astype(np.uint8)
-    return deep
+    deep = np.minimum(depth + added, _MOST_DEPTH).astype(np.uint8)
+    return Reached(deep, np.clip(runs + longer, 0, _MOST_RUNS, dtype=np.float32), reached)

@@ -78,7 +78,7 @@ def read_text(
 
 
 def _finished(tree: Growing) -> Tree:
-    depth, reached = reach(tree)
+    depth, runs, reached = reach(tree)
     endless = endless_parts(tree)
 
     def taken(numbers: bytearray | array[int], kind: type[T]) -> NDArray[T]:
@@ -87,7 +87,7 @@ def _finished(tree: Growing) -> Tree:
     return Tree(
         taken(tree.kind, np.uint8), taken(tree.role, np.uint8), taken(tree.effect, np.uint8),
         taken(tree.parent, np.int32), taken(tree.end, np.int32), depth,
-        taken(tree.lexical, np.uint8), taken(tree.size, np.uint8), reached,
+        taken(tree.lexical, np.uint8), taken(tree.size, np.uint8), runs, reached,
         taken(tree.line, np.int32), taken(tree.file, np.uint16), tuple(tree.files),
         tuple(tree.imports), tree.calls, tree.functions, tree.names, endless,
         tuple(tree.problems),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -139,7 +140,7 @@ class Reader:
         elif self.tree.kind[call] == KIND_NUMBERS["import"]:
             yield from self._modules(self.tree.texts.get(call, "").split(), source)
         elif self.tree.effect[call] == EFFECT_NUMBERS["launch"]:
-            words = self._words(call)
+            words = self._words(call, builder.values.texts)
             if words:
                 line = self.tree.line[call] - 1
                 inner = Source(source.file, words, line, source.folder)
@@ -157,18 +158,29 @@ class Reader:
                     yield Program(shown, "python", None, (), path)  # type: ignore[arg-type]
                     break
 
-    def _words(self, call: int) -> str:
-        """The command that a call runs, as a shell would be given it."""
+    def _words(self, call: int, texts: Mapping[str, str]) -> str:
+        """The command that a call runs, as a shell would be given it.
+
+        Args:
+            call: its node.
+            texts: what names stand for.
+        """
         tree, words = self.tree, []
+        apart = (tree.kind[call], KIND_NUMBERS["literal"])
         for node in range(call + 1, tree.end[call]):
+            inner, name = tree.parent[node], tree.names.get(node, "")
+            whole = tree.kind[inner] in apart
             if tree.kind[node] == KIND_NUMBERS["text"] and node in tree.texts:
-                inner = tree.parent[node]
                 if tree.kind[inner] not in (KIND_NUMBERS["assign"], KIND_NUMBERS["text"]):
                     found = _LITERAL.fullmatch(tree.texts[node].strip())
-                    words.append(found[2] if found else "")
-            elif tree.names.get(node, "").endswith("sys.executable"):
-                words.append("python3")
-        return " ".join(words)
+                    words.append((found[2] if found else "", whole))
+            elif name.endswith("sys.executable"):
+                words.append(("python3", whole))
+            elif whole and texts.get(name):
+                words.append((texts[name], whole))
+        if len(words) == 1:
+            return words[0][0]
+        return " ".join(shlex.quote(word) if whole else word for word, whole in words)
 
     def grown(self) -> Growing:
         """The tree, with a bound that was reached among its problems."""

@@ -7,6 +7,7 @@ Names: what a call returned, so that ``s = socket.socket()`` makes ``s.recv`` a 
 from __future__ import annotations
 
 import math
+import re
 
 from jobsight.program.tree.expressions import Given, computed
 from jobsight.program.tree.growing import Growing
@@ -40,9 +41,14 @@ _ARGV = frozenset(wordlist("argv args ARGV ARGS Args arg"))
 _LARGEST = frozenset(_K[one] for one in wordlist("logic branch case comprehension declare text"))
 _BOUNDING = frozenset({_R["condition"], _R["header"], _R["value"]})
 _PASSING = _LARGEST | {_K["call"]}
-_SMALL = 8
+_TEXTS = frozenset(_K[one] for one in ("text", "divide", "branch"))
+_SMALL, _FEW = 8, 16
 _ARITHMETIC = frozenset(_K[one] for one in ("arithmetic", "multiply", "divide", "bits"))
 _FIXED = frozenset({_K["constant"], _K["number"]})
+_PRODUCTS_OF_MATRICES = frozenset(wordlist("julia matlab"))
+_MATRIX = re.compile(
+    r"(?:Eigen\.)?Matrix\w+(?:\.\w+)?\(\)|(?:arma\.)(?:f?mat|cx_mat)\(\)|cv\.Mat\(\)"
+)
 _TYPELESS = frozenset({"auto", "var", "const", "let", "int", "double", "float", "long", "char"})
 
 
@@ -59,6 +65,8 @@ class Values:
         self.constants: dict[str, float] = {}
         self.operators: dict[int, str] = {}
         self.arrays: set[str] = set()
+        self.texts: dict[str, str] = {}
+        """Names whose value is a text, or a path; alternatives and parts are parted by ``/``."""
         self.parameters: dict[str, float] = {}
         """Of the function that was entered last."""
         self._sized: set[str] = set()
@@ -116,6 +124,10 @@ class Values:
             if known is not None and known <= _SMALL and self._while(within):
                 known = None
             self.tree.size[node] = _bucket(known) if known is not None else 0
+        elif kind == _K["multiply"] and self._matrices(node):
+            self.tree.kind[node], self.tree.effect[node] = _K["call"], _E["dense"]
+            self.tree.calls[node] = self.operators[node]
+            self.give(node, self._value(node, kind, children))
         elif kind == _K["extent"]:
             self.arrays |= {
                 self.tree.names[c] for c in self._children(node)[:1] if c in self.tree.names
@@ -123,6 +135,16 @@ class Values:
             self.give(node, self._value(node, kind, children) if children else None)
         elif children or kind == _K["call"]:
             self.give(node, self._value(node, kind, children))
+
+    def _matrices(self, node: int) -> bool:
+        """Whether a product is one of two arrays, in a language where that is of matrices."""
+        tree, factors = self.tree, self._children(node)
+        if len(factors) != 2 or self.operators.get(node) != "*":
+            return False
+        if self.language in _PRODUCTS_OF_MATRICES:
+            return self._extents.issuperset(factors)
+        names = [self.aliases.get(tree.names.get(one, ""), "") for one in factors]
+        return self.language == "cpp" and all(_MATRIX.match(one) for one in names)
 
     def _bounds(self, child: int) -> bool:
         """Whether a child of a loop says how often it runs."""
@@ -195,6 +217,9 @@ class Values:
         if drawn and (self.language not in _DRAWS or name not in _SHAPES):
             return None
         within = self._children(node)
+        if self.language == "fortran":  # allocate (a(n, n), b(n)): the larger one
+            products = [self._product(self._children(one)[1:]) for one in within]
+            return max((one for one in products if one), default=None)
         named = [one for one in within if tree.names.get(one + 1) in _NAMED]
         shape = [one for parent in named for one in self._children(parent)[1:]]
         skipped = {_K["assign"], _K["text"]} | ({_K["slice"]} if drawn else set())
@@ -216,6 +241,11 @@ class Values:
             product **= 1 if tree.kind[plain[0]] == _K["literal"] else 2
         inner = max(sizes, default=1.0)
         return product * inner if self.language in ("cpp", "rust") else max(product, inner)
+
+    def _product(self, nodes: list[int]) -> float | None:
+        """Of the sizes among the values of nodes."""
+        sizes = [abs(self._values[one]) for one in nodes if one in self._values]
+        return math.prod(max(one, 1.0) for one in sizes) if sizes else None
 
     def _element(self, node: int, children: list[int]) -> float | None:
         """What a dictionary has by a key, or the command line at a position."""
@@ -289,10 +319,16 @@ class Values:
         while value >= 0 and tree.kind[value] in (_K["await"], _K["raise"], _K["logic"]):
             value = value + 1 if value + 1 < tree.count else -1
         kind = tree.kind[value] if value >= 0 else -1
+        if kind in _TEXTS or tree.effect[value] == _E["cheap"]:
+            inside = range(value, min(tree.end[value], value + _FEW))
+            texts = [tree.texts[one].strip("fr\"'") for one in inside if one in tree.texts]
+            self.texts[name] = "/".join(texts)
         if kind == _K["function"]:
             tree.functions.setdefault(value, name)
             self.arrays.discard(name)
-        called = tree.calls.get(value, "") if kind in (_K["call"], _K["index"]) else ""
+        by_key = kind == _K["index"] and self._children(value)[1:][-1:]
+        whole = kind == _K["call"] or (by_key and tree.kind[by_key[0]] == _K["text"])
+        called = tree.calls.get(value, "") if whole else ""
         plain = tree.names.get(value, "") if kind in (_K["name"], _K["member"]) else ""
         text = tree.texts.get(value + 1, "") if called == "require" else ""
         if text:
@@ -310,6 +346,8 @@ class Values:
         for child in self._children(node):
             names = self.targets(child) if tree.kind[child] == _K["assign"] else (
                 [tree.names[child]] if child in tree.names else [])  # fmt: skip
+            if tree.effect[node] == _E["allocate"] and not tree.size[node]:
+                self.give(node, self._product(self._children(child)[1:2]))
             for name in names:
                 self.arrays.add(name)
                 if kind and kind not in _TYPELESS:

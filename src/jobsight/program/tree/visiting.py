@@ -18,7 +18,7 @@ from jobsight.program.tree.expressions import Given, evaluated, number_of
 from jobsight.program.tree.grammars import Grammar
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.names import called, imports
-from jobsight.program.tree.operators import kind_of, operation
+from jobsight.program.tree.operators import element, kind_of, manager, operation
 from jobsight.program.tree.values import Values
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 
@@ -34,7 +34,8 @@ __all__ = ["Visitor"]
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _NAMED = frozenset({_K["function"], _K["class"]})
 _CALLEES = ("function", "name", "method", "macro", "subroutine", "constructor", "type")
-_ON_GPU = re.compile(rb"cuda|mps|xpu|gpu", re.I)
+_ON_GPU = re.compile(rb"cuda|\bmps\b|xpu|gpu", re.I)
+_WORD = re.compile(r"\w+")
 _LONG = 400
 _DEFINED_BY_CALL = frozenset({"r", "julia"})
 _OPTION = re.compile(r"(?:.*\.)?(?:add_argument|add_option|[oO]ption|Argument|add_arg)")
@@ -65,6 +66,7 @@ class Visitor:
         self.first, self.launched, self.commands = first, launched, commands
         self.values = Values(tree, grammar.language, given)
         self.own: set[str] = set()
+        self._names_gpu = _ON_GPU.search(data) is not None
         self.file = len(tree.files)
         self.positions = 0
         """Of arguments without an option, that were declared so far."""
@@ -81,7 +83,7 @@ class Visitor:
             )
         }  # fmt: skip
         if grammar.language == "python":
-            self.visitors[_K["index"]] = self._index
+            self.visitors[_K["index"]] = partial(element, self)
         elif grammar.language == "rust":
             self.visitors[_K["literal"]] = partial(repeated, self)
 
@@ -120,6 +122,8 @@ class Visitor:
         if not text or "(" in text or "?" in text:
             return True
         tree.names[added] = text
+        if around == _K["with"] and role == _R["value"]:
+            manager(self, added, text)
         if role != _R["target"]:
             self.values.named(added, text.rpartition(".")[2])
         if text in ("true", "TRUE", "True"):
@@ -228,20 +232,6 @@ class Visitor:
             self.tree.kind[added] = _K["update"]
         return True
 
-    def _index(self, node: Node, added: int, _owner: int) -> bool:
-        """An element of what is in a file, as in ``h5py.File(name)["x"][0]``."""
-        text = self.text(node, 120)
-        alias = self.values.aliases.get(re.split(r"\W", text, maxsplit=1)[0])
-        if alias is not None and "()" in alias:
-            _, dot, rest = called(text, self.grammar.language).partition(".")
-            full = alias + dot + rest
-            effect = self.effects.element(full)
-            if effect != _E["unknown"]:
-                written = effect == _E["read"] and self.tree.role[added] == _R["target"]
-                self.tree.effect[added] = _E["write"] if written else effect
-                self.tree.calls[added] = full
-        return True
-
     # Calls.
 
     def _call(self, node: Node, added: int, owner: int) -> bool:
@@ -266,10 +256,12 @@ class Visitor:
         text = self.text(node)
         if self.grammar.language == "fortran":
             text = re.sub(r"\s", "", text)
+        if self._names_gpu and values.texts:  # the device may be in a variable
+            text += " " + " ".join(values.texts.get(one, "") for one in _WORD.findall(text))
         tree.calls[added] = full
         tree.effect[added] = self.effects.of(full, text, self.grammar.bare)
         moved = tree.effect[added] == _E["gpu"] and full.endswith(".to")
-        if moved and not _ON_GPU.search(self.data):  # the device is the CPU
+        if moved and not self._names_gpu:  # the device is the CPU
             tree.effect[added] = _E["cheap"]
         if _OPTION.fullmatch(name):
             option(self, text)

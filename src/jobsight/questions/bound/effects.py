@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.program.tree import EFFECTS, GROUPS, KINDS, Tree, reuses
+from jobsight.program.tree import EFFECTS, GROUPS, KINDS, Tree, on_others, reuses
 from jobsight.questions.bound.decisions import BOUND
 
 __all__ = ["CLASS_OF", "rule_of", "strength"]
@@ -21,7 +21,7 @@ _LARGE = 22
 
 def strength(tree: Tree) -> NDArray[np.float64]:
     """By class: how often its calls run, each counting 4 times for each loop around it."""
-    calls = np.flatnonzero((tree.effect > 0) & tree.reached)
+    calls = np.flatnonzero((tree.effect > 0) & tree.reached & ~on_others(tree))
     weight = 4.0 ** np.minimum(tree.depth[calls].astype(int), 4)
     found = np.bincount(_COLUMN[tree.effect[calls]], weight, len(BOUND) + 1)
     return np.asarray(found[: len(BOUND)])

@@ -85,3 +85,78 @@ def test_what_is_only_done_on_errors_does_not_count() -> None:
     text = "import time\ntry:\n    f()\nexcept OSError:\n    time.sleep(9)\n"
     assert feature(text, "runs.sleep") == 0
     assert feature(text, "handlers.sleep") == 1
+
+
+def test_a_function_runs_as_often_as_the_loops_around_its_calls() -> None:
+    text = "import os\ndef save(k):\n    os.fsync(k)\nfor i in range({}):\n    save(i)\n"
+    assert feature(text.format(1024), "runs.sync") == pytest.approx(10, abs=0.01)
+    assert feature(text.format(16), "runs.sync") == pytest.approx(4, abs=0.1)
+
+
+WORKERS = """import threading, queue
+tasks = queue.Queue()
+def work():
+    for k in range(1000):
+        done(tasks.get())
+threads = [threading.Thread(target=work) for _ in range(9)]
+for one in threads:
+    one.join()
+"""
+
+
+def test_waiting_for_own_threads_is_no_waiting() -> None:
+    assert feature("import select\nselect.select(a, b, c)\n", "calls.waiting") > 0
+    assert feature("convert a b &\nwait\n", "calls.waiting", "a.sh") == 0
+    assert feature(WORKERS, "calls.waiting") == 0
+    timed = "import threading\nstop = threading.Event()\nthreading.Thread(target=f).start()\n"
+    assert feature(f"{timed}stop.wait(60)\n", "calls.waiting") > 0
+
+
+PRODUCT = """program p
+real(8), allocatable :: a(:,:), b(:,:), c(:,:)
+integer :: n = 2000
+allocate(a(n,n), b(n,n), c(n,n))
+do jj = 1, n, 64
+do kk = 1, n, 64
+do j = jj, {}
+do k = kk, {}
+do i = 1, n
+c(i,j) = c(i,j) + a(i,k) * b(k,j)
+end do
+end do
+end do
+end do
+end do
+end program
+"""
+
+
+def test_arrays_that_are_used_by_blocks_count_as_cached() -> None:
+    blocked = PRODUCT.format("min(jj + 63, n)", "min(kk + 63, n)")
+    assert feature(blocked, "value.over_cache", "a.f90") == 0
+    assert feature(PRODUCT.format("n", "n"), "value.over_cache", "a.f90") == 1
+    rows = "void f() { for (i = 0; i < n; i++) for (k = p[i]; k < p[i + 1]; k++) s += a[j[k]]; }"
+    array = "double a[4000][4000]; "
+    assert feature(array + rows, "value.over_cache", "a.c") == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("a.c", "void f() { double *a = malloc(2000 * 2000), *b = malloc(2000 * 2000); {} }"),
+        ("a.jl", "a = rand(2000, 2000); b = rand(2000, 2000)\n{}\n"),
+        ("a.cpp", "void f() { MatrixXd a = MatrixXd::Random(2000, 2000), b = a; {} }"),
+    ],
+)
+def test_a_product_of_matrices_uses_them_many_times(file: str, text: str) -> None:
+    product = "cblas_dgemm(x, y, z, n, n, n, 1.0, a, n, b, n, 0.0, c, n);"
+    product = product if file == "a.c" else "c = a * b;"
+    assert feature(text.replace("{}", product), "value.over_cache", file) == 0
+    assert feature(text.replace("{}", "s = a[1] + b[1];"), "value.over_cache", file) == 1
+
+
+def test_nodes_that_are_allocated_one_by_one_are_large_together() -> None:
+    node = "for (i = 0; i < 4000000; i++) {{ Node *n = {}; n->next = p; p = n; }}"
+    for made in ("malloc(sizeof(Node))", "new Node(i)"):
+        text = f"void f() {{ {node.format(made)} }}"
+        assert feature(text, "value.array", "a.cpp") == pytest.approx(22, abs=1)

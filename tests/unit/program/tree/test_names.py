@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jobsight.program.tree import read_text
 from jobsight.program.tree.effects import Effects
 from jobsight.program.tree.expressions import evaluated, number_of
 from jobsight.program.tree.names import called, imports
@@ -107,3 +108,17 @@ def test_an_effect_is_found_by_the_closest_name(name: str, text: str, expected: 
         }
     }  # fmt: skip
     assert EFFECTS[Effects("python", site).of(name, text, "")] == expected
+
+
+def test_a_text_in_a_variable_is_what_is_run_or_used() -> None:
+    text = "import subprocess\nCODE = 'import time; time.sleep(3)'\n"
+    tree = read_text(f"{text}subprocess.run(['python3', '-c', CODE])\n", "a.py")
+    assert "time.sleep" in tree.calls.values()
+    moved = read_text("dev = 'cuda:0' if ok else 'cpu'\nnet = net.to(dev)\n", "a.py")
+    assert EFFECTS.index("gpu") in moved.effect
+    assert EFFECTS.index("gpu") not in read_text("dev = 'cpu'\nnet.to(dev)\n", "a.py").effect
+
+
+def test_a_with_of_a_database_commits() -> None:
+    text = "import sqlite3\ndb = sqlite3.connect('a.db')\nwith db:\n    db.execute('x')\n"
+    assert EFFECTS.index("commit") in read_text(text, "a.py").effect
