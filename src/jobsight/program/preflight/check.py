@@ -201,13 +201,15 @@ class Checker:
 
     def _of_dag(self, job: DagJob, file: str) -> Iterator[Finding]:
         yield from hits_of("dag", job, file)
-        fed = {one.file for name, one in job.dag.nodes.items() if name in job.followers}
+        forgiven = {node for node, *_ in job.dag.scripts}
         for node, path in job.submit_files():
             text = job.machine.text(path)
             if text is not None:
                 folder = os.path.join(job.folder, node.folder)  # noqa: PTH118
-                after = node.file in fed
-                one = CondorJob(text, path, folder, job.machine, self.site, in_dag=True, fed=after)
+                one = CondorJob(text, path, folder, job.machine, self.site, in_dag=True)
+                users = [name for name, other in job.dag.nodes.items() if other.file == node.file]
+                one.forgiven = any(name in forgiven for name in users)
+                one.fed = job.made_for(users)
                 yield from self._of_submit(one, os.path.relpath(path))
 
     def _of_submit(self, job: CondorJob, file: str) -> Iterator[Finding]:
@@ -234,6 +236,8 @@ class Checker:
                 place = one.setting("arguments").place
                 found = found._replace(file=file, line=place.line, column=place.column)  # noqa: PLW2901
             if found.code in _OF_CONTAINERS and job.contained(one):
+                continue
+            if found.code in _FAILS and job.forgiven:
                 continue
             lost = found.code == "JS107" and job.machine.exists(
                 f"{script.source.folder}/{found.message.rpartition(' ')[2]}.py"

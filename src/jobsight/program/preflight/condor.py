@@ -211,6 +211,10 @@ def _syntax(job: CondorJob) -> Iterator[Hit]:
     if not job.submission.queues and not job.in_dag:
         last = max((one.place.line for one in job.submission.settings.values()), default=1)
         yield hit(last, "there is no queue statement: nothing is submitted", "queue")
+    for queue in job.submission.queues:
+        remaps = queue.commands.get("transfer_output_remaps")
+        if remaps is not None and re.search(r"=[^;,]*,[^;=]*=", remaps.value):
+            yield hit(remaps, "transfer_output_remaps: ; separates, not a comma", ";")
     for name in ("arguments", "environment"):
         for setting in {q.commands[name] for q in job.submission.queues if name in q.commands}:
             words, wrong = split_arguments(setting.value)

@@ -86,9 +86,10 @@ def _executable_bits(job: CondorJob) -> Iterator[Hit]:
 )
 def _inputs(job: CondorJob) -> Iterator[Hit]:
     """The job is held when it starts."""
-    for one in job.instances if not job.fed else ():
+    made = job.fed if isinstance(job.fed, frozenset) else frozenset[str]()
+    for one in job.instances if job.fed is not True else ():
         for name, path in job.found(one):
-            if _absent(path.rstrip("/"), job):
+            if name not in made and _absent(path.rstrip("/"), job):
                 place = _item_place(one, name, one.setting("transfer_input_files"), job)
                 yield hit(place, f"{name} is not there: the job is held", near(path))
         name = one.known("input") or ""
@@ -141,7 +142,8 @@ def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
             continue
         items = len(queue.items or ()) > 1 or queue.file is not None
         folder = queue.commands.get("initialdir")
-        for name in ("output", "error"):
+        back = ["transfer_output_files"] * ("transfer_output_remaps" not in queue.commands)
+        for name in ("output", "error", *back):
             if name not in queue.commands:
                 continue
             value = Instance(queue, {}).value(name) or ""
@@ -152,6 +154,7 @@ def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
             counted = (queue.count or 1) > 1 and not _OWN.search(value)
             if (
                 value.startswith("/dev/")
+                or not value.strip('"')
                 or _OWN.search(value)
                 or (of_item and not counted)
                 or re.search(r"\$\$\(|\$(?:CHOICE|RANDOM)", value, re.I)
@@ -201,6 +204,7 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
             if (
                 "$" in name
                 or whole
+                or (name in listed and one.yes("preserve_relative_paths"))
                 or name.startswith(("/", "-"))
                 or not job.machine.exists(path)
                 or name in ("", ".")

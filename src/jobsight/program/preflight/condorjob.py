@@ -94,8 +94,10 @@ class CondorJob:
     machine: Machine
     site: Site | None = None
     in_dag: bool = False
-    fed: bool = False
-    """What runs before it in its DAG may make its inputs."""
+    fed: frozenset[str] | bool = False
+    """Whether what runs before it in its DAG may make its inputs, or all that this makes."""
+    forgiven: bool = False
+    """A script of its DAG decides whether it succeeded."""
 
     @cached_property
     def submission(self) -> Submission:
@@ -164,13 +166,21 @@ class CondorJob:
             listed = self.inputs(one)
             found = list(self.found(one))
             files = {os.path.basename(path): path}  # noqa: PTH119
+            kept = one.yes("preserve_relative_paths")
             for name, place in found:
+                if kept and "/" in name and not name.startswith(("/", "..")):
+                    top = name.removeprefix("./").partition("/")[0]
+                    files[top] = self.place_of(top, start or "/")
+                    continue
                 whole = name.endswith("/") and self.machine.is_folder(place)
                 inner = os.listdir(place) if whole else []  # noqa: PTH208
                 files |= {own: f"{place}/{own}" for own in inner}
                 files |= {} if inner else {os.path.basename(name.rstrip("/")): place}  # noqa: PTH119
             script.folder, script.machine = _SANDBOX, Sandbox(_SANDBOX, files)
-            made = self.fed and not all(self.machine.exists(place) for _, place in found)
+            made = self.fed is not False and any(
+                not self.machine.exists(place) or self.machine.is_folder(place)
+                for _, place in found
+            )
             script.blind = listed is None or len(found) < len(listed) or made
         return script
 

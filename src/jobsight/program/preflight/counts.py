@@ -49,6 +49,7 @@ def _counted(job: Job) -> Iterator[Hit]:
             text = re.sub(r"(?ms)^(?:function\s+)?\w+\s*\(\)\s*\{.*?^\}", "", text)
             if re.search(r"\bshift\b|\bset --", text):
                 continue
+            text = re.sub(r"(?ms)^\s*case\b.*?^\s*esac\b", "", text)  # each branch takes its own
         given = len(words)
         form, extra = _COUNTS.get(language, (r"(?!)", 0))
         needed = _needed_by_shell(text) if language == "bash" else _taken(language, text)

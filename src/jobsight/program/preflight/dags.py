@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -51,6 +51,37 @@ class DagJob:
         last = {name for name, node in self.dag.nodes.items() if node.kind == "FINAL"}
         lost = self.dag.nodes.keys() if self.dag.problems else ()  # links may be among them
         return frozenset(after | own | last | set(lost))
+
+    def made_for(self, names: Sequence[str]) -> frozenset[str] | bool:
+        """What nodes are given by those before them: names of files, or whether there may be some.
+
+        It is known where one node of a submit file follows nodes that list what they transfer back.
+        """
+        if not any(name in self.followers for name in names):
+            return False
+        waiting, seen, found = list(names), set[str](), set[str]()
+        while waiting:
+            child = waiting.pop()
+            before = [
+                p for p, some in self.dag.children.items() if any(c == child for c, _ in some)
+            ]
+            for name in before:
+                node = self.dag.nodes.get(name)
+                text = (
+                    self.machine.text(self.place_of(node.file or "", node.folder)) if node else None
+                )
+                listed = re.findall(
+                    r"(?im)^\s*(?:transfer_output_files|output|error)\s*=(.*)$", text or ""
+                )
+                plain = text and re.search(r"(?im)^\s*transfer_output_files\s*=", text)
+                if not plain or re.search(r"(?i)remaps|\$|initial_?dir", f"{listed} {text}") or (
+                    node and (node.kind != "JOB" or node.folder)):  # fmt: skip
+                    return True
+                found |= {one.strip().strip('"') for some in listed for one in some.split(",")}
+                waiting += [name] if name not in seen else []
+                seen.add(name)
+        odd = self.dag.scripts or self.dag.problems or self.dag.included or len(names) != 1
+        return True if odd or not seen else frozenset(found)
 
     def submit_files(self) -> Iterator[tuple[DagNode, str]]:
         """Nodes with the submit file that is here, each file once."""

@@ -153,7 +153,11 @@ def _opened(job: Job) -> Iterator[Hit]:
             given = next((one for one in words or () if one.value == found[1]), None)
             if given is not None and path and absent(path, trace, job):
                 yield hit(given, *said(path, given), source=command.source)
-            elif path and source.text.count(found[1]) == 1 and absent(path, trace, job):
+            elif (
+                path
+                and len(re.findall(rf"[\"']{re.escape(found[1])}[\"']", source.text)) == 1
+                and absent(path, trace, job)
+            ):
                 severity: Severity | None = "warning" if compiled else None
                 yield hit(
                     line, f"{found[1]} is not there", near(path), severity=severity, source=source

@@ -78,6 +78,7 @@ def _importable(program: Program, text: PythonText, job: Job) -> tuple[str, froz
     words = shebang(program.source.text) or [] if program.source else []
     name = program.interpreter or next((w for w in words if "python" in w), "python3")
     known = environment.venv is not None or not (environment.opaque or environment.modules)
+    known = known and job.given is not None and "PYTHONPATH" not in job.given
     if program.command.contained or not known or "sys.path" in _OWN_FOLDER.sub("", text.text):
         return name, None
     called = PurePosixPath(name).name if "/" not in name else name

@@ -86,6 +86,10 @@ class Flow:
 
     def _binding(self, name: str, around: _Around) -> _Binding | None:
         for loop in reversed(around):
+            opened = [one for one in loop.items if dotted(one.optional_vars or loop) == name] if (
+                isinstance(loop, ast.With)) else []  # fmt: skip
+            if opened:
+                return _Binding("is", opened[0].context_expr, around)
             inner = loop.generators if isinstance(loop, ast.ListComp | ast.GeneratorExp) else [loop]
             for one in inner:
                 if isinstance(one, ast.For | ast.comprehension) and dotted(one.target) == name:
@@ -175,6 +179,9 @@ class Flow:
                     return outer[key]
                 except (LookupError, TypeError):
                     return None
+        if isinstance(value, ast.Subscript) and not isinstance(value.slice, ast.Slice):
+            outer = self.data(value.value, around, deep + 1)  # of some key
+            return _item(list(outer.values()) if isinstance(outer, dict) else outer)
         return self._read(value, around, deep) if isinstance(value, ast.Call) else None
 
     def _read(self, call: ast.Call, around: _Around, deep: int) -> Any:
@@ -186,6 +193,9 @@ class Flow:
         ]  # fmt: skip
         if name and len(returned) == 1 and self.text.stores[name] == 1 and returned[0][0]:
             return self.data(returned[0][0], returned[0][1], deep + 1)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "values":
+            outer = self.data(call.func.value, around, deep + 1)
+            return list(outer.values()) if isinstance(outer, dict) else None
         if first is None:
             return None
         if name in ("list", "tuple", "sorted", "reversed"):

@@ -131,6 +131,9 @@ def _filled_here(job: Job) -> Iterator[Hit]:
                 message = f"the shell fills in ${found[1]}, which nothing sets"
                 yield hit(line, message, "<<'EOF'", source=here)
                 break
+        for found in re.finditer(r"(?<!\\)\$[1-9]\b", here.text if r"\$1" in here.text else ""):
+            line = here.text.count("\n", 0, found.start()) + 1
+            yield hit(line, f"the shell fills in {found[0]}", f"\\{found[0]}", source=here)
 
 
 @rule(
@@ -274,7 +277,7 @@ def _sentence(job: Job) -> Iterator[Hit]:
     for found in _SUBMITTED.finditer(job.text):
         name = found[1]
         once = len(re.findall(rf"\b{name}=|\bread\b.*\b{name}\b", job.text)) == 1
-        form = rf"(?:--dependency[= ]|-d ?)[\"']?[\w:,?]*\$(?:{name}\b|\{{{name}\}})"
+        form = rf"(?:--dependency[= ]|-d ?)[\w:,?\"']*\$(?:{name}\b|\{{{name}\}})"
         used = re.search(form, job.text[found.end() :])
         if used is not None and once and "--parsable" not in found[2]:
             line = job.text.count("\n", 0, found.end() + used.start()) + 1

@@ -141,11 +141,13 @@ def here_text(redirect: Node, variables: Mapping[str, Value]) -> tuple[str, int,
     body = next((one for one in redirect.children if one.type == "heredoc_body"), None)
     if start is None or body is None:
         return None
-    if text_of(start)[:1] in ("'", '"', "\\") or not body.named_children:
+    # of `\$1 ... $2` the grammar does not see the second
+    lost = not body.named_children and re.search(r"(?<!\\)\$[\w{(]", text_of(body)) is not None
+    if text_of(start)[:1] in ("'", '"', "\\") or not (body.named_children or lost):
         text, exact = text_of(body), True
     else:
         value = _joined(body, variables, body.start_byte, body.end_byte)
-        exact = value.text is not None
+        exact = value.text is not None and not lost
         text = text_of(body) if value.text is None else value.text
     if text_of(redirect).startswith("<<-"):
         text = re.sub(r"^\t+", "", text, flags=re.MULTILINE)

@@ -192,7 +192,7 @@ def _include(reading: _Reading, line: str, place: Place, depth: int) -> None:
     elif depth >= _DEEPEST:
         reading.problems.append(Problem(place, "syntax", f"{name[:80]} includes itself"))
     else:
-        inner = _Reading(reading.read, reading.commands)
+        inner = _Reading(reading.read, dict(reading.commands))
         _read(inner, text, depth + 1)
         moved = {n: s._replace(place=place) for n, s in inner.commands.items()
                  if reading.commands.get(n) is not s}  # fmt: skip
@@ -255,7 +255,11 @@ def _items(
     reading: _Reading, how: str, rest: str, place: Place, lines: Iterator[tuple[int, str]]
 ) -> tuple[tuple[tuple[Place, str], ...] | None, str | None]:
     """The list of a queue statement, and the file that it is in or that it is made of."""
-    rest = re.sub(r"^\[[^\]]*\]\s*", "", rest)
+    cut = re.match(r"\[(-?\d*):?(-?\d*)(?::(\d*))?\]\s*", rest)
+    if cut is not None:
+        items, file = _items(reading, how, rest[cut.end() :], place, lines)
+        first, last, step = (int(one) if one else None for one in cut.groups())
+        return None if items is None else items[slice(first, last, step or None)], file
     if not how:
         return None, None
     if how == "matching":
