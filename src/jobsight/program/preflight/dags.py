@@ -16,6 +16,7 @@ from jobsight.program.submission.dag import Dag, DagNode, cycle_of, read_dag
 
 __all__ = ["DagJob"]
 
+_MOST_ORDERED = 1000
 _NODE = "=== a.sub\nexecutable = /bin/echo\nqueue\n"
 
 
@@ -52,6 +53,29 @@ class DagJob:
         lost = self.dag.nodes.keys() if self.dag.problems else ()  # links may be among them
         return frozenset(after | own | last | set(lost))
 
+    def ancestors(self, name: str) -> set[str]:
+        """The nodes that end before a node begins."""
+        parents: dict[str, list[str]] = {}
+        for parent, some in self.dag.children.items():
+            for child, _ in some:
+                parents.setdefault(child, []).append(parent)
+        found, waiting = set[str](), [name]
+        while waiting:
+            more = set(parents.get(waiting.pop(), ())) - found
+            found |= more
+            waiting += more
+        return found
+
+    def listed(self, name: str, command: str) -> set[str] | None:
+        """The files in a command of a node's submit file; None: they are not known."""
+        node = self.dag.nodes.get(name)
+        plain = node is not None and node.kind == "JOB" and not node.folder
+        text = self.machine.text(self.place_of(node.file or "")) if node and plain else None
+        found = re.search(rf"(?im)^\s*{command}\s*=(.*)$", text or "")
+        if found is None or "$" in found[1] or re.search(r"(?i)_remaps|initial_?dir", text or ""):
+            return None
+        return {one.strip().strip('"') for one in found[1].split(",")} - {""}
+
     def made_for(self, names: Sequence[str]) -> frozenset[str] | bool:
         """What nodes are given by those before them: names of files, or whether there may be some.
 
@@ -59,29 +83,12 @@ class DagJob:
         """
         if not any(name in self.followers for name in names):
             return False
-        waiting, seen, found = list(names), set[str](), set[str]()
-        while waiting:
-            child = waiting.pop()
-            before = [
-                p for p, some in self.dag.children.items() if any(c == child for c, _ in some)
-            ]
-            for name in before:
-                node = self.dag.nodes.get(name)
-                text = (
-                    self.machine.text(self.place_of(node.file or "", node.folder)) if node else None
-                )
-                listed = re.findall(
-                    r"(?im)^\s*(?:transfer_output_files|output|error)\s*=(.*)$", text or ""
-                )
-                plain = text and re.search(r"(?im)^\s*transfer_output_files\s*=", text)
-                if not plain or re.search(r"(?i)remaps|\$|initial_?dir", f"{listed} {text}") or (
-                    node and (node.kind != "JOB" or node.folder)):  # fmt: skip
-                    return True
-                found |= {one.strip().strip('"') for some in listed for one in some.split(",")}
-                waiting += [name] if name not in seen else []
-                seen.add(name)
         odd = self.dag.scripts or self.dag.problems or self.dag.included or len(names) != 1
-        return True if odd or not seen else frozenset(found)
+        back = [self.listed(one, "transfer_output_files") for one in self.ancestors(names[0])]
+        if odd or not back or None in back:
+            return True
+        printed = [self.listed(one, "output") or set() for one in self.ancestors(names[0])]
+        return frozenset().union(*(one or () for one in (*back, *printed)))
 
     def submit_files(self) -> Iterator[tuple[DagNode, str]]:
         """Nodes with the submit file that is here, each file once."""
@@ -197,6 +204,34 @@ def _variables(job: DagJob) -> Iterator[Hit]:
                 place = own[0][1] if own else node.place
                 yield hit(place, f"{name} gets no {macro}, which {node.file} uses")
                 break
+
+
+@rule(
+    "JS426 A node reads what a node makes that need not run before it",
+    fails="JOB a a.sub\nJOB b b.sub\n=== a.sub\nexecutable = /bin/echo\n"
+    "transfer_output_files = x.txt\nqueue\n=== b.sub\nexecutable = /bin/cat\n"
+    "transfer_input_files = x.txt\nqueue\n",
+    passes="JOB a a.sub\nJOB b b.sub\nPARENT a CHILD b\n=== a.sub\nexecutable = /bin/echo\n"
+    "transfer_output_files = x.txt\nqueue\n=== b.sub\nexecutable = /bin/cat\n"
+    "transfer_input_files = x.txt\nqueue\n",
+    kind="dag",
+)
+def _unordered(job: DagJob) -> Iterator[Hit]:
+    """DAGMan runs both at once, unless PARENT and CHILD say otherwise."""
+    if job.dag.problems or job.dag.included or len(job.dag.nodes) > _MOST_ORDERED:
+        return
+    makers = {
+        file: name for name in job.dag.nodes
+        for file in job.listed(name, "transfer_output_files") or ()
+    }  # fmt: skip
+    links = {end: place for start, some in job.dag.children.items()
+             for child, place in some for end in (start, child)}  # fmt: skip
+    for name, node in job.dag.nodes.items():
+        for file in job.listed(name, "transfer_input_files") or ():
+            maker = makers.get(file, name)
+            if maker != name and job.missing(file) and maker not in job.ancestors(name):
+                message = f"{maker} makes {file} for {name}, and need not run before it"
+                yield hit(links.get(name, node.place), message, f"PARENT {maker} CHILD {name}")
 
 
 @rule(

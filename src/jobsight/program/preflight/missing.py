@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from jobsight.program.preflight.findings import Edit, Hit, hit, rule
+from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import Trace, absent, path_of, said, trace_of
 from jobsight.program.preflight.uses import BUILTINS, Use, uses_of
@@ -57,7 +57,11 @@ def _input_files(job: Job) -> Iterator[Hit]:
             if path and absent(path, trace, job):
                 yield hit(use.word, *said(path, use.word), source=command.source)
             elif use.word.is_glob and _matches_nothing(use.word, command, trace, job):
-                yield hit(use.word, f"no file matches {use.word.text[:60]}", source=command.source)
+                skipped = re.search(r"nullglob", job.text)
+                if not skipped or command.name == "for":
+                    severity: Severity | None = "warning" if skipped else None
+                    message = f"no file matches {use.word.text[:60]}"
+                    yield hit(use.word, message, severity=severity, source=command.source)
 
 
 def _matches_nothing(word: Word, command: Command, trace: Trace, job: Job) -> bool:
@@ -73,7 +77,7 @@ def _matches_nothing(word: Word, command: Command, trace: Trace, job: Job) -> bo
         or trace.blurred
     ):
         return False
-    if re.search(r"nullglob|failglob|\[\[? -[efs] |compgen|extglob", job.text):
+    if re.search(r"failglob|\[\[? -[efs] |compgen|extglob", job.text):
         return False
     folder = job.machine.resolve(os.path.normpath(os.path.join(command.folder or "", front)))  # noqa: PTH118
     if not job.machine.is_folder(folder) or any(one.startswith(f"{folder}/") for one in trace.made):

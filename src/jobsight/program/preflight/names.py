@@ -1,4 +1,4 @@
-"""JS354, JS356, JS357: names in programs of R, Julia, MATLAB, Perl, Lua and Go."""
+"""JS354, JS356, JS357, JS365: names and indices in programs of R, Julia, MATLAB, Lua and others."""
 
 from __future__ import annotations
 
@@ -251,3 +251,28 @@ def _go(job: Job) -> Iterator[Hit]:
             if name != "_" and inside and len(re.findall(rf"\b{name}\b", rest)) == 1:
                 line = code.count("\n", 0, end + found.start(1)) + 1
                 yield hit(line, f"{name} is declared and not used", "_", source=source)
+
+
+_ARRAYS = {
+    "julia": r"(?<![\w.@])([A-Za-z]\w*)\[0\]",
+    "matlab": r"(?m)(?<![\w.])([A-Za-z]\w*)\(0\)",
+}
+
+
+@rule(
+    "JS365 An index of 0 where the first is 1",
+    fails="julia a.jl\n=== a.jl\nx = [3, 1, 2]\nprintln(x[0])\n",
+    passes="julia a.jl\n=== a.jl\nx = [3, 1, 2]\nprintln(x[1])\n",
+)
+def _zero_index(job: Job) -> Iterator[Hit]:
+    """Of arrays in Julia and MATLAB."""
+    for program, source, text in _programs(job, ("julia", "matlab")):
+        for found in re.finditer(_ARRAYS[program.language or ""], text):
+            made = (
+                rf"(?<![\w.]){found[1]}\s*=\s*(?:\[|zeros|ones|linspace|rand|load|readmatrix|\d+:)"
+            )
+            array = program.language == "julia" and not re.search(r"\bDict\b|OffsetArray", text)
+            if array or (program.language == "matlab" and re.search(made, text)):
+                line = text.count("\n", 0, found.start()) + 1
+                message = f"{found[1]} begins with 1: 0 is out of bounds"
+                yield hit(line, message, source=source)

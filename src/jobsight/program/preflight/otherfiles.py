@@ -56,7 +56,7 @@ def _r_packages() -> frozenset[str]:
 
 
 @rule(
-    "JS111 R or Perl lacks a package that is loaded",
+    "JS111 R, Perl or Lua lacks a package that is loaded",
     fails="perl run.pl\n=== run.pl\nuse List::Utill qw(sum);\nprint sum(1, 2);\n",
     passes="perl run.pl\n=== run.pl\nuse List::Util qw(sum);\nprint sum(1, 2);\n",
 )
@@ -70,6 +70,18 @@ def _packages(job: Job) -> Iterator[Hit]:
             yield from _of_r(source, bool(command.environment.modules), job)
         elif program.language == "perl" and not command.environment.modules:
             yield from _of_perl(source, command, job)
+        elif program.language == "lua" and command.folder and program.path:
+            if re.search(r"LUA_PATH|package\.(?:path|searchers|loaders)", source.text + job.text):
+                continue
+            own = os.path.dirname(program.path)  # noqa: PTH120
+            for found in re.finditer(r"\brequire\s*\(?\s*[\"']([\w.]+)[\"']", source.text):
+                name = f"{found[1].replace('.', '/')}.lua"
+                if job.machine.exists(f"{own}/{name}") and not job.machine.exists(
+                    f"{command.folder}/{name}"
+                ):
+                    line = source.text.count("\n", 0, found.start()) + 1
+                    message = f"Lua looks for {name} in the current folder, not in its program's"
+                    yield hit(line, message, "LUA_PATH", source=source)
 
 
 def _of_r(source: Source, moved: bool, job: Job) -> Iterator[Hit]:
