@@ -1,0 +1,4 @@
+#ifndef POLY_H
+#define POLY_H
+double legendre2(double x);
+#endif

@@ -1,0 +1,3 @@
+def mean(it):
+    v = list(it)
+    return sum(v) / len(v)

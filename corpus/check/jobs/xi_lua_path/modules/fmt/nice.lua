@@ -1,0 +1,1 @@
+return function(s) return (s:gsub("%.num$", "")) end

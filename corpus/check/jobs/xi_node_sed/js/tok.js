@@ -1,0 +1,1 @@
+exports.tokens = (s) => s.match(/[a-z]+/g) || [];

@@ -1,0 +1,7 @@
+source("R/util.R")
+opt <- parse_opts(commandArgs(trailingOnly = TRUE))
+dir.create(opt$out, showWarnings = FALSE, recursive = TRUE)
+d <- read.csv(opt$data)
+d$lw <- with(d, log(weight))
+m <- lm(lw ~ poly(age, 2, raw = TRUE), data = d)
+write.csv(round(coef(m), 4), file.path(opt$out, "coef.csv"))

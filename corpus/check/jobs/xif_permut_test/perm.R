@@ -1,0 +1,10 @@
+a <- commandArgs(trailingOnly = TRUE)
+d <- read.csv(a[1])
+set.seed(4)
+obs <- diff(tapply(d$value, d$group, mean))
+perm <- replicate(as.integer(a[2]), {
+  g <- sample(d$group)
+  diff(tapply(d$value, g, mean))
+})
+p <- mean(abs(perm) >= abs(obs))
+writeLines(sprintf("diff %.3f p %.4f", obs, p), "perm.txt")
