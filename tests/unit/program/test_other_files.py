@@ -1,0 +1,136 @@
+"""What is found only by reading several files of a job together, and what is not known then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.checking import written
+
+from jobsight.program.preflight.check import Checker
+
+SLURM = "#!/bin/bash\n#SBATCH --mem=1G --time=10\n"
+CONDOR = "should_transfer_files = YES\nwhen_to_transfer_output = ON_EXIT\nqueue\n"
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def found(text: str, name: str = "job.sh") -> list[tuple[str, int, str]]:
+    written(Path(), name, text)
+    report = Checker(shellcheck=False).check(name)
+    bits = "JS402"  # files of tests may not be executed
+    return [(one.file, one.line, one.code) for one in report.findings if one.code != bits]
+
+
+_TABLE = """import argparse, csv, json
+def rows(path):
+    with open(path) as fh:
+        for row in csv.DictReader(fh):
+            yield float(row["{column}"])
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--config")
+    p.add_argument("table")
+    a = p.parse_args()
+    with open(a.config) as fh:
+        cfg = json.load(fh)
+    for site, one in cfg["sites"].items():
+        print(site, cfg["sites"][site]["{key}"])
+    print(sum(rows(a.table)))
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("column", "key", "lines"),
+    [("temp", "depth", []), ("temperature", "depth", [5]), ("temp", "deep", [14])],
+)
+def test_data_files_are_followed_from_the_arguments(
+    column: str, key: str, lines: list[int]
+) -> None:
+    program = _TABLE.replace("{column}", column).replace("{key}", key)
+    text = f"{SLURM}python3 a.py --config c.json t.csv\n=== a.py\n{program}"
+    text += '=== c.json\n{"sites": {"x": {"depth": 1}}}\n=== t.csv\nid,temp\n1,2\n'
+    assert found(text) == [("a.py", line, "JS339") for line in lines]
+
+
+def test_a_table_that_the_job_makes_is_not_known() -> None:
+    program = _TABLE.replace("{column}", "other").replace("{key}", "depth")
+    text = f"{SLURM}set -e\n./make_table t.csv\npython3 a.py --config c.json t.csv\n=== a.py\n"
+    text += f'{program}=== c.json\n{{"sites": {{"x": {{"depth": 1}}}}}}\n=== t.csv\nid,temp\n1,2\n'
+    assert ("a.py", 5, "JS339") not in found(text)
+
+
+def test_functions_of_modules_on_the_path() -> None:
+    main = "from tool import scale, area\nxs = [1, 2]\nxs = scale(xs)\nprint(len(xs), area(3))\n"
+    module = "def scale(xs):\n    if not xs:\n        raise ValueError\n    ys = xs * 2\n"
+    module += "def area(x, y):\n    return x * y\n"
+    text = f"{SLURM}export PYTHONPATH=$PWD/lib\npython3 a.py\n=== a.py\n{main}=== lib/tool.py\n"
+    expected = [("a.py", 4, "JS359"), ("a.py", 4, "JS331"), ("lib/tool.py", 1, "JS359")]
+    assert found(text + module) == expected
+
+
+def test_a_variable_of_a_function_is_not_there_in_another() -> None:
+    text = "def count():\n    total = 3\n    return total\n"
+    text += "def show(n):\n    print(n / total)\nshow(count())\n"
+    assert found(f"{SLURM}python3 a.py\n=== a.py\n{text}") == [("a.py", 5, "JS318")]
+
+
+@pytest.mark.parametrize(
+    ("call", "program", "wrong"),
+    [
+        ("perl a.pl --type x", "use Getopt::Long;\nGetOptions('kind=s' => \\$k) or die;\n", True),
+        ("perl a.pl --ki x", "use Getopt::Long;\nGetOptions('kind=s' => \\$k) or die;\n", False),
+        ("bash a.sh --inptu x", 'case "$1" in\n  -i|--input) ;;\n  *) exit 2 ;;\nesac\n', True),
+        ("bash a.sh --input x", 'case "$1" in\n  -i|--input) ;;\n  *) exit 2 ;;\nesac\n', False),
+        ("bash a.sh --any x", 'case "$1" in\n  -i|--input) ;;\n  *) echo $1 ;;\nesac\n', False),
+    ],
+)
+def test_options_of_programs_in_other_languages(call: str, program: str, wrong: bool) -> None:
+    name = call.split()[1]
+    codes = [code for _, _, code in found(f"{SLURM}{call}\n=== {name}\n{program}")]
+    assert codes == (["JS335"] if wrong else [])
+
+
+_DAG = "JOB a a.sub\nJOB b b.sub\n=== a.sub\nexecutable = a.sh\n{back}" + CONDOR
+_DAG += "=== a.sh\n#!/bin/sh\nseq 9 > $HOSTNAME.txt\n=== b.sub\nexecutable = b.sh\n"
+_DAG += "transfer_input_files = x.txt\n" + CONDOR + "=== b.sh\n#!/bin/sh\ncat x.txt\n"
+
+
+@pytest.mark.parametrize(
+    ("links", "back", "expected"),
+    [
+        ("PARENT a CHILD b\n", "", []),
+        ("PARENT a CHILD b\n", "transfer_output_files = x.txt\n", []),
+        ("PARENT a CHILD b\n", "transfer_output_files = y.txt\n", [("b.sub", 2, "JS403")]),
+        ("", "transfer_output_files = x.txt\n", [("d.dag", 2, "JS426"), ("b.sub", 2, "JS403")]),
+    ],
+)
+def test_a_node_of_a_dag_gets_what_those_before_it_make(
+    links: str, back: str, expected: list[tuple[str, int, str]]
+) -> None:
+    assert found(links + _DAG.replace("{back}", back), "d.dag") == expected
+
+
+def test_what_a_submit_file_gives_its_executable() -> None:
+    script = '#!/bin/bash\nset -eu\necho "$MODE"\ncat in/a.txt\n'
+    text = "executable = run.sh\nenvironment = \"MODE='a b' N=1\"\npreserve_relative_paths = true\n"
+    text += f"transfer_input_files = in/a.txt\n{CONDOR}=== run.sh\n{script}=== in/a.txt\n1\n"
+    assert found(text, "a.sub") == []
+    assert found(text.replace("MODE=", "MODUS="), "a.sub") == [("run.sh", 3, "JS314")]
+
+
+def test_an_interpreter_that_is_the_executable() -> None:
+    text = "executable = /usr/bin/python3\ntransfer_executable = false\narguments = a.py\n"
+    text += f"transfer_input_files = a.py\n{CONDOR}=== a.py\nprint(undefined)\n"
+    assert found(text, "a.sub") == [("a.py", 1, "JS318")]
+
+
+def test_a_slice_of_a_list() -> None:
+    text = "executable = /bin/cat\ntransfer_executable = false\ninput = $(name).txt\n"
+    text += "output = $(name).out\n"
+    text += CONDOR.replace("queue\n", "queue name from [0:1] names.txt\n")
+    assert found(f"{text}=== names.txt\na\nb\n=== a.txt\n1\n", "a.sub") == []
