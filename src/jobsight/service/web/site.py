@@ -200,6 +200,7 @@ class Site:
         asked = {
             one: partial(about_script, ready, one, name, text, options, who.name)
             for one in QUESTIONS
+            if question_named(one).reads != "events"
         }
         return {**_attempted(asked), "check": report}
 

@@ -205,7 +205,7 @@ def test_every_question_answers_for_jobs_and_scripts(served: Site) -> None:
     assert found["answers"]["fail"]["probability"] is not None
     assert "only these are held" in found["problems"]["hold"]
     sent = served.script(ALL, "run.sh", "#!/bin/bash\n#SBATCH --mem=1G --time=10\nif true; then\n")
-    assert sent["answers"]["fail"]["job"] is None
+    assert sent["answers"]["fail"]["job"] is None and "hold" not in sent["answers"]
     assert any(one["severity"] == "error" for one in sent["check"]["findings"])
     assert {one["id"] for one in served.pending(ALL)} >= {"slurm:grid:90", "slurm:grid:91"}
 

@@ -31,8 +31,12 @@ def test_every_page_is_made_and_hostile_text_stays_text(tmp_path: Path) -> None:
         assert "no space" not in asked.get("/api/v1/health").text
         ended = asked.get("/jobs/slurm:grid:1").text
         assert "last 5 runs of name of grid:1 none failed" in ended
-        script = {"script": "#!/bin/bash\n#SBATCH --memory=4G\n"}
-        assert "JS201" in asked.post("/ask", data=script).text
+        script = {"script": "#!/bin/bash\n#SBATCH --memory=4G\nwget http://h/x; sleep 60\n"}
+        sent = asked.post("/ask", data=script).text
+        assert "JS201" in sent and "<b>hold</b>" not in sent
+        assert 'Lines that speak for it</summary><ul class="evidence"><li>' in sent.replace(
+            "\n", ""
+        )
         missing = asked.get("/jobs/slurm:grid:4242", headers={"accept": "text/html"})
         assert missing.status_code == 404
         assert "<h1>Not found</h1>" in missing.text
