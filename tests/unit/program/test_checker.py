@@ -108,6 +108,13 @@ def test_what_it_runs_is_followed() -> None:
         "python3 a.py\nsort results/x_1.csv\n=== a.py\nimport os\nos.makedirs('results')\n"
         "for k in range(3):\n    open(f'results/x_{k}.csv', 'w')\n",
         "OPTS='-k 1 -r'\nsort $OPTS a.txt\n=== a.txt\n1\n",
+        "here=`cd \\`dirname $0\\` && pwd`\nname=`echo \"$here\" | sed 's,\\\\,/,'`\necho $name\n",
+        'set -u\nif [ "${RAW:-}" ]; then\n  ls "$RAW"\nfi\n',
+        'declare -A left=(["/usr"]=1 \\\n  ["/bin"]=1 ["/sbin"]=1)\necho "${left[@]}"\n',
+        "if test -f a; then :; else if test -f b; then cat b; fi; fi\n",
+        'if [ "z1" = "z1" ]; then echo yes; fi\nset x `date`; shift\necho $1\n',
+        "python3 ask.py\n=== ask.py\nimport sys\nif sys.stdin.isatty():\n    input()\n",
+        "perl where.pl\n=== where.pl\nuse POSIX qw(getcwd);\nprint getcwd();\n",
     ],
 )
 def test_sound_scripts_have_no_errors(body: str) -> None:

@@ -217,6 +217,7 @@ def _first_use(functions: str, language: str, text: str, everything: str) -> re.
     for name in wordlist(functions):
         word = re.escape(name)
         own = rf"\b{word}\s*(?:<-|=[^=])|(?:function|sub)\s+(?:[\w.]+\.)?{word}\b"
+        own += rf"|^\s*(?:use|using|import)\b[^;\n]*\b{word}\b"
         end = r"\b" if name[0] == "@" else r"\s*\("
         found = re.search(rf"{before}({word}){end}", text)
         if found and not re.search(rf"{own}|^\s*{word}\(.*\)\s*=", everything, re.M):

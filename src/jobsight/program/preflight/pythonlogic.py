@@ -148,7 +148,7 @@ def _stays(job: Job) -> Iterator[Hit]:
 def _impossible(job: Job) -> Iterator[Hit]:
     """Fractions for ``range``, an index of ``map``, a text plus a number, ``input()``."""
     for program, text in compiled_programs(job):
-        fed = program.command.fed or program.path is None
+        fed = program.command.fed or program.path is None or "isatty(" in text.text
         for node, around in text.nodes:
             if catches(
                 node, around, "TypeError", "AttributeError", "LookupError", "EOFError", "OSError"

@@ -7,6 +7,7 @@ are about style, or about names with blanks, which batch scripts do not meet.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,15 @@ from jobsight.program.preflight.job import Job
 __all__ = ["shellcheck_findings", "start_shellcheck"]
 
 _SECONDS = 5.0
-_NOISE = frozenset({1009, 1072, 1073, 2045, 2068, 2145, 2148, 2239})
+_MEANT = {
+    2050: re.compile(r"\"([^\"$`]*)\" *={1,2} *\"\1\""),
+    2121: re.compile(r"\bshift\b"),
+    2327: re.compile(r"> */dev/null"),
+    2328: re.compile(r"> */dev/null"),
+}
+"""Lines that mean what these find: constants that a configuration filled in, ``set x $y; shift``,
+commands in backquotes for their status alone."""
+_NOISE = frozenset({1009, 1072, 1073, 2045, 2068, 2145, 2148, 2173, 2239})
 """Errors of ShellCheck that stop no script, or say what another finding says better."""
 _ERRORS = frozenset({
     1075, 1101, 1143, 2050, 2051, 2071, 2078, 2088, 2099, 2114, 2121, 2144, 2157, 2158, 2159, 2210,
@@ -70,8 +79,12 @@ def shellcheck_findings(process: subprocess.Popen[bytes], job: Job, file: str) -
         process.kill()
         process.wait()
         return
+    lines = job.text.split("\n")
     for one in comments:
         code, sure = one["code"], one["level"] == "error" and (one["code"] >= 2000 or job.broken)
+        line = lines[one["line"] - 1] if one["line"] <= len(lines) else ""
+        if (code == 1075 and not job.broken) or (code in _MEANT and _MEANT[code].search(line)):
+            continue
         error = (sure and code not in _NOISE) or code in _ERRORS or (job.is_dash and code in _DASH)
         if error or code in _WARNINGS:
             yield Finding(

@@ -25,6 +25,8 @@ GIVEN = re.compile(
 """Variables that the scheduler, the site or the shell sets."""
 
 
+_DEFAULTED = re.compile(r"\$\{(\w+):?=|\[ +(?:-[nz] +)?\"?\$\{(\w+):?[-+]")
+"""Variables that may be unset as their author knows: they get a default, or are tested."""
 _PATHS = frozenset({"PYTHONPATH", "LD_LIBRARY_PATH", "MANPATH", "PKG_CONFIG_PATH", "CPATH"})
 """Variables of the caller that often are not set."""
 
@@ -38,7 +40,11 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
     """One slip away from a name that is set; or any, after ``set -u``."""
     if job.given is None:
         return
-    known = job.walk.assigned | job.given | set(re.findall(r"\$\{(\w+):?=", job.text))
+    known = (
+        job.walk.assigned
+        | job.given
+        | {name for one in _DEFAULTED.findall(job.text) for name in one}
+    )
     seen: set[str] = set()
     for word, source, nounset in _words_read(job):
         if ":-" in word.depends or re.search(r"\$\{\w+[:\-+=?]", word.text):
@@ -126,8 +132,8 @@ def _broken_tests(job: Job) -> Iterator[Hit]:
             r"(?:^|[;&|!]|\b(?:if|elif|while|until))\s*(\[\[?)(?=[\s$\-q!])([^;]*?)(?:;|&&|\|\||$)",
             text,
         )
-        if found is None or line.rstrip().endswith("\\"):
-            continue
+        if found is None or line.rstrip().endswith("\\") or re.match(r"\w+\]=", found[2]):
+            continue  # the last: of an array's elements
         bracket, inner = found[1], found[2]
         place = Place(number, found.start(1) + 1)
         if not inner[:1].isspace():

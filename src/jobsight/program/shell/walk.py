@@ -312,6 +312,8 @@ class _Walker(Runner):
         waiting = list(node.children)
         while waiting:
             one = waiting.pop(0)
+            if text_of(one)[:1] == "`" and "\\" in text_of(one):
+                continue  # what is escaped between backquotes is parsed as if between $( and )
             if one.type in ("command_substitution", "process_substitution"):
                 before = self.state
                 self.state = before.copy()
