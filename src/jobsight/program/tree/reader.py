@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from jobsight.errors import SourceError
 from jobsight.program.machine import Machine
-from jobsight.program.shell.model import Command, Program, Source
+from jobsight.program.shell.model import Command, Program, Source, Word
 from jobsight.program.shell.walk import Walk, walk_script
 from jobsight.program.tree.build import MOST_NODES, TextBuilder
 from jobsight.program.tree.effects import Names, effects_of
@@ -55,6 +55,17 @@ def endless_in(
     return endless_parts(reader.grown())
 
 
+def _later(program: Program, commands: Mapping[tuple[int, int], Command]) -> tuple[Word, ...]:
+    """The arguments of what a compiler makes of a program: ``cc -o a a.c``, then ``./a 10``."""
+    words = [one.value or "" for one in program.command.words] if program.command else []
+    made = words[words.index("-o") + 1 :] if "-o" in words else ["a.out"]
+    name = os.path.basename(made[0]) if made else ""  # noqa: PTH119
+    for one in commands.values():
+        if name and one.words and os.path.basename(one.words[0].value or "") == name:  # noqa: PTH119
+            return one.words[1:]
+    return ()
+
+
 class Reader:
     """Adds texts to one tree, each where it is run."""
 
@@ -92,7 +103,7 @@ class Reader:
         def launched(builder: Visitor, call: int, node: Node) -> None:
             for program in self._run_by(builder, call, node, source, commands):
                 if program.source is not None and program.language in LANGUAGES:
-                    words = [one.value for one in program.arguments]
+                    words = [one.value for one in program.arguments or _later(program, commands)]
                     self.add(program.source, program.language, program.path, call,
                              tree.lexical[call], words)  # fmt: skip
 

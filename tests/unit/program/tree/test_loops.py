@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from jobsight.program.tree import FEATURES, KINDS, features_of, read_text
+from jobsight.program.tree import FEATURES, KINDS, features_of, read_program, read_text
 
 
 def feature(text: str, name: str, file: str = "a.py") -> float:
@@ -160,3 +162,13 @@ def test_nodes_that_are_allocated_one_by_one_are_large_together() -> None:
     for made in ("malloc(sizeof(Node))", "new Node(i)"):
         text = f"void f() {{ {node.format(made)} }}"
         assert feature(text, "value.array", "a.cpp") == pytest.approx(22, abs=1)
+
+
+@pytest.mark.parametrize("run", ["./sum 1024", "srun -n 1 ./sum 1024", "$PWD/sum 1024"])
+def test_what_is_compiled_gets_the_arguments_of_its_run(tmp_path: Path, run: str) -> None:
+    source = "int main(int c, char **argv) { for (i = 0; i < atoi(argv[1]); i++) fsync(i); }"
+    (tmp_path / "sum.c").write_text(source)
+    (tmp_path / "job.sh").write_text(f"cc -O2 -o sum sum.c\n{run}\n")
+    found = features_of(read_program(tmp_path / "job.sh"))
+    runs = dict(zip(FEATURES, found, strict=True))["runs.sync"]
+    assert runs == pytest.approx(10, abs=0.01)
