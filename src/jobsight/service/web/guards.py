@@ -146,6 +146,8 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if scope["method"] == "HEAD" and not scope["path"].endswith("/events"):
+            scope = {**scope, "method": "GET"}  # the server, which has its own, leaves out the body
         status, started = [0], time.monotonic()
 
         async def noted(message: Message) -> None:

@@ -52,6 +52,13 @@ def test_without_a_token_nothing_of_a_job_is_shown(tmp_path: Path) -> None:
             assert "bob" not in answer.text and "slurm:grid:90" not in answer.text
 
 
+def test_heads_are_those_of_the_answers(bob: TestClient) -> None:
+    for path in ("/api/v1/jobs", "/ask", "/metrics"):
+        assert bob.head(path).status_code == 200, path
+    assert bob.head("/api/v1/jobs/4242").status_code == 404
+    assert bob.head("/api/v1/events").status_code == 405  # it has no end
+
+
 def test_a_user_sees_own_jobs_alone(tmp_path: Path) -> None:
     with client(site(tmp_path)) as asked:
         seen = asked.get("/api/v1/jobs?limit=500").json()["jobs"]
