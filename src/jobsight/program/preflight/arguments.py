@@ -304,7 +304,10 @@ def _by_options(
         spec = r"[\"']([\w|?-]+)([=:!+][^\"']*)?[\"']\s*=>"
         specs = re.findall(spec, block[0]) if block else []
         names = [f"--{one}" for some, _ in specs for one in some.split("|")]
-        names += [f"--no{one}" for some, kind in specs if kind == "!" for one in some.split("|")]
+        names += [
+            f"--no{dash}{one}"
+            for some, kind in specs if kind == "!" for one in some.split("|") for dash in ("", "-")
+        ]  # fmt: skip
         names = [] if "pass_through" in text or "<>" in text else names
     elif language == "r" and re.search(r"\b(?:OptionParser|ArgumentParser)\(", text):
         form = r"\b(?:make_option|add_option|add_argument)\(([^=]*?)(?:\w+\s*=|\))"
@@ -314,6 +317,8 @@ def _by_options(
         return _getopts(text, words) or _cases(text, words)
     for word in words if names else ():
         option = word.text.partition("=")[0].lower()
+        if option == "--":
+            break
         if re.match(r"--[a-z]", option) and not any(n.lower().startswith(option) for n in names):
             return word, f"the program has no option {option}"
     return None
@@ -334,7 +339,7 @@ def _cases(text: str, words: list[Word]) -> tuple[Word | None, str] | None:
             return None
         option = word.value or word.text
         taken = any(fnmatch.fnmatchcase(option, one) for one in known)
-        if re.match(r"--?[A-Za-z]", option) and not taken:
+        if re.match(r"--?[A-Za-z]", word.text) and not taken and " " not in option:
             return word, f"the script has no option {option[:40]}"
     return None
 

@@ -89,7 +89,7 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
     made = job.fed if isinstance(job.fed, frozenset) else frozenset[str]()
     for one in job.instances if job.fed is not True else ():
         for name, path in job.found(one):
-            if name not in made and _absent(path.rstrip("/"), job):
+            if name.partition("/")[0] not in made and _absent(path.rstrip("/"), job):
                 place = _item_place(one, name, one.setting("transfer_input_files"), job)
                 yield hit(place, f"{name} is not there: the job is held", near(path))
         name = one.known("input") or ""
@@ -154,7 +154,7 @@ def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
             counted = (queue.count or 1) > 1 and not _OWN.search(value)
             if (
                 value.startswith("/dev/")
-                or not value.strip('"')
+                or (name in back and not re.fullmatch(r"\"?\w[^/]*\.\w+\"?", value))
                 or _OWN.search(value)
                 or (of_item and not counted)
                 or re.search(r"\$\$\(|\$(?:CHOICE|RANDOM)", value, re.I)
@@ -225,10 +225,14 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
 
 def _by_old_path(job: CondorJob, one: Instance, listed: list[str]) -> Iterator[Hit]:
     """Inputs that the script reads under an absolute path, which is not where it runs."""
-    script = job.script(one)
+    script = None if job.contained(one) else job.script(one)
     for name in listed if script is not None else ():
         last = PurePosixPath(name).name
-        form = rf"(?m)^(?!\s*#).*?(?<![\w/}}.])(/(?:[\w.-]+/)+{re.escape(last)})(?![\w/.-])"
+        form = (
+            r"(?m)^(?!\s*#|.*\b(?:cp|mv|ln|rsync|tee)\b|.*>).*?(?<![\w/}.])"
+            rf"(/(?:home|users?|afs|nfs|project\w*|data\d*|work|gpfs|lustre)/(?:[\w.-]+/)*{re.escape(last)})"
+            r"(?![\w/.-])"
+        )
         for found in re.finditer(form, script.text if script else "") if last else ():
             if script is not None and not job.machine.exists(found[1]):
                 line = script.text.count("\n", 0, found.start(1)) + 1
@@ -287,7 +291,9 @@ def _left_behind(job: CondorJob) -> Iterator[Hit]:
             folder = inside[0][1] if inside[0] else ""
             message = f"{script.source.file} writes into {folder}/, which is not transferred back"
             place = one.setting("when_to_transfer_output", "should_transfer_files", "executable")
-            yield hit(place, message, f"transfer_output_files = {folder}")
+            shows = re.search(r"\b(?:print|printf|echo|cat|stdout)\b", script.text)  # in its output
+            yield hit(place, message, f"transfer_output_files = {folder}",
+                      severity="warning" if shows else None)  # fmt: skip
 
 
 _WRITES_MORE = frozenset({"split", "csplit", "find", "xargs", "unzip", "eval"})

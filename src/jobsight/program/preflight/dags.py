@@ -74,7 +74,9 @@ class DagJob:
         found = re.search(rf"(?im)^\s*{command}\s*=(.*)$", text or "")
         if found is None or "$" in found[1] or re.search(r"(?i)_remaps|initial_?dir", text or ""):
             return None
-        return {one.strip().strip('"') for one in found[1].split(",")} - {""}
+        names = (one.strip().strip('"').rstrip("/") for one in found[1].split(","))
+        back = command == "transfer_output_files"  # files come back without their folders
+        return {one.rpartition("/")[2] if back else one for one in names} - {""}
 
     def made_for(self, names: Sequence[str]) -> frozenset[str] | bool:
         """What nodes are given by those before them: names of files, or whether there may be some.

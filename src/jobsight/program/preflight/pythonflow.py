@@ -201,8 +201,9 @@ class Flow:
         if name in ("list", "tuple", "sorted", "reversed"):
             return self.data(first, around, deep + 1)
         content = self.contents.get(self.name(first, around, deep) or "")
-        if content is None:
+        if content is None or re.search(r"\b(?:next|readline|seek|islice)\(", self.text.text):
             return None
+        content = content.removeprefix("\ufeff")
         if name in ("json.load", "json.loads"):
             try:
                 return json.loads(content)

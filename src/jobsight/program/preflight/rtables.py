@@ -110,6 +110,7 @@ def _tables(
         own = re.escape(name)
         changed = re.search(
             rf"(?:names|colnames|setnames|setDT|within|attach)\(\s*{own}\b|(?<![\w.]){own}\[[^\n]*<-|:="
+            rf"|function\([^)]*(?<![\w.]){own}\b|for\s*\(\s*{own}\b"
             rf"|(?<![\w.]){own}\s*(?:%>%|\|>)\s*$|(?<![\w.]){own}\s*%<>%", text, re.M
         )  # fmt: skip
         again = len(re.findall(rf"(?<![\w.$]){own}\s*(?:<-|=(?!=))", text)) > 1
@@ -167,5 +168,8 @@ def _asked(name: str, text: str) -> Iterator[tuple[int, str]]:
     form = rf"([\w.]+)\s*~([^,]*),\s*(?:data\s*=\s*)?{own}\s*[,)]"
     for found in re.finditer(form, text):
         for one in re.findall(rf"{_NAME}(?!\s*\(|[\w.])", f"{found[1]} {found[2]}"):
-            if not re.search(rf"(?<![\w.$]){re.escape(one)}\s*(?:<-|=(?!=))", text) and one != ".":
+            own = (
+                rf"(?<![\w.$]){re.escape(one)}\s*(?:<-|=(?!=))|function\([^)]*\b{re.escape(one)}\b"
+            )
+            if not re.search(own, text) and one not in (".", "pi", "T", "F", "TRUE", "FALSE"):
                 yield found.start(), one

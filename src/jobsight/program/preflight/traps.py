@@ -131,7 +131,11 @@ def _filled_here(job: Job) -> Iterator[Hit]:
                 message = f"the shell fills in ${found[1]}, which nothing sets"
                 yield hit(line, message, "<<'EOF'", source=here)
                 break
-        for found in re.finditer(r"(?<!\\)\$[1-9]\b", here.text if r"\$1" in here.text else ""):
+        fields = name == "awk" or any(
+            re.search(r"\.awk[\"']?$", r.target.text) for r in command.redirects
+        )
+        mixed = fields and re.search(r"\\\$[0-9]", here.text)
+        for found in re.finditer(r"(?<!\\)\$[1-9]\b", here.text if mixed else ""):
             line = here.text.count("\n", 0, found.start()) + 1
             yield hit(line, f"the shell fills in {found[0]}", f"\\{found[0]}", source=here)
 
