@@ -56,15 +56,12 @@ def imported(
 def _misfits(job: Job) -> Iterator[Hit]:
     """Too many, too few or unknown arguments of a function, class or method of the same program."""
     for program, text in compiled_programs(job):
-        known = {
-            **_callables(text),
-            **{
-                name: own[1]
-                for name, (module, first, _) in imported(program, text, job).items()
-                for own in _callables(module).items()
-                if own[0] == first
-            },
-        }
+        others = imported(program, text, job)
+        theirs = {id(module): _callables(module) for module, _, _ in others.values()}
+        known = _callables(text) | {
+            name: theirs[id(module)][own]
+            for name, (module, own, _) in others.items() if own in theirs[id(module)]
+        }  # fmt: skip
         for name, call, around in text.calls:
             cls = next((one for one in reversed(around) if isinstance(one, ast.ClassDef)), None)
             if name.startswith("self.") and cls is not None and _plain(cls):

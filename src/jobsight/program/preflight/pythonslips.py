@@ -41,16 +41,17 @@ def _never_main(job: Job) -> Iterator[Hit]:
 def _nothing_returned(job: Job) -> Iterator[Hit]:
     """A function without ``return``, and methods that change a list in place."""
     for program, text in compiled_programs(job):
-        silent = {
-            name: (node, program.source) for name, node in _silent(text).items()
-        } | {
-            name: (_silent(module)[own], source)
-            for name, (module, own, source) in imported(program, text, job).items()
-            if own in _silent(module)
+        others = imported(program, text, job)
+        modules = {id(module): module for module, _, _ in others.values()}
+        quiet = {key: _silent(module) for key, module in modules.items()}
+        silent = {name: (node, program.source) for name, node in _silent(text).items()} | {
+            name: (quiet[id(module)][own], source)
+            for name, (module, own, source) in others.items() if own in quiet[id(module)]
         }  # fmt: skip
-        functions = {one.name: one for one, _ in text.nodes if isinstance(one, _Function)} | {
-            name: one for name, (module, own, _) in imported(program, text, job).items()
-            for one, _ in module.nodes if isinstance(one, _Function) and one.name == own
+        defined = {key: _functions(module) for key, module in modules.items()}
+        functions = _functions(text) | {
+            name: defined[id(module)][own]
+            for name, (module, own, _) in others.items() if own in defined[id(module)]
         }  # fmt: skip
         empty = {
             name: value for name, value in _last_values(text).items()
@@ -75,6 +76,10 @@ def _nothing_returned(job: Job) -> Iterator[Hit]:
             if (gives := silent.get(dotted(value.func))) is not None:
                 message = f"{gives[0].name}() gives nothing, and its result is used"
                 yield hit(gives[0], message, "return", source=gives[1])
+
+
+def _functions(text: PythonText) -> dict[str, _Function]:
+    return {one.name: one for one, _ in text.nodes if isinstance(one, _Function)}
 
 
 def _last_values(text: PythonText) -> dict[str, ast.expr]:
