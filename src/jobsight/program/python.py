@@ -23,6 +23,7 @@ from jobsight.program.pythonpaths import (
     running_in,
     writings,
 )
+from jobsight.program.pythonversions import leave_out_python_2
 
 __all__ = ["Import", "Opened", "PythonError", "PythonText", "catches", "dotted"]
 
@@ -85,7 +86,7 @@ def catches(node: ast.AST, around: tuple[ast.AST, ...], *errors: str) -> bool:
 
 
 class PythonText:
-    """A program; `tree` is None where it does not compile or is nested too deep."""
+    """A program as Python 3 runs it; `tree` is None where it does not compile or is too deep."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -97,6 +98,7 @@ class PythonText:
                 self.tree = ast.parse(text)
                 if not re.search(r"^\s*(?:%|!)", text, re.M):
                     compile(self.tree, "script", "exec", dont_inherit=True)
+                leave_out_python_2(self.tree)
         except SyntaxError as error:
             self.error = self._explained(error)
         except (RecursionError, MemoryError, ValueError, OverflowError):

@@ -114,6 +114,12 @@ def test_what_it_runs_is_followed() -> None:
         "if test -f a; then :; else if test -f b; then cat b; fi; fi\n",
         'if [ "z1" = "z1" ]; then echo yes; fi\nset x `date`; shift\necho $1\n',
         "python3 ask.py\n=== ask.py\nimport sys\nif sys.stdin.isatty():\n    input()\n",
+        "python3 old.py\n=== old.py\nimport sys\nPY2 = sys.version_info < (3,)\nif PY2:\n"
+        "    text = unicode\nelif sys.version_info[0] >= 3:\n    text = str\nelse:\n"
+        "    from itertools import izip\ndef read():\n    if not sys.version_info.major == 2:\n"
+        "        return input\n    return raw_input\nprint(text, read)\n",
+        "python3 late.py\n=== late.py\nfrom __future__ import annotations\nlast: Run = None\n"
+        "class Run:\n    pass\nprint(last)\n",
         "perl where.pl\n=== where.pl\nuse POSIX qw(getcwd);\nprint getcwd();\n",
     ],
 )

@@ -37,20 +37,25 @@ def _too_early(job: Job) -> Iterator[Hit]:
         later = {one.name: k for k, one in enumerate(text.tree.body)
                  if isinstance(one, ast.FunctionDef | ast.ClassDef)
                  and text.stores[one.name] == 1}  # fmt: skip
+        postponed = "from __future__ import annotations" in text.text
         for at, statement in enumerate(text.tree.body):
-            for one in _evaluated(statement):
+            for one in _evaluated(statement, postponed):
                 if isinstance(one, ast.Name) and later.get(one.id, -1) > at:
                     yield hit(one, f"{one.id} is defined further down", source=program.source)
 
 
-def _evaluated(statement: ast.AST) -> Iterator[ast.AST]:
-    """What a statement evaluates at once: without the bodies of functions, and of ``try``."""
+def _evaluated(statement: ast.AST, postponed: bool) -> Iterator[ast.AST]:
+    """What a statement evaluates at once: without the bodies of functions, and of ``try``.
+
+    `postponed`: without annotations too (PEP 563).
+    """
     waiting = [statement]
     while waiting:
         node = waiting.pop()
         if not isinstance(node, _SCOPES) and not isinstance(node, ast.Try | ast.If):
             yield node
-            waiting += ast.iter_child_nodes(node)
+            never = getattr(node, "annotation", None) if postponed else None
+            waiting += (one for one in ast.iter_child_nodes(node) if one is not never)
 
 
 def _unbound(function: _Function) -> Iterator[ast.Name]:
