@@ -15,7 +15,7 @@ from jobsight.program.preflight.arguments import given_words, parsed
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.shell.model import Program
 
-__all__ = ["Flow"]
+__all__ = ["Flow", "Rows"]
 
 _Around = tuple[ast.AST, ...]
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp,
