@@ -121,6 +121,14 @@ def test_what_it_runs_is_followed() -> None:
         "python3 late.py\n=== late.py\nfrom __future__ import annotations\nlast: Run = None\n"
         "class Run:\n    pass\nprint(last)\n",
         "perl where.pl\n=== where.pl\nuse POSIX qw(getcwd);\nprint getcwd();\n",
+        "set -u\nexec {log}> log.txt\nexec {P[1]}>&-\necho 1 >&$log\n",
+        "python3 a.py\n=== a.py\nimport json\n"
+        "print([json.loads(x) for x in open('a.json').read().split()])\n"
+        "=== a.json\n{}\n[]\n",
+        "python3 a.py\n=== a.py\nimport configparser\n"
+        "configparser.ConfigParser(allow_no_value=True).read('a.ini')\n=== a.ini\n[a]\nfast\n",
+        "gcc -o a a.c\n./a a.cfg\n=== a.c\nint main(void) {}\n=== a.cfg\nn = 1\n",
+        ". /etc/profile.d/no-modules.sh\nsource /usr/share/no-lmod/init/bash\n",
     ],
 )
 def test_sound_scripts_have_no_errors(body: str) -> None:

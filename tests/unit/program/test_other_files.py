@@ -115,6 +115,30 @@ def test_a_node_of_a_dag_gets_what_those_before_it_make(
     assert found(links + _DAG.replace("{back}", back), "d.dag") == expected
 
 
+def test_a_node_in_the_folder_of_its_dag_makes_what_it_lists() -> None:
+    text = "JOB a a.sub\n=== a.sub\nexecutable = a.sh\ntransfer_output_files = x.txt\n"
+    text += "output = a.out\nerror = a.err\nlog = a.log\nrequest_memory = 64MB\nqueue\n"
+    text += "=== a.sh\n#!/bin/sh\nseq 9 > x.txt\n"
+    assert found(text, "d.dag") == []
+    text = text.replace("a.log", "logs/a.log")
+    assert found(text, "e.dag") == [("a.sub", 5, "JS413")]
+    assert found(f"SCRIPT PRE a /bin/mkdir -p logs\n{text}", "f.dag") == []
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("$1", True), ('$(basename "$1")', False)])
+def test_a_transferred_file_loses_its_folder(name: str, wrong: bool) -> None:
+    text = f"executable = a.sh\narguments = in/a.txt\ntransfer_input_files = in/a.txt\n{CONDOR}"
+    codes = [code for *_, code in found(f"{text}=== a.sh\ncat {name}\n=== in/a.txt\n1\n", "a.sub")]
+    assert ("JS412" in codes) == wrong
+
+
+def test_macros_of_a_list_are_filled_in_before_it_is_split() -> None:
+    text = "months = 01 02\nexecutable = /bin/cat\ntransfer_executable = false\n"
+    text += "transfer_input_files = $(m).txt\narguments = $(m).txt\n"
+    text += CONDOR.replace("queue\n", "queue m in $(months)\n") + "=== 01.txt\n1\n=== 02.txt\n1\n"
+    assert "JS403" not in {code for *_, code in found(text, "a.sub")}
+
+
 def test_what_a_submit_file_gives_its_executable() -> None:
     script = '#!/bin/bash\nset -eu\necho "$MODE"\ncat in/a.txt\n'
     text = "executable = run.sh\nenvironment = \"MODE='a b' N=1\"\npreserve_relative_paths = true\n"

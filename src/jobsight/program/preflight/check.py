@@ -205,7 +205,7 @@ class Checker:
         for node, path in job.submit_files():
             text = job.machine.text(path)
             if text is not None:
-                folder = os.path.join(job.folder, node.folder)  # noqa: PTH118
+                folder = os.path.normpath(os.path.join(job.folder, node.folder))  # noqa: PTH118
                 one = CondorJob(text, path, folder, job.machine, self.site, in_dag=True)
                 users = [name for name, other in job.dag.nodes.items() if other.file == node.file]
                 one.forgiven = any(name in forgiven for name in users)

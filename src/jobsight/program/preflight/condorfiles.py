@@ -211,9 +211,9 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
             ):
                 continue
             if name.partition("/")[0] not in there and not job.machine.is_folder(path):
-                if PurePosixPath(name).name in there:
-                    last = PurePosixPath(name).name
-                    yield hit(one.setting("arguments"), f"the job finds {name} as {last}", last)
+                if (last := PurePosixPath(name).name) in there:
+                    if not _takes_last_part(job.script(one)):
+                        yield hit(one.setting("arguments"), f"the job finds {name} as {last}", last)
                     continue
                 setting = one.setting("transfer_input_files", "arguments")
                 yield hit(
@@ -221,6 +221,12 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
                     f"{name} is named in arguments and not transferred",
                     f"transfer_input_files = {', '.join([*listed, name])[:100]}",
                 )
+
+
+def _takes_last_part(script: Job | None) -> bool:
+    """Whether a script may leave out the folders of the names that it is given."""
+    text = f"{script.text}\n{script.program_texts}" if script is not None else ""
+    return re.search(r"basename|##\*/|\.name\b|\bsplit\(", text) is not None
 
 
 def _by_old_path(job: CondorJob, one: Instance, listed: list[str]) -> Iterator[Hit]:
@@ -330,6 +336,8 @@ def _written_by(script: Job) -> list[str] | None:
 )
 def _log_folders(job: CondorJob) -> Iterator[Hit]:
     """HTCondor does not make it: the job is held. With transfers HTCondor 23 makes it."""
+    if job.forgiven or job.fed is True:  # a script or node of its DAG may
+        return
     for one in job.instances:
         start = job.start(one)
         if start is not None and start != job.folder and _absent(start, job):

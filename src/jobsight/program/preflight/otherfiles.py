@@ -246,14 +246,20 @@ def _data_files(job: Job) -> Iterator[Hit]:
             if (
                 wrong is not None
                 and content is not None
-                and (text is None or _reads(text.text, path))
+                and _reads(text.text if text else None, path)
             ):
                 source = made or Source(os.path.relpath(job.machine.real(path)), content)
                 yield hit(wrong[0], f"{PurePosixPath(path).name}: {wrong[1]}", source=source)
 
 
-def _reads(text: str, path: str) -> bool:
-    kind = {"json": r"json\.loads?\b|read_json", "toml": r"toml\w*\.loads?\b",
+def _reads(text: str | None, path: str) -> bool:
+    """Whether a program reads it by the usual parser; `text` is None if it is not in Python."""
+    if text is None:  # every program has its own .ini
+        return not path.endswith((".ini", ".cfg"))
+    if re.search(r"\blines=True|allow_no_value|read_string|strict=|_prefixes=|delimiters=", text):
+        return False  # lines of JSON, or what this parser takes and the usual one does not
+    whole = r"json\.load\(|json\.loads\((?:(?! for ).)*\bread(?:_text|_bytes)?\(|read_json"
+    kind = {"json": whole, "toml": r"toml\w*\.loads?\b",
             **dict.fromkeys(("ini", "cfg"), "ConfigParser")}  # fmt: skip
     return bool(re.search(kind.get(path.rpartition(".")[2], r"yaml\.\w*load|YAML\("), text))
 

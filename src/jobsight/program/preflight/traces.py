@@ -148,7 +148,7 @@ def absent(path: str | None, trace: Trace, job: Job, *, program: bool = False) -
         return False
     if path.startswith((f"{job.folder}/", f"{job.source.folder}/")):
         return True
-    elsewhere = ("/dev/", "/proc/", "/sys/", "/tmp/", "/var/tmp/")  # noqa: S108
+    elsewhere = ("/dev/", "/etc/", "/proc/", "/sys/", "/tmp/", "/usr/share/", "/var/tmp/")  # noqa: S108
     return not path.startswith(elsewhere) and job.machine.visible(path)
 
 

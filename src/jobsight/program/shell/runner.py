@@ -276,9 +276,9 @@ class Runner:
     def effects(self, command: Command) -> None:
         """What a builtin changes for the commands that follow."""
         state, name, words = self.state, command.name, command.arguments
-        if any(one.name == "exec" for one in command.launchers) and not self.context.get(
-            "conditional"
-        ):
+        opens = re.match(r"\{\w+(?:\[.*\])?\}$", command.words[0].text if command.words else "")
+        replaced = not opens and any(one.name == "exec" for one in command.launchers)
+        if replaced and not self.context.get("conditional"):
             inner = self.context.get("background") or self.calling
             self.ended, self.left_by = True, "" if inner else "exec"
         if name in ("cd", "pushd"):

@@ -39,7 +39,7 @@ _DECLARES = frozenset(wordlist(
 """Parts of a declaration that name the variables they set."""
 _SETS = re.compile(
     r"\b([A-Za-z_]\w*)\+?=|\b(?:for|select|read(?: -\w+)*|local|declare|mapfile(?: -\w+)*) (\w+)"
-    r"|\+\+([A-Za-z_]\w*)"
+    r"|\+\+([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}[<>]"
 )
 
 
@@ -69,9 +69,7 @@ class _Walker(Runner):
             self.walk.complete = False
             return
         self.walk.sources.append(self.source)
-        self.walk.assigned |= {
-            one[1] or one[2] or one[3] for one in _SETS.finditer(self.source.text)
-        }
+        self.walk.assigned |= {one[one.lastindex or 0] for one in _SETS.finditer(self.source.text)}
         root = syntax_tree("bash", self.source.text.encode("utf-8", "replace"))
         self.statements(root.children)
 

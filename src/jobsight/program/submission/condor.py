@@ -262,6 +262,8 @@ def _items(
         return None if items is None else items[slice(first, last, step or None)], file
     if not how:
         return None, None
+    if how == "in":
+        rest = expanded(rest, reading.commands)
     if how == "matching":
         return None, rest or "*"
     if rest.startswith("("):
