@@ -15,9 +15,11 @@ from pathlib import Path
 
 import pytest
 from tests.testbed import SlurmCluster
+from tests.testbed.namespace import until
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app
+from jobsight.documents import parse_key
 from jobsight.store import open_store
 
 pytestmark = pytest.mark.slow
@@ -78,6 +80,17 @@ class Site:
             self.cluster.wait(job)
         return jobs
 
+    def collect(self, jobs: list[str]) -> None:
+        """Look at the cluster until the store has the scripts of jobs: a look fetches some."""
+
+        def known() -> bool:
+            self.said("collect", "--slurm", "--once", "--store", self.url)
+            with open_store(self.url) as store:
+                found = {parse_key(one.id).job for one in store.scan() if one.submission.script}
+            return found >= set(jobs)
+
+        until(known, "the scripts of the jobs")
+
     def bound(self, *names: str, model: Path | None = None) -> list[str]:
         """The classes of programs or jobs, the answers of jobs saved."""
         options = ["--json", *([] if model is None else ["--model", str(model)])]
@@ -116,7 +129,7 @@ def test_what_a_site_measures_corrects_what_is_said_of_its_jobs(site: Site, tmp_
     said = site.bound(*programs[:-1])
     assert "waiting" not in said, said
     jobs = site.run(programs[:-1])
-    site.said("collect", "--slurm", "--once", "--store", site.url)
+    site.collect(jobs)
     site.bound(*jobs)
     before = site.right()
     site.said(
