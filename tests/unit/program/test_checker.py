@@ -129,6 +129,10 @@ def test_what_it_runs_is_followed() -> None:
         "configparser.ConfigParser(allow_no_value=True).read('a.ini')\n=== a.ini\n[a]\nfast\n",
         "gcc -o a a.c\n./a a.cfg\n=== a.c\nint main(void) {}\n=== a.cfg\nn = 1\n",
         ". /etc/profile.d/no-modules.sh\nsource /usr/share/no-lmod/init/bash\n",
+        "#SBATCH --tasks-per-node=2\nsrun hostname\n",
+        "#SBATCH --array=1-3\n#SBATCH --output=%a.out\nfit $SLURM_ARRAY_TASK_ID --out=fits -n 5\n"
+        "fit $SLURM_ARRAY_TASK_ID --outdir fits\n",
+        "echo done | mail -s done me\ncython a.pyx\nlfortran a.f90\nusleep 5\n",
     ],
 )
 def test_sound_scripts_have_no_errors(body: str) -> None:
@@ -283,6 +287,13 @@ def test_hostile_texts_are_bounded(text: str) -> None:
         assert len(checked(text).findings) < 1000
     except SourceError as error:
         assert "nested too deep" in str(error)
+
+
+def test_what_is_held_and_released_is_tried_again() -> None:
+    policy = "max_retries = 3\non_exit_hold = ExitCode != 0\nperiodic_release = NumJobStarts < 5\n"
+    text = f"executable = /bin/true\nrequest_memory = 1GB\nlog = a.log\n{policy}queue\n"
+    written(Path(), "job.sub", text)
+    assert [one.code for one in Checker().check("job.sub").findings if one.code == "JS408"] == []
 
 
 def test_the_executable_is_checked_where_it_will_run() -> None:

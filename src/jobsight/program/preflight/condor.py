@@ -150,7 +150,8 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
                 "on_exit_remove = ExitCode == 0 || NumJobCompletions > 3",
             )
         hold = re.sub(r"\s", "", one.value("on_exit_hold") or "").lower()
-        if "max_retries" in given and re.search(r"exitcode(?:!=|=!=|>)0|^\(?true", hold):
+        kept = "max_retries" in given and "periodic_release" not in given
+        if kept and re.search(r"exitcode(?:!=|=!=|>)0|^\(?true", hold):
             yield hit(
                 given["max_retries"],
                 "on_exit_hold holds each failure before it is tried again",

@@ -179,6 +179,10 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
                 or use.word.is_glob
             ):
                 continue
+            if not PurePosixPath(use.word.text).suffix and all(
+                one.target is not use.word for one in command.redirects
+            ):
+                continue  # an option may name a folder
             appended = any(
                 one.target is use.word and ">>" in one.operator for one in command.redirects
             )

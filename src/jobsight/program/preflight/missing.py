@@ -34,7 +34,7 @@ _KEYWORDS = wordlist("else elif then done esac")
 _CLUSTER = re.compile(
     r"s(?:run|batch|cancel|queue|info|acct|stat|alloc|bcast|attach)|scontrol|condor_\w+|mpi\w+|module|ml|"
     r"nvidia-smi|apptainer|singularity|conda|mamba|micromamba|spack|R|Rscript|julia|matlab|octave|lmod|"
-    r"python[\d.]*|pip[\d.]*|nvcc|ifort|icc|icpc|ibrun|aprun|jsrun|lfs|sacctmgr|java|perl|docker|podman"
+    r"python[\d.]*|pip[\d.]*|nvcc|ifort|icc|icpc|ibrun|aprun|jsrun|lfs|sacctmgr|javac?|perl|docker|podman"
 )
 
 
@@ -204,10 +204,14 @@ def _commands_known(job: Job) -> Iterator[Hit]:
 
 
 def _misspelt(name: str) -> str | None:
-    """The common command that a name is one slip away from."""
+    """The common command that a name is one slip away from.
+
+    A name that begins otherwise is another command: mail and tail, gmake, cython, usleep.
+    """
     if _CLUSTER.fullmatch(name) or len(name) < 4:
         return None
-    return next((one for one in _COMMON if len(one) > 3 and one_slip(name, one)), None)
+    near = (one for one in _COMMON if one[0] == name[0] or set(one[:2]) == set(name[:2]))
+    return next((one for one in near if len(one) > 3 and one_slip(name, one)), None)
 
 
 def one_slip(name: str, other: str) -> bool:

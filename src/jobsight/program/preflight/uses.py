@@ -162,7 +162,7 @@ def uses_of(command: Command) -> Iterator[Use]:
         )
     else:
         for at, word in enumerate(command.arguments):
-            option = re.fullmatch(r"(-o|--?out\S*|-O)(?:=(.*))?", word.text)
+            option = re.fullmatch(r"(-o|--?out[^\s=]*|-O)(?:=(.*))?", word.text)
             if option and option[2]:
                 yield Use("write", word._replace(value=option[2] if word.value else None))
             elif option and at + 1 < len(command.arguments):

@@ -47,6 +47,7 @@ OPTIONS, _SHORT = _table()
 _RENAMED = {"workdir": "chdir", "walltime": "time", "queue": "partition", "memory": "mem",
             "cpus": "cpus-per-task", "cores": "cpus-per-task", "gpu": "gpus", "name": "job-name",
             "email": "mail-user", "project": "account", "tasks": "ntasks"}  # fmt: skip
+_SYNONYMS = {"tasks-per-node": "ntasks-per-node"}
 _VARIABLES = {
     "SBATCH_ARRAY_INX": "array", "SBATCH_TIMELIMIT": "time", "SBATCH_MEM_PER_NODE": "mem",
     **{f"SBATCH_{name.upper().replace('-', '_')}": name for name in wordlist(
@@ -155,6 +156,7 @@ def _split(word: str, place: Place, problems: list[Problem]) -> tuple[str | None
             problems.append(Problem(place, "unknown", f"-{word[1]} is not an option of sbatch"))
         return name, word[2:] or None
     given, equals, value = word[2:].partition("=")
+    given = _SYNONYMS.get(given, given)
     name = given if given in OPTIONS else None
     if name is None:
         longer = [one for one in OPTIONS if one.startswith(given)]
