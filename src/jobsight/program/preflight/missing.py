@@ -210,7 +210,7 @@ def _misspelt(name: str) -> str | None:
     """
     if _CLUSTER.fullmatch(name) or len(name) < 4:
         return None
-    near = (one for one in _COMMON if one[0] == name[0] or set(one[:2]) == set(name[:2]))
+    near = (one for one in _COMMON if one[:1] == name[:1] or set(one[:2]) == set(name[:2]))
     return next((one for one in near if len(one) > 3 and one_slip(name, one)), None)
 
 
