@@ -24,7 +24,8 @@ def first_recorded(history: History) -> Ints:
     after the first has left the queue (005, 009): an access point that was set up anew counts its
     clusters from 1 again. Logs that do not name their access point may come from different ones, so
     their jobs are different jobs. Which comes first rests on the first rows alone (of one moment:
-    the lower log), so that cutting the logs off does not change it.
+    the lower log), so that cutting the logs off does not change it but for a decision of that very
+    moment, which sees its own log alone.
     """
     alone = np.arange(len(history.jobs), dtype=np.int64)
     if history.logs < 2:
