@@ -207,7 +207,7 @@ class Checker:
             if text is not None:
                 folder = os.path.normpath(os.path.join(job.folder, node.folder))  # noqa: PTH118
                 one = CondorJob(text, path, folder, job.machine, self.site, in_dag=True)
-                users = [name for name, other in job.dag.nodes.items() if other.file == node.file]
+                users = job.users[node.file]
                 one.forgiven = any(name in forgiven for name in users)
                 one.fed = job.made_for(users)
                 yield from self._of_submit(one, os.path.relpath(path))

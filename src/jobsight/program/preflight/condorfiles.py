@@ -232,15 +232,17 @@ def _takes_last_part(script: Job | None) -> bool:
 def _by_old_path(job: CondorJob, one: Instance, listed: list[str]) -> Iterator[Hit]:
     """Inputs that the script reads under an absolute path, which is not where it runs."""
     script = None if job.contained(one) else job.script(one)
-    for name in listed if script is not None else ():
+    if script is None:
+        return
+    for name in listed:
         last = PurePosixPath(name).name
         form = (
             r"(?m)^(?!\s*#|.*\b(?:cp|mv|ln|rsync|tee)\b|.*>).*?(?<![\w/}.])"
             rf"(/(?:home|users?|afs|nfs|project\w*|data\d*|work|gpfs|lustre)/(?:[\w.-]+/)*{re.escape(last)})"
             r"(?![\w/.-])"
         )
-        for found in re.finditer(form, script.text if script else "") if last else ():
-            if script is not None and not job.machine.exists(found[1]):
+        for found in re.finditer(form, script.text) if last else ():
+            if not job.machine.exists(found[1]):
                 line = script.text.count("\n", 0, found.start(1)) + 1
                 message = f"{found[1]} is not where the job runs: it finds {last} in its folder"
                 yield hit(line, message, last, source=script.source)

@@ -53,15 +53,27 @@ class DagJob:
         lost = self.dag.nodes.keys() if self.dag.problems else ()  # links may be among them
         return frozenset(after | own | last | set(lost))
 
-    def ancestors(self, name: str) -> set[str]:
-        """The nodes that end before a node begins."""
-        parents: dict[str, list[str]] = {}
+    @cached_property
+    def users(self) -> dict[str | None, list[str]]:
+        """The nodes of each submit file, by its name."""
+        found: dict[str | None, list[str]] = {}
+        for name, node in self.dag.nodes.items():
+            found.setdefault(node.file, []).append(name)
+        return found
+
+    @cached_property
+    def _parents(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
         for parent, some in self.dag.children.items():
             for child, _ in some:
-                parents.setdefault(child, []).append(parent)
+                found.setdefault(child, []).append(parent)
+        return found
+
+    def ancestors(self, name: str) -> set[str]:
+        """The nodes that end before a node begins."""
         found, waiting = set[str](), [name]
         while waiting:
-            more = set(parents.get(waiting.pop(), ())) - found
+            more = set(self._parents.get(waiting.pop(), ())) - found
             found |= more
             waiting += more
         return found
@@ -86,10 +98,11 @@ class DagJob:
         if not any(name in self.followers for name in names):
             return False
         odd = self.dag.scripts or self.dag.problems or self.dag.included or len(names) != 1
-        back = [self.listed(one, "transfer_output_files") for one in self.ancestors(names[0])]
+        before = self.ancestors(names[0])
+        back = [self.listed(one, "transfer_output_files") for one in before]
         if odd or not back or None in back:
             return True
-        printed = [self.listed(one, "output") or set() for one in self.ancestors(names[0])]
+        printed = [self.listed(one, "output") or set() for one in before]
         return frozenset().union(*(one or () for one in (*back, *printed)))
 
     def submit_files(self) -> Iterator[tuple[DagNode, str]]:

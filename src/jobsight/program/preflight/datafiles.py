@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.pythonflow import Flow
-from jobsight.program.preflight.traces import path_of, trace_of
+from jobsight.program.preflight.traces import made_before, path_of
 from jobsight.program.python import PythonText, catches, dotted
 from jobsight.program.shell.model import Program, Word
 from jobsight.program.submission.job import Place
@@ -30,7 +30,7 @@ _DATA = r"\.(?:csv|tsv|txt|dat|json)$"
 )
 def _expected(job: Job) -> Iterator[Hit]:
     """Keys of JSON, columns of CSV, numbers in what is its header; of the only file of its kind."""
-    made = {id(one): set(trace.made) for one, trace in trace_of(job) if id(one) in job.program_of}
+    made = made_before(job)
     for program, text in job.pythons:
         if text.tree is None or program.source is None or program.imported:
             continue

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from jobsight.program.preflight.arguments import given_words
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.traces import path_of, trace_of
+from jobsight.program.preflight.traces import made_before, path_of
 from jobsight.program.shell.model import Program, Source, Word
 from jobsight.program.submission.job import Place
 
@@ -137,7 +137,7 @@ def _tables(
 )
 def _columns(job: Job) -> Iterator[Hit]:
     """``d$x``, ``d[["x"]]``, ``merge(by.x = "x")`` and formulas, of tables that are here."""
-    made = {id(one): set(trace.made) for one, trace in trace_of(job) if id(one) in job.program_of}
+    made = made_before(job)
     for program, source in _programs(job) if not job.blind else ():
         text = with_arguments(source.text, given_words(program))
         for name, value in re.findall(r"(?m)^(\w+)\s*(?:<-|=)\s*([\"'][^\"'\n]+[\"'])\s*$", text):

@@ -15,7 +15,7 @@ from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Program, Word
 from jobsight.program.shell.programs import COMPILERS
 
-__all__ = ["Trace", "absent", "near", "path_of", "said", "siblings", "trace_of"]
+__all__ = ["Trace", "absent", "made_before", "near", "path_of", "said", "siblings", "trace_of"]
 
 
 @dataclass
@@ -78,6 +78,11 @@ def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
         for word in taken_away(command):
             if (path := path_of(word, command.folder, job)) is not None:
                 trace.gone.add(path)
+
+
+def made_before(job: Job) -> dict[int, set[str]]:
+    """Paths written before each command that runs a program, by the `id` of the command."""
+    return {id(one): set(trace.made) for one, trace in trace_of(job) if id(one) in job.program_of}
 
 
 def _each(word: Word, command: Command) -> Iterator[Word]:

@@ -6,9 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property
 from typing import Any
-from weakref import proxy
 
 import numpy as np
 import polars as pl
@@ -19,6 +18,7 @@ from jobsight.documents import State
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import KEYS, key_hashes
 from jobsight.questions.fail.decisions import KINDS, ends_of
+from jobsight.remembering import remembered
 from jobsight.text import counted, printable
 
 __all__ = ["KEYS_LIKE", "LAST", "Advice", "Counted", "Ends", "Finding", "advise", "findings"]
@@ -146,7 +146,7 @@ class Ends:
             hashes = key_hashes(table, KEYS[key])
             order = np.argsort(hashes, kind="stable")
             self._rows[key] = order, hashes[order]
-        self._of = lru_cache(maxsize=4096)(partial(Ends._counted, proxy(self)))
+        self._of = remembered(self._counted, 4096)
 
     def __len__(self) -> int:
         return len(self._table)

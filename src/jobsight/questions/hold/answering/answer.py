@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
-from weakref import proxy
 
 import numpy as np
 import polars as pl
@@ -46,6 +45,7 @@ from jobsight.questions.hold.answering.verdict import (
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.settings import HoldSettings, require_answerable
+from jobsight.remembering import remembered
 from jobsight.settings import Costs
 from jobsight.text import printable
 
@@ -184,7 +184,7 @@ class Answerer:
         self._predictor = (
             None if model is None else Predictor(model, table, self._labels, self._index.evidence)
         )
-        self._scale_of = lru_cache(maxsize=64)(partial(Answerer._scale_at, proxy(self)))
+        self._scale_of = remembered(self._scale_at, 64)
 
     def held(self, moment: int, jobs: NDArray[np.integer] | None = None) -> pl.DataFrame:
         """The jobs held at `moment` (µs), all or those of the job numbers given.

@@ -7,9 +7,6 @@ say of an earlier release is worked out once, so the weights as of a moment take
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
-from weakref import proxy
-
 import numpy as np
 import polars as pl
 
@@ -25,6 +22,7 @@ from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.answering.verdict import Chance
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.evidence import Evidence
+from jobsight.remembering import remembered
 
 __all__ = ["Predictor", "delays_of"]
 
@@ -67,7 +65,7 @@ class Predictor:
         taught = np.isin(fingerprints(known, model.question.key), model.seen)
         self._known = known.filter(pl.Series(~taught))
         self._said: Floats | None = None
-        self._weights = lru_cache(maxsize=64)(partial(Predictor._weights_at, proxy(self)))
+        self._weights = remembered(self._weights_at, 64)
 
     def chances(self, asked: pl.DataFrame) -> tuple[list[list[Chance]], list[str]]:
         """The chances of each job, releasing now first, and hashes of what the model read.
