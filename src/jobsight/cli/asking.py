@@ -116,7 +116,9 @@ def open_desk(
     if named is not None:
         opened = open_model(model_folder(named, settings, question.name), question)
     ready = ready_for(inputs, settings, question)
-    everything = ready.tables.jobs if ready else read_for(question, inputs, settings)[0]
+    everything = (
+        ready.tables.jobs if ready else read_for(question, inputs, settings, hashed=False)[0]
+    )
     live = any(map(are_documents, inputs))
     moment, when = _moment(everything, given, live=live)
     known = everything if moment > last_recorded(everything) else everything.as_of(moment)

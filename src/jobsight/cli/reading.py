@@ -26,7 +26,7 @@ from jobsight.files import Kind
 from jobsight.history.eventtables import event_table, joined_tables
 from jobsight.history.readreport import ReadReport
 from jobsight.history.timelines import History
-from jobsight.learning.keptentries import KeptEntries
+from jobsight.learning.kepttables import kept_events
 from jobsight.learning.manifest import Source
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.reading import (
@@ -171,7 +171,7 @@ def _read_store(text: str, settings: Settings, progress: Progress) -> Reading:
         def shown(documents: Iterable[JobDocument]) -> Iterable[JobDocument]:
             return DocumentStream(documents, progress, 0, hashed=False, prefix="htcondor:")
 
-        found = KeptEntries.of(store, shown)
+        found = kept_events(store, shown)
         # Nobody asks how many jobs or events of which kind a table has that is not a source.
         report = ReadReport(files=1, events=len(found.table))
         return Reading(found.table, report, [], [store.url], len(found.shortened))
@@ -261,10 +261,13 @@ def read_for(
     inputs: list[str],
     settings: Settings,
     seen: Callable[[JobDocument], None] | None = None,
+    *,
+    hashed: bool = True,
 ) -> tuple[Any, ReadReport, list[Source]]:
     """What a question is asked of, read from logs, stores, snapshots and files of importers.
 
-    `seen` is called with each document, where the question is asked of jobs.
+    `seen` is called with each document, where the question is asked of jobs; unless `hashed`, these
+    are read without sources.
 
     Raises:
         SourceError: there is nothing in it; errors as of `read_history` and `job_table`.
@@ -280,7 +283,7 @@ def read_for(
         report.bytes = sum(len(one.text) for one in found)
         return found, report, sources
     with progress_bar("reading", reads_logs=bool(_logs(inputs))) as progress:
-        reading = job_table(inputs, settings, progress, seen=seen)
+        reading = job_table(inputs, settings, progress, hashed=hashed, seen=seen)
     table = reading.jobs.table
     tell_unread(reading.unreadable, len(table))
     if not len(table):

@@ -81,18 +81,22 @@ def job_table(
         inputs: what to read; ``-`` and pipes are event logs.
         settings: of the store, of time zones, and the names of access point and cluster.
         progress: is called with how much was read, and of how much (0: unknown).
-        hashed: False: without `sources`.
+        hashed: False: without `sources`, and of one store only what changed since the last call.
         seen: is called with each document.
 
     Raises:
         SourceError: a file cannot be read or is of no known format; `StoreError`: a store cannot.
         UsageError: nothing names the cluster of a file.
     """
-    from jobsight.history.events import read_events
     from jobsight.history.jobtable import JobTable
-    from jobsight.history.timelines import History
 
     stores = [one for one in inputs if not is_pipe(one) and are_documents(one)]
+    if (
+        stores == [*inputs]
+        and len(stores) == 1
+        and not (hashed or seen or Path(stores[0]).is_dir())
+    ):
+        return JobReading(_of_store(stores[0], settings, progress), [], [], 0)
     files = [one for one in inputs if one not in stores]
     imports = {one: _import(one, settings, progress) for one in files if not is_pipe(one)}
     logs = [one for one in files if one not in imports or _is_log(imports[one])]
@@ -100,6 +104,9 @@ def job_table(
     sources: list[Source] = []
     history, unreadable = None, []
     if logs:
+        from jobsight.history.events import read_events  # stores do without the compiled reader
+        from jobsight.history.timelines import History
+
         log = read_events(
             logs,
             access_point=settings.access_point,
@@ -115,6 +122,18 @@ def job_table(
     sources += [Source.of(path) for path in sorted(paths)]
     unreadable = [*unreadable, *(line for one in reads for line in one.report.unreadable)]
     return JobReading(jobs, sources, unreadable, sum(one.report.bad for one in reads))
+
+
+def _of_store(text: str, settings: Settings, progress: Progress) -> JobTable:
+    """The job table of a store, of which only documents are read that changed since last time."""
+    from jobsight.learning.kepttables import kept_jobs
+
+    with open_stored(text, settings) as store:
+
+        def shown(documents: Iterable[JobDocument]) -> Iterable[JobDocument]:
+            return DocumentStream(documents, progress, hashed=False)
+
+        return kept_jobs(store, shown)
 
 
 def programs(
