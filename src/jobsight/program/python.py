@@ -88,8 +88,10 @@ def catches(node: ast.AST, around: tuple[ast.AST, ...], *errors: str) -> bool:
 class PythonText:
     """A program as Python 3 runs it; `tree` is None where it does not compile or is too deep."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, path: str | None = None) -> None:
+        """A text, of the file at a path where it is of one."""
         self.text = text
+        self.path = path
         self.tree: ast.Module | None = None
         self.error: PythonError | None = None
         try:
@@ -271,7 +273,9 @@ class PythonText:
     @cached_property
     def opened(self) -> list[Opened]:
         """Files that are opened or written by names that are known."""
-        return list(opened_in(self.calls, self.values, running_in(self.calls, self.stores)))
+        own = {} if self.path is None else {"__file__": ast.Constant(self.path)}
+        values = {**self.values, **own}
+        return list(opened_in(self.calls, values, running_in(self.calls, self.stores)))
 
     @cached_property
     def opened_arguments(self) -> list[int]:

@@ -64,7 +64,7 @@ def dotted(node: ast.AST) -> str:
 
 def path_in(node: ast.AST | None, values: Mapping[str, ast.expr], deep: int = 0) -> str | None:
     """The path that an expression is; None: it is none, or unknown from its beginning."""
-    if deep > 6 or node is None:
+    if deep > 10 or node is None:
         return None
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
@@ -76,6 +76,17 @@ def path_in(node: ast.AST | None, values: Mapping[str, ast.expr], deep: int = 0)
         texts = [path_in(one, values, deep + 1) for one in inner]
         known = "".join("{}" if one is None else one for one in texts)
         return known if texts[:1] != [None] else None
+    upper = isinstance(node, ast.Attribute) and node.attr == "parent"
+    if upper or (isinstance(node, ast.Call) and dotted(node.func) == "os.path.dirname"):
+        inside = node.value if isinstance(node, ast.Attribute) else next(iter(node.args), None)  # type: ignore[attr-defined]
+        below = path_in(inside, values, deep + 1)
+        return below.rpartition("/")[0] or None if below else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        called = node.func.attr
+        if called in ("resolve", "absolute") and not node.args:
+            return path_in(node.func.value, values, deep + 1)
+        if called in ("abspath", "realpath") and len(node.args) == 1:
+            return path_in(node.args[0], values, deep + 1)
     if isinstance(node, ast.Call) and dotted(node.func) in (
         "Path", "pathlib.Path", "os.path.join", "str"
     ):  # fmt: skip

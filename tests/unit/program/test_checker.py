@@ -132,6 +132,7 @@ def test_what_it_runs_is_followed() -> None:
         "#SBATCH --tasks-per-node=2\nsrun hostname\n",
         "#SBATCH --array=1-3\n#SBATCH --output=%a.out\nfit $SLURM_ARRAY_TASK_ID --out=fits -n 5\n"
         "fit $SLURM_ARRAY_TASK_ID --outdir fits\n",
+        "#  sbatch --dependency=afterok:1 next.sh\n",
         "echo done | mail -s done me\ncython a.pyx\nlfortran a.f90\nusleep 5\n",
     ],
 )
@@ -216,6 +217,9 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
         ("if [ -e x ]; then\n  ehco 1\nesle\n  echo 2\nfi\n", 5, "JS103"),
         ("if [ -e x ]; then\n  ehco 1\nesle\n  echo 2\nfi\n", 6, "JS103"),
         ("seq 3 > a\nexit 0\ncp a /b\n", 6, "JS323"),
+        ("x=1\nif [ $x -lt 2 ] then\n  echo 1\nfi\n", 5, "JS001"),
+        ("for x in 1 2 do\n  echo 1\ndone\n", 4, "JS001"),
+        ("python3 -c 'raise SystemExit(1)'\necho at $(date)\n", 5, "JS301"),
         ("#PBS -q long\ncd $PBS_O_WORKDIR\n", 5, "JS352"),
         (
             "python3 a.py --n-in 3\n=== a.py\nimport argparse\ndef given():\n"

@@ -158,3 +158,62 @@ def test_a_slice_of_a_list() -> None:
     text += "output = $(name).out\n"
     text += CONDOR.replace("queue\n", "queue name from [0:1] names.txt\n")
     assert found(f"{text}=== names.txt\na\nb\n=== a.txt\n1\n", "a.sub") == []
+
+
+_MAKE = "all: build/heat\nbuild/heat: heat.c\n\tmkdir -p build\n\tgcc -o build/heat heat.c\n"
+
+
+@pytest.mark.parametrize(
+    ("run", "header", "wrong"),
+    [
+        ("./build/heat", "heat.h", []),
+        ("./bin/heat", "heat.h", [("job.sh", 5, "JS102")]),
+        ("./build/heat", "head.h", [("heat.c", 1, "JS110")]),
+    ],
+)
+def test_what_make_makes(run: str, header: str, wrong: list[tuple[str, int, str]]) -> None:
+    text = f"{SLURM}set -e\nmake\n{run}\n=== Makefile\n{_MAKE}=== heat.h\nint n;\n"
+    assert (
+        found(f'{text}=== heat.c\n#include "{header}"\nint main(void) {{ return 0; }}\n') == wrong
+    )
+
+
+def test_files_next_to_the_program() -> None:
+    program = "from pathlib import Path\nHERE = Path(__file__).resolve().parent\n"
+    program += 'print(open(HERE / "params" / "priors.json").read())\n'
+    text = f"{SLURM}python3 sub/a.py\n=== sub/params/prior.json\n{{}}\n=== sub/a.py\n{program}"
+    assert found(text) == [("sub/a.py", 3, "JS109")]
+    assert found(text.replace("prior.json", "priors.json")) == []
+
+
+def test_a_row_that_does_not_fit_its_list_is_at_fault() -> None:
+    text = "executable = a.sh\narguments = $(x) $(y)\noutput = $(x).out\n"
+    text += f"{CONDOR.replace('queue', 'queue x, y from rows.txt')}=== a.sh\n#!/bin/sh\necho $1\n"
+    assert found(f"{text}=== rows.txt\n1, 2\n3\n", "a.sub") == [("rows.txt", 2, "JS405")]
+    assert found(f"{text}=== rows.txt\n1\n3\n", "b.sub") == [("b.sub", 6, "JS405")]
+
+
+@pytest.mark.parametrize(("code", "wrong"), [(1, [("a.sub", 2, "JS408")]), (0, []), (3, [])])
+def test_the_exit_code_of_success_is_one_that_the_program_has(
+    code: int, wrong: list[tuple[str, int, str]]
+) -> None:
+    text = f"executable = a.py\nsuccess_exit_code = {code}\nmax_retries = 3\n{CONDOR}"
+    text += "=== a.py\n#!/usr/bin/env python3\nimport sys\nif sys.argv[1:]:\n"
+    text += "    sys.exit(3)\nsys.exit(0)\n"
+    assert found(text, "a.sub") == wrong
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("merged.tsv", []), ("merge.tsv", ["JS403"])])
+def test_what_a_node_writes_without_a_list(name: str, wrong: list[str]) -> None:
+    text = "JOB a a.sub\nJOB b b.sub\nPARENT a CHILD b\n=== a.sub\nexecutable = a.sh\n"
+    text += f"{CONDOR}=== a.sh\n#!/bin/sh\necho 1 > merged.tsv\n=== b.sub\nexecutable = b.sh\n"
+    text += f"transfer_input_files = {name}\n{CONDOR}=== b.sh\n#!/bin/sh\ncat *.tsv\n"
+    assert [code for _, _, code in found(text, "a.dag")] == wrong
+
+
+def test_a_program_that_knows_its_task_names_its_own_file() -> None:
+    text = f"{SLURM}#SBATCH --array=0-7 -o %a.out\npython3 a.py --out run.csv\n=== a.py\n"
+    program = "import os, sys\nopen(sys.argv[2] + {}, 'w').write('1')\n"
+    own = text + program.format("os.environ['SLURM_ARRAY_TASK_ID']")
+    assert found(own) == []
+    assert ("job.sh", 4, "JS304") in found(text + program.format("'.txt'"))

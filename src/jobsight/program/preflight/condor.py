@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance, all_settings
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.preflight.job import Job
 from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
 from jobsight.text import wordlist
 
@@ -59,13 +60,16 @@ def _queue_fields(job: CondorJob) -> Iterator[Hit]:
         wanted = len(queue.names)
         if wanted < 2 or queue.items is None:
             continue
-        for place, line in queue.items:
-            have = len(fields_of(line))
-            if have != wanted and (have < wanted or "," in line):
-                inside = f" of {queue.file}" if queue.file else ""
-                text = f"{line[:40]!r}{inside} has {have} fields, queue has {wanted} variables"
-                yield hit(place, text, ", ".join(queue.names))
-                break
+        counts = [(len(fields_of(line)), place, line) for place, line in queue.items]
+        wrong = [one for one in counts if one[0] < wanted or (one[0] > wanted and "," in one[2])]
+        if wrong:
+            have, place, line = wrong[0]
+            inside = f" of {queue.file}" if queue.file else ""
+            text = f"{line[:40]!r}{inside} has {have} fields, queue has {wanted} variables"
+            if queue.file and len(wrong) == len(counts):  # it is the statement that is wrong
+                yield hit(queue, text, ", ".join(queue.names))
+            else:
+                yield hit(place, text, ", ".join(queue.names), source=job.listed_in(queue))
 
 
 @rule(
@@ -132,6 +136,17 @@ def _universes(one: Instance) -> Iterator[Hit]:
         yield hit(given["docker_image"], f"universe = {universe} does not run docker_image")
 
 
+def _never_ends_with(code: str, script: Job | None) -> bool:
+    """Whether a Python program, all of whose exit codes are in its text, has none of this value."""
+    if script is None or script.language != "python" or len(script.pythons) != 1:
+        return False
+    given = re.findall(r"\bexit\(\s*([^()]*)\)|\bSystemExit\(([^()]*)\)", script.text)
+    calls = len(re.findall(r"exit\b(?!_)|SystemExit|abort|kill|exec[lv]|returncode", script.text))
+    return calls == len(given) and all(re.fullmatch(r"\d*", "".join(one)) for one in given) and (
+        code not in {"".join(one) for one in given}
+    )  # fmt: skip
+
+
 @rule(
     "JS408 Retries that cannot succeed, or never end",
     fails=ALWAYS + "max_retries = 5\non_exit_hold = ExitCode != 0\nqueue\n",
@@ -169,6 +184,9 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
         for name, code in zip(("success_exit_code", "retry_until"), codes, strict=True):
             if re.fullmatch(r"-\d+|\d{4,}|[3-9]\d\d|2[6-9]\d|25[6-9]", code or ""):
                 yield hit(given[name], f"{name} = {code}: exit codes are 0 to 255")
+        if (codes[0] or "0") != "0" and _never_ends_with(codes[0] or "", job.script(one)):
+            text = f"{one.known('executable')} never ends with {codes[0]}: all runs fail"
+            yield hit(given["success_exit_code"], text, "success_exit_code = 0")
         if codes[0] is not None and codes[0] == codes[1]:
             continue
         periodic = re.sub(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance
@@ -13,10 +14,11 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import Trace, near, trace_of
 from jobsight.program.preflight.uses import HARMLESS, uses_of
 from jobsight.program.python import PythonText
+from jobsight.program.shell.model import Source
 from jobsight.program.submission.condor import split_arguments
 from jobsight.program.submission.job import Place, Setting
 
-__all__ = ["NOT_TRANSFERRED"]
+__all__ = ["NOT_TRANSFERRED", "written_by"]
 
 NOT_TRANSFERRED = "JS412"
 
@@ -87,11 +89,14 @@ def _executable_bits(job: CondorJob) -> Iterator[Hit]:
 def _inputs(job: CondorJob) -> Iterator[Hit]:
     """The job is held when it starts."""
     made = job.fed if isinstance(job.fed, frozenset) else frozenset[str]()
+    forms = [one.removeprefix("./").replace("{}", "*") for one in made]
     for one in job.instances if job.fed is not True else ():
         for name, path in job.found(one):
-            if name.partition("/")[0] not in made and _absent(path.rstrip("/"), job):
-                place = _item_place(one, name, one.setting("transfer_input_files"), job)
-                yield hit(place, f"{name} is not there: the job is held", near(path))
+            fed = any(fnmatchcase(name.partition("/")[0], form) for form in forms)
+            if not fed and _absent(path.rstrip("/"), job):
+                place, source = _item_place(one, name, one.setting("transfer_input_files"), job)
+                message = f"{name} is not there: the job is held"
+                yield hit(place, message, near(path), source=source)
         name = one.known("input") or ""
         folder = job.start(one)
         if (
@@ -100,8 +105,8 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
             and _absent(job.place_of(name, folder), job)
             and not name.startswith("/dev/")
         ):
-            place = _item_place(one, name, one.setting("input"), job)
-            yield hit(place, f"{name} is not there: the job is held")
+            place, source = _item_place(one, name, one.setting("input"), job)
+            yield hit(place, f"{name} is not there: the job is held", source=source)
     for queue in job.submission.queues:
         pattern = re.sub(r"^(?:files|dirs|any)\s+", "", queue.file or "", flags=re.I).strip("() ")
         plain = re.fullmatch(r"(?!/)[^$,\s]*[*?][^$,\s]*", pattern) and queue.items is None
@@ -112,13 +117,14 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
             yield hit(problem, problem.message, problem.fix)
 
 
-def _item_place(one: Instance, name: str, setting: Setting, job: CondorJob) -> Place:
-    """That of the item where the name comes from it, if the list is in this file."""
-    if name not in setting.value and one.queue.items is not None and one.queue.file is None:
-        for place, line in one.queue.items:
-            if any(value in name and value in line for value in one.own.values()):
-                return place
-    return setting.place
+def _item_place(
+    one: Instance, name: str, setting: Setting, job: CondorJob
+) -> tuple[Place, Source | None]:
+    """That of the item where the name comes from it, and the file of the list."""
+    for place, line in one.queue.items or () if name not in setting.value else ():
+        if any(value in name and value in line for value in one.own.values()):
+            return place, job.listed_in(one.queue)
+    return setting.place, None
 
 
 _OWN = re.compile(
@@ -293,7 +299,7 @@ def _left_behind(job: CondorJob) -> Iterator[Hit]:
         script = job.script(one) if job.transfers(one) else None
         if script is None or "transfer_output_files" in one.queue.commands:
             continue
-        written = _written_by(script)
+        written = written_by(script)
         inside = [re.match(r"(?:\./)?([\w-][\w.-]*)/", name) for name in written or ()]
         if inside and all(inside):
             folder = inside[0][1] if inside[0] else ""
@@ -308,7 +314,7 @@ _WRITES_MORE = frozenset({"split", "csplit", "find", "xargs", "unzip", "eval"})
 """Commands that write files that are not among their words."""
 
 
-def _written_by(script: Job) -> list[str] | None:
+def written_by(script: Job) -> list[str] | None:
     """The names of all files that a script writes; None: some are not known."""
     found: list[str] = []
     for program, text in script.pythons:

@@ -128,6 +128,13 @@ class CondorJob:
         path = os.path.normpath(os.path.join(folder, name))  # noqa: PTH118
         return self.machine.resolve(path)
 
+    def listed_in(self, queue: Queue) -> Source | None:
+        """The file that the list of a queue statement is in; None: it is in this one."""
+        if queue.file is None:
+            return None
+        path = self.place_of(queue.file, self.folder)
+        return Source(os.path.relpath(self.machine.real(path)), self.machine.text(path) or "")
+
     def start(self, one: Instance) -> str | None:
         """The folder that input and output of a job are relative to; None: unknown."""
         chosen = one.value("initialdir", "initial_dir", "remote_initialdir")

@@ -10,6 +10,8 @@ from functools import cached_property
 
 from jobsight.program.machine import Machine
 from jobsight.program.preflight.condor import GIVEN_MACROS
+from jobsight.program.preflight.condorfiles import written_by
+from jobsight.program.preflight.condorjob import CondorJob
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.traces import near
 from jobsight.program.submission.dag import Dag, DagNode, cycle_of, read_dag
@@ -99,11 +101,34 @@ class DagJob:
             return False
         odd = self.dag.scripts or self.dag.problems or self.dag.included or len(names) != 1
         before = self.ancestors(names[0])
-        back = [self.listed(one, "transfer_output_files") for one in before]
+        back = [self._given_back(one) for one in before]
         if odd or not back or None in back:
             return True
         printed = [self.listed(one, "output") or set() for one in before]
         return frozenset().union(*(one or () for one in (*back, *printed)))
+
+    def _given_back(self, name: str) -> set[str] | None:
+        """The files that a node transfers back, with ``{}`` for what is not known of their names.
+
+        Without a list these are the new files of its folder, as far as its script names them all.
+        """
+        node = self.dag.nodes.get(name)
+        path = self.place_of(node.file or "") if node is not None else ""
+        text = self.machine.text(path) if path else None
+        listed = self.listed(name, "transfer_output_files")
+        odd = r"(?im)^\s*(?:transfer_output_|initial_?dir|include\b|use\b)"
+        if (
+            listed is not None
+            or node is None
+            or text is None
+            or node.folder
+            or re.search(odd, text)
+        ):
+            return listed
+        job = CondorJob(text, path, self.folder, self.machine, in_dag=True)
+        scripts = [job.script(one) if job.transfers(one) else None for one in job.instances[:1]]
+        written = [written_by(one) for one in scripts if one is not None and one.commands]
+        return set(written[0]) if written and written[0] is not None else None
 
     def submit_files(self) -> Iterator[tuple[DagNode, str]]:
         """Nodes with the submit file that is here, each file once."""

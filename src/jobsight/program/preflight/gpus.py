@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.submission.job import Place
@@ -85,10 +85,11 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
         return
     named = job.submission.value("partition") or ""
     gres = job.site is not None and any(one.gpus for one in job.site.nodes)
-    if "tres-per-task" in job.submission.settings or (
-        re.search(r"gpu|a100|v100|h100", named, re.I) and not gres
-    ):
+    if "tres-per-task" in job.submission.settings:
         return
+    # Some sites give the jobs of such a partition a GPU that they do not ask for.
+    given = re.search(r"gpu|a100|v100|h100", named, re.I) and not gres
+    severity: Severity | None = "warning" if given else None
     fix = "#SBATCH --gpus=1"
     for command in job.commands:
         nv = any(
@@ -98,7 +99,7 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
         )
         if (command.name == "nvidia-smi" or nv) and not (command.checked or command.conditional):
             what = "nvidia-smi" if command.name == "nvidia-smi" else "--nv"
-            yield hit(command, f"{what}, but the job has no GPU", fix)
+            yield hit(command, f"{what}, but the job has no GPU", fix, severity=severity)
     for program, text in job.pythons:
         if "is_available" in text.text or "device_count" in text.text:
             continue
@@ -107,9 +108,8 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
                 isinstance(up, ast.Try | ast.If | ast.IfExp) for up in around
             ):
                 place = Place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
-                yield hit(
-                    place, "this needs a GPU, and the job has none", fix, source=program.source
-                )
+                message = "this needs a GPU, and the job asks for none"
+                yield hit(place, message, fix, severity=severity, source=program.source)
                 break
 
 

@@ -210,7 +210,8 @@ class Job:
             key = (one.source.file, one.source.first) if one.source else ("", 0)
             if one.source is None or key in found:
                 continue
-            text = PythonText(one.source.text)
+            path = one.path if one.path and one.path.startswith("/") else None
+            text = PythonText(one.source.text, path)
             found[key] = (one, text)
             for name in text.imports:
                 path, source = self.local_module(name.full, one)

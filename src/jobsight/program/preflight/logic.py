@@ -52,7 +52,11 @@ def _walked(command: Command, job: Job) -> bool:
 
 def _last(job: Job) -> Command | None:
     """The command of the script whose status becomes that of the job."""
-    own = [one for one in job.commands if one.source.file == job.source.file and one.words]
+    own = [
+        one
+        for one in job.commands
+        if one.source.file == job.source.file and one.words and not one.substituted
+    ]
     return max(own, key=lambda one: one.place, default=None)
 
 
@@ -172,6 +176,9 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
     for command in job.commands if "flock" not in job.text else ():
         if command.conditional or command.folder is None or command.contained:
             continue
+        program = job.program_of.get(id(command))
+        if program and program.source and "SLURM_ARRAY_TASK_ID" in program.source.text:
+            continue  # it may put the number into the name
         for use in uses_of(command):
             if (
                 use.kind != "write"
@@ -255,7 +262,11 @@ def _no_wait(job: Job) -> Iterator[Hit]:
     text = re.sub(r"\(\s*wait[^()]*\)", "", job.text)
     if any(one.name in ("fg", "parallel") for one in job.commands) or re.search(r"\bwait\b", text):
         return
-    own = [one for one in job.commands if one.source.file == job.source.file and one.words]
+    own = [
+        one
+        for one in job.commands
+        if one.source.file == job.source.file and one.words and not one.substituted
+    ]
     started = any(
         one.background and one.loops and one.name not in HARMLESS - BUILTINS for one in own
     )

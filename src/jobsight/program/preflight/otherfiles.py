@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import configparser
 import difflib
-import fnmatch
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from jobsight.program.preflight.missing import one_slip
 from jobsight.program.preflight.names import PERL_ASIDE
 from jobsight.program.preflight.rtables import with_arguments
 from jobsight.program.preflight.traces import Trace, absent, near, path_of, said, siblings, trace_of
+from jobsight.program.shell.makefiles import make_call, read_makefile
 from jobsight.program.shell.model import Command, Program, Source, Word
 from jobsight.program.submission.job import Place
 from jobsight.text import wordlist
@@ -306,75 +306,37 @@ def _makefiles(job: Job) -> Iterator[Hit]:
 
 
 def _makefile(command: Command, job: Job) -> Iterator[Hit]:
-    given, targets = _make_words(command)
-    start = given.get("-C")
-    folder = path_of(start, command.folder, job) if start else command.folder
-    names = [given["-f"].value] if "-f" in given else ["GNUmakefile", "makefile", "Makefile"]
-    if folder is None or not job.machine.is_folder(folder) or None in names:
+    call = make_call(command)
+    folder = path_of(call.folder, command.folder, job) if call.folder else command.folder
+    if folder is None or not job.machine.is_folder(folder) or (call.file and not call.file.value):
         return
-    paths = [job.machine.resolve(f"{folder}/{one}") for one in names]
-    path = next((one for one in paths if job.machine.exists(one) or one in job.walk.made), None)
-    if path is None:
-        yield hit(command, f"there is no {names[-1]} in the folder")
+    path, source = call.found(folder, job.walk.made, job.machine)
+    if source is None:
+        if not job.machine.exists(path):
+            yield hit(command, f"there is no {PurePosixPath(path).name} in the folder")
         return
-    made = job.walk.made.get(path)
-    text = made.text if made else job.machine.text(path)
-    if text is None:
+    yield from _separators(source.text, source)
+    makefile = read_makefile(source.text, call.values)
+    if not makefile.whole:
         return
-    source = made or Source(os.path.relpath(job.machine.real(path)), text)
-    yield from _separators(text, source)
-    values = dict(re.findall(r"^(\w+)\s*[:?]?=[ \t]*(.*)$", text, re.M))
-    for _ in range(3):
-        text = re.sub(r"\$[({](\w+)[)}]", lambda m: values.get(m[1], m[0]).strip(), text)
-    odd = r"^-?include\b|^[^\s#=]*\$[^=\n]*:(?!=)|^[^\s#=]*%:|^\.DEFAULT|^define\b|\$\(eval"
-    if re.search(odd, text, re.M):
-        return
-    patterns = [fnmatch.translate(one.replace("%", "*"))
-                for one in re.findall(r"^([^\s#:=]*%[^\s:=]*)\s*:(?!=)", text, re.M)]  # fmt: skip
-    made_by = re.compile("|".join(patterns) or "(?!)")
-    rules = dict(re.findall(r"^([^\s#:=$%][^:=#\n]*?)\s*::?(?!=)([^#\n]*)", text, re.M))
-    known = {one for some in rules for one in some.split()}
-    there = {*job.walk.made, *(f"{folder}/{one}" for one in known)}
-    for word in targets:
-        place = f"{folder}/{word.value}"
-        if (
-            word.value
-            and not made_by.match(word.value)
-            and place not in there
-            and not job.machine.exists(place)
-            and not any(Path(one).stem == word.value for one in siblings(place))
-        ):
-            close = difflib.get_close_matches(word.value, known, 1, 0.6)
-            yield hit(word, f"the Makefile has no target {word.value}",
+
+    def there(name: str) -> bool:
+        place = f"{folder}/{name}"
+        return makefile.makes(name) or place in job.walk.made or job.machine.exists(place)
+
+    for word in call.targets:
+        name = word.value or ""
+        like = any(Path(one).stem == name for one in siblings(f"{folder}/{name}"))
+        if name and not there(name) and not like:
+            close = difflib.get_close_matches(name, makefile.targets, 1, 0.6)
+            yield hit(word, f"the Makefile has no target {name}",
                       close[0] if close else None, source=command.source)  # fmt: skip
-    chosen = {word.value for word in targets} or set(list(rules)[:1])
-    for name in rules.keys() & chosen:
-        for one in rules[name].partition("|")[0].split() if "$" not in rules[name] else ():
-            place = f"{folder}/{one}"
-            if not (
-                place in there
-                or made_by.match(one)
-                or job.machine.exists(place)
-                or one.endswith(".o")
-            ):
-                line = text.count("\n", 0, text.index(name)) + 1
-                yield hit(line, f"no rule makes {one}, which {name} needs", source=source)
-
-
-def _make_words(command: Command) -> tuple[dict[str, Word], list[Word]]:
-    """Options with their values, and the targets."""
-    words, given, targets = list(command.arguments), dict[str, Word](), list[Word]()
-    while words:
-        word = words.pop(0)
-        if re.fullmatch(r"-[CfIo]", word.text) and words:
-            given[word.text] = words.pop(0)
-        elif re.match(r"-[Cf].", word.text):
-            given[word.text[:2]] = word._replace(value=word.text[2:])
-        elif word.text == "-j" and words and words[0].text.isdecimal():
-            words.pop(0)
-        elif not word.text.startswith("-") and "=" not in word.text:
-            targets.append(word)
-    return given, targets
+    chosen = {word.value for word in call.targets} or {*makefile.default}
+    for rule_ in makefile.rules:
+        for one in rule_.needs if chosen & {*rule_.targets} else ():
+            if not there(one) and not one.endswith(".o"):
+                message = f"no rule makes {one}, which {rule_.targets[0]} needs"
+                yield hit(rule_.line, message, source=source)
 
 
 def _separators(text: str, source: Source) -> Iterator[Hit]:

@@ -186,7 +186,7 @@ def _python_opens(
             other = near(path)
             yield hit(
                 Place(one.line, one.column),
-                f"{one.path} is not there",
+                f"{_shown(one.path, command)} is not there",
                 f"is it {other}?" if other else None,
                 source=program.source,
             )
@@ -197,10 +197,15 @@ def _python_opens(
             and "/" in one.path
             and absent(parent, trace, job)
         ):
-            folder = os.path.dirname(one.path)  # noqa: PTH120
+            folder = os.path.dirname(_shown(one.path, command))  # noqa: PTH120
             yield hit(
                 Place(one.line, one.column),
                 f"the folder {folder} is not there",
                 f"mkdir -p {folder}",
                 source=program.source,
             )
+
+
+def _shown(path: str, command: Command) -> str:
+    """A path that is below the folder of the command, from there; others as they are."""
+    return path.removeprefix(f"{command.folder}/")

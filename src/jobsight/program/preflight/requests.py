@@ -105,7 +105,7 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
                 )
             continue
         word = found[2]
-        if word == "SBATCH" and not found[1]:
+        if (word == "SBATCH" and not found[1]) or (word == "sbatch" and found[1]):
             continue
         if re.search(r"\s--?[a-zA-Z]\S*(?:\s+[^-\s#]\S*){3}", line):
             continue  # a sentence

@@ -38,9 +38,20 @@ def _shell_syntax(job: Job) -> Iterator[Hit]:
                 yield _shell_hit(source, source.text, broken)
 
 
+_UNPARTED = re.compile(
+    r"\s*(?:(?:if|elif|while|until)\s+(?:!\s+)?\[(?:[^;#]*\s)?\]{1,2}|for\s+\w+\s+in\s[^;#]*)\s+(then|do)\s*"
+)
+"""``if [ … ] then``, ``for x in … do``: taken for words of the command."""
+
+
 def _shell_hit(source: Source | None, text: str, broken: tuple[int, str]) -> Hit:
     line, words = broken
     opened = opener(text, line, words)
+    for number, one in enumerate(text.split("\n")[:line], 1):
+        joined = _UNPARTED.fullmatch(one)
+        if joined and opened is None and "unexpected token" in words:
+            message = f"a semicolon is missing before {joined[1]}"
+            return hit(number, message, f"; {joined[1]}", source=source)
     if opened is None:
         return hit(line, f"bash stops here: {words}", source=source)
     at, what, close = opened

@@ -110,6 +110,8 @@ def _note_program(command: Command, program: Program | None, trace: Trace, job: 
     name = PurePosixPath(command.name or "").name
     if name not in HARMLESS and not COMPILERS.fullmatch(name):
         trace.gone.clear()
+    if id(command) in job.walk.expanded:
+        return  # its recipes are in the walk
     if name == "make" and {one.text for one in command.arguments} <= {"clean", "distclean", "-s"}:
         trace.built = trace.built or not command.arguments
     elif name in BUILDS:

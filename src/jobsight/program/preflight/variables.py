@@ -83,7 +83,8 @@ def _unset(
         return f"where {name} is not set, set -u ends the script", f"${{{name}:-}}", "warning"
     if nounset and not GIVEN.fullmatch(name):
         return f"nothing sets {name}: set -u ends the script here", None, None
-    alone = job.walk.complete and len(job.walk.sources) == 1 and source.first == 0
+    followed = sum(one.exact for one in job.walk.sources) > 1
+    alone = job.walk.complete and not followed and source.first == 0
     if name.islower() and len(name) > 2 and not GIVEN.fullmatch(name) and alone:
         return f"nothing sets {name}", None, "warning"
     other = _slurm_slip(name)

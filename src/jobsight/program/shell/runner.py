@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from jobsight.program.machine import Machine
 from jobsight.program.shell.launchers import strip_launchers
+from jobsight.program.shell.makefiles import make_call, read_makefile
 from jobsight.program.shell.model import Command, Environment, Loop, Program, Redirect, Source, Word
 from jobsight.program.shell.programs import compiled_by, program_of
 from jobsight.program.shell.words import Value, here_text, word_of
@@ -86,6 +87,8 @@ class Walk:
     """Words that are assigned, and whether ``set -u`` is in force."""
     unreached: list[tuple[Source, Place, str]] = field(default_factory=list)
     """What comes after an ``exec`` that replaces the shell."""
+    expanded: set[int] = field(default_factory=set)
+    """Calls of make, by their `id`, whose recipes are among the commands."""
     complete: bool = True
     """Nothing was left out because of a bound."""
 
@@ -233,6 +236,9 @@ class Runner:
         if name in ("source", ".") and command.arguments:
             self.follow_source(command)
             return
+        if name in ("make", "gmake") and not command.contained:
+            self.follow_make(command)
+            return
         self.walk.programs += compiled_by(command, self.walk.made, self.walk.machine, self.path_of)
         program = program_of(command, self.walk.made, self.walk.machine, self.path_of)
         if program is None:
@@ -258,6 +264,25 @@ class Runner:
             self.child(source, path, command, self.state)
         else:
             self.state.environment = replace(environment, opaque=True, path=None)
+
+    def follow_make(self, command: Command) -> None:
+        """Walk the recipes of a call of make, if it is known which they are."""
+        call, machine = make_call(command), self.walk.machine
+        folder = self.path_of(call.folder) if call.folder else self.state.folder
+        path, source = call.found(folder or "\0", self.walk.made, machine)
+        words = [one.value for one in call.targets]
+        if source is None or folder is None or None in words:
+            return
+        makefile = read_makefile(source.text, call.values)
+        recipes = makefile.recipes(one for one in words or makefile.default if one)
+        for target, text in recipes or ():
+            one = replace(source, text=text, exact=False)
+            state = self.state.copy()
+            state.folder, state.functions, state.options = folder, {}, {"errexit": True}
+            with self.within(conditional=machine.exists(f"{folder}/{target}")):
+                self.child(one, f"{path}:{target}", command, state)
+        if recipes is not None:
+            self.walk.expanded.add(id(command))
 
     def child(self, source: Source, path: str | None, command: Command, state: State) -> None:
         """Walk another text, unless it is being walked already."""

@@ -291,7 +291,7 @@ def _items(
             Problem(place, "missing", f"{name[:80]}, the list of queue, is not there")
         )
         return None, name
-    kept = [(place, line.strip()) for line in listed.split("\n")[:_MOST_LINES]
+    kept = [(Place(k), line.strip()) for k, line in enumerate(listed.split("\n")[:_MOST_LINES], 1)
             if line.strip() and not line.strip().startswith("#")]  # fmt: skip
     return tuple(kept), name
 

@@ -82,7 +82,8 @@ class Queue:
         names: variables that it sets.
         place: of the statement.
         commands: the submit commands in force there.
-        items: lines of its list with their places; None: there is no list, or it is not here.
+        items: lines of its list with their places, in `file` where there is one; None: there is
+            no list, or it is not here.
         file: that the list is in.
     """
 
