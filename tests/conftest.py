@@ -5,6 +5,13 @@
 import gc
 import itertools
 import os
+
+# The processes that share the tests use all cores; more threads in each would only wait for each
+# other. Set before NumPy, Polars and PyTorch are imported, also for the commands that tests start.
+os.environ |= dict.fromkeys(
+    {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"} - os.environ.keys(), "1"
+)
+
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,11 +22,6 @@ from hypothesis import HealthCheck, settings
 from jobsight.compiling import _cache_directory
 from tests.limits import PROVE
 from tests.once import FOLDER
-
-# The processes that share the tests use all cores; more threads in each would only wait for each
-# other. Set before NumPy, Polars and PyTorch are imported, also for the commands that tests start.
-for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
-    os.environ.setdefault(_threads, "1")
 
 pytest_plugins = ["tests.testbed.fixtures"]
 

@@ -35,7 +35,7 @@ from jobsight.history.timelines import History
 from jobsight.learning.tracking import Tracker
 from jobsight.learning.sweep.run import train_run
 from jobsight.learning.sweep.config import SweepConfig
-import jobsight.questions.hold.question, torch._dynamo  # which the first step imports
+import jobsight.questions.hold.question
 
 order = json.loads(sys.argv[1])
 folder, chance = Path(order["folder"]), random.Random(order["seed"])
@@ -55,6 +55,7 @@ def attempt():
     except JobsightError as error:
         print(error, file=sys.stderr, flush=True)
         return 1
+    assert "torch._dynamo" not in sys.modules, "the compiler of PyTorch is slow to import"
     return 0 if result.end else 85
 
 def lines():

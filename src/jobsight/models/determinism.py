@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jobsight.errors import TrainingError
 from jobsight.settings import LstmSettings
@@ -59,14 +59,15 @@ def deterministic(seed: int, device: torch.device) -> Iterator[None]:
         # Read when cuBLAS is first used; without it PyTorch refuses deterministic sums.
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     threads: int = torch.get_num_threads()
-    strict: bool = torch.are_deterministic_algorithms_enabled()
-    warn_only: Any = torch.is_deterministic_algorithms_warn_only_enabled()
+    # `torch.use_deterministic_algorithms` would import PyTorch's compiler too, which takes as long
+    # as all the rest of PyTorch.
+    strict: int = torch.get_deterministic_debug_mode()
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         torch.set_num_threads(THREADS)
-        torch.use_deterministic_algorithms(True)
+        torch.set_deterministic_debug_mode("error")
         try:
             yield
         finally:
             torch.set_num_threads(threads)
-            torch.use_deterministic_algorithms(strict, warn_only=warn_only)
+            torch.set_deterministic_debug_mode(strict)

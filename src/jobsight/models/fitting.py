@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from jobsight.errors import TrainingError
+from jobsight.models.adamw import AdamW
 from jobsight.models.base import Floats, Labelled
 from jobsight.models.checkpoints import Checkpoint, Checkpoints
 from jobsight.models.logistic import sigmoid
@@ -114,9 +115,7 @@ class Fitting:
         self.network = network
         self._train, self._select, self._settings = train, select, settings
         self._order = torch.Generator().manual_seed(seed)
-        self._optimizer = torch.optim.AdamW(
-            network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
-        )
+        self._optimizer = AdamW(network.parameters(), settings.learning_rate, settings.weight_decay)
         self._kept = _copied(network.state_dict())
         self._progress = _Progress()
 
@@ -240,7 +239,7 @@ class Fitting:
     def _tensors(self) -> dict[str, Tensor]:
         tensors = {f"network.{name}": one for name, one in self.network.state_dict().items()}
         tensors |= {f"kept.{name}": one for name, one in self._kept.items()}
-        for number, state in self._optimizer.state_dict()["state"].items():
+        for number, state in self._optimizer.state.items():
             tensors |= {f"optimizer.{number}.{name}": one for name, one in state.items()}
         tensors |= {"random.order": self._order.get_state(), "random.torch": torch.get_rng_state()}
         if self._train.device.type == "cuda":
@@ -260,10 +259,7 @@ class Fitting:
         parts = _by_owner(tensors)
         self.network.load_state_dict(parts["network"])
         self._kept = dict(parts["kept"])
-        groups = self._optimizer.state_dict()["param_groups"]
-        self._optimizer.load_state_dict(
-            {"state": _states(parts["optimizer"]), "param_groups": groups}
-        )
+        self._optimizer.restore(_states(parts["optimizer"]))
         self._order.set_state(tensors["random.order"])
         torch.set_rng_state(tensors["random.torch"])
         if self._train.device.type == "cuda" and "random.cuda" in tensors:
@@ -365,7 +361,7 @@ def _by_owner(tensors: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
 
 
 def _states(tensors: Mapping[str, Tensor]) -> dict[int, dict[str, Any]]:
-    """``{"0.step": …}`` → ``{0: {"step": …}}``, as optimizers want it."""
+    """``{"0.step": …}`` → ``{0: {"step": …}}``, as the optimizer wants it."""
     states: dict[int, dict[str, Any]] = {}
     for name, tensor in tensors.items():
         number, _, key = name.partition(".")
