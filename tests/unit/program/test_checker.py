@@ -57,7 +57,7 @@ def test_what_it_runs_is_followed() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "make -j1\n./built input.dat\n=== Makefile\nall:\n\tcc built.c\n",
+        "make -j1\n./built input.dat\n=== Makefile\ninclude rules.mk\nall: $(PROGRAMS)\n",
         "module load samtools\nsamtools sort in.bam\n",
         'IN="$1"\nsort "$IN" > out.txt\n',
         "curl -sO https://example.org/a.csv\nsort a.csv\n",
@@ -98,7 +98,7 @@ def test_what_it_runs_is_followed() -> None:
         "if command -v ehco; then\n  ehco 1\nfi\n",
         "for i in 1 2; do /a $i & done\nsleep 60\nkill %1\n",
         "for i in 1 2; do /a $i & done\nwhile pgrep a; do sleep 1; done\ncat out\n",
-        "make clean\nmake a.o b\n=== Makefile\nB = b\nclean:\n$(B):\n%.o:\n\tcc $@\n",
+        "make clean\nmake a.o b\n=== Makefile\nB = b\nclean:\n$(B):\n%.o:\n\ttouch $@\n",
         '[ -n "$X" ] && mkdir a && sort no.txt\ntrue\n',
         "python3 a.py\n=== a.py\nimport os\ndef main():\n    if os.path.exists('x.csv'):\n"
         "        return\n    open('x.csv')\nmain()\n",
@@ -186,7 +186,7 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
         ("conda env create -f env.yml\n", 4, "JS101"),
         ("python3 -m pip install -q -r reqs.txt\n", 4, "JS101"),
         ("for i in 1 2; do /a $i & done\ncat out.*\n", 4, "JS312"),
-        ("make clean && make plots\n=== Makefile\nclean:\n%.o:\n\tcc $@\n", 4, "JS114"),
+        ("make clean && make plots\n=== Makefile\nclean:\n%.o:\n\ttouch $@\n", 4, "JS114"),
         (
             "python3 a.py\n=== a.py\nimport json\nwith open('a.py') as f:\n    json.loads(f)\n",
             3,
