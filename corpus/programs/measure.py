@@ -38,7 +38,10 @@ TIMEOUT = 60.0
 """Seconds of a run; a build may take as long, cachegrind `_SLOWER` times."""
 _SLOWER = 4
 _LEAST_SECONDS = 2.0
-_TOOLS = {"redis-server": "redis-server", "valgrind": "valgrind", "sqlite3": "sqlite3"}
+_TOOLS = {
+    **{one.tool: one.package for one in LANGUAGES.values()},
+    **{name: name for name in ("redis-server", "valgrind", "sqlite3")},
+}
 _MOST_OUTPUT = 16 << 20
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
