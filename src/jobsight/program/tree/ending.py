@@ -261,8 +261,10 @@ class _Parts:
         language = tree.files[tree.file[node]].language
         if language == "bash" or tree.calls[node].endswith(_ALWAYS_ASK):
             return True
-        inside = (n for n in range(node + 1, tree.end[node]) if tree.kind[n] == _K["text"])
+        inside = range(node + 1, tree.end[node])
         if language in _TAKES_TEXT and any(len(tree.texts.get(n, "")) > 2 for n in inside):
+            return True
+        if language == "python" and any(tree.kind[n] == _K["name"] for n in inside):
             return True
         before = range(max(node - 24, 0), node)
         return any(

@@ -34,6 +34,10 @@ _ASSIGNED = re.compile(
     r"(\bdo[ \t]+(?:\d+[ \t]+)?)?\b([A-Za-z_]\w*)\b[^\S\n]*(?::[ \t]*\w+[ \t]*)?"
     r"(?:=|<-)(?!=)([^,;\n]*)", re.I,
 )  # fmt: skip
+_MADE = re.compile(
+    r"\b([A-Za-z_]\w*)[ \t]{0,8}=[ \t]{0,8}(?:await )?([A-Za-z_][\w.]*)\(|"
+    r"\bwith[ \t]+([A-Za-z_][\w.]*)\([^\n]{0,200}\)[ \t]+as[ \t]+(\w+)"
+)
 _ENTRY = re.compile(r"[\"'](\w+)[\"'][ \t]*(?::|=>)[ \t]*([^,}\n]+)")
 _UNPACKED = re.compile(
     r"^(?:my|let)?[ \t]*\(?([\w$, \t]{1,80}?)\)?[ \t]{0,8}="
@@ -45,6 +49,11 @@ _TAKEN = re.compile(
     r"[\s;]{0,40}read[ \t]{0,4}\([ \t]{0,4}\2[ \t]{0,4},[ \t]{0,4}\*[ \t]{0,4}\)[ \t]{0,4}(\w+)",
     re.I,
 )
+_ARGUMENT_AT = re.compile(r"\barg[sv]\[(\d+)\]")
+_ALL_ARGUMENTS = re.compile(r"\*.*\bargv\[1:\d*\]")
+_ALTERNATIVES = re.compile(r"\s+if\s.*\selse\s+|^.*\s\?|\s:\s|\s+or\s+|\|\|")
+_KEYWORD = re.compile(r"\s*(\w+)\s*=(?!=)(.*)", re.S)
+_FROM_ZERO = frozenset({"java"})
 _LAST = frozenset({"c", "cpp", "cuda", "java"})
 """Languages in which the name of a parameter follows its type."""
 
@@ -151,8 +160,8 @@ class Given:
         found: dict[str, list[str]] = {}
         for loop, name, value in _ASSIGNED.findall(self._text):
             found.setdefault(name, []).append("" if loop else value)
-        once = ((name, one[0].rstrip(" })")) for name, one in found.items() if len(one) == 1)
-        return _known(once)
+        once = ((name, one[0]) for name, one in found.items() if len(one) == 1)
+        return self._known(once)
 
     @cached_property
     def passed(self) -> dict[str, float]:
@@ -166,9 +175,17 @@ class Given:
         return {name: value for name, value in found if value is not None}
 
     @cached_property
+    def makers(self) -> dict[str, str]:
+        """Names that are all through the text what one call makes: ``with Session() as name``."""
+        found: dict[str, set[str]] = {}
+        for name, maker, other, alias in _MADE.findall(self._text):
+            found.setdefault(name or alias, set()).add(maker or other)
+        return {name: one.pop() for name, one in found.items() if len(one) == 1}
+
+    @cached_property
     def entries(self) -> dict[str, float]:
         """Numbers by the keys of dictionaries."""
-        return _known(_ENTRY.findall(self._text))
+        return self._known(_ENTRY.findall(self._text))
 
     @cached_property
     def _calls(self) -> dict[str, list[str]]:
@@ -203,15 +220,35 @@ class Given:
 
     def _passed(self, names: list[str], given: str) -> dict[str, float]:
         found = {}
+        if _ALL_ARGUMENTS.match(given):
+            numbers = (self.argument(at) for at in range(len(names)))
+            return {name: one for name, one in zip(names, numbers, strict=True) if one is not None}
         for name, one in zip(names, _ARGUMENT.findall(given), strict=False):
-            key, equals, value = one.partition("=")
-            worth = evaluated(value if equals else one, self.constants)
+            keyword = _KEYWORD.match(one)
+            worth = self._worth(keyword[2] if keyword else one, self.constants)
             if worth is not None:
-                found[key.strip() if equals else name] = worth
+                found[keyword[1] if keyword else name] = worth
         for key, value in re.findall(r"(\w+)\s*=\s*([^,()]+)", given):
-            if (worth := evaluated(value, self.constants)) is not None:
+            if (worth := self._worth(value, self.constants)) is not None:
                 found[key] = worth
         return found
+
+    def _worth(self, text: str, known: Mapping[str, float]) -> float | None:
+        """The value of an expression, or of its first known alternative, as of ``a or 9``."""
+        start = 0 if self._language in _FROM_ZERO else 1
+        for one in _ALTERNATIVES.split(text[: 2 * _LONGEST]):
+            if at := _ARGUMENT_AT.search(one):
+                value = self.argument(int(at[1]) - start)
+            else:
+                value = evaluated(one, known)
+                value = evaluated(one.rstrip(" })"), known) if value is None else value
+            if value is not None:
+                return value
+        return None
+
+    def _known(self, pairs: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> dict[str, float]:
+        values = ((name, self._worth(value, {})) for name, value in pairs)
+        return {name: value for name, value in values if value is not None}
 
     def option(self, names: Sequence[str]) -> float | None:
         """The number that the command line gives an option; None: it has none."""
@@ -231,8 +268,3 @@ class Given:
         """The number at a position of the command line, from 0; None: there is none."""
         here = self.arguments[position : position + 1] if position >= 0 else ()
         return number_of(here[0]) if here and here[0] else None
-
-
-def _known(pairs: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> dict[str, float]:
-    values = ((name, evaluated(value, {})) for name, value in pairs)
-    return {name: value for name, value in values if value is not None}

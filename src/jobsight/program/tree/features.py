@@ -30,8 +30,8 @@ _SHADOWS = [_E[one] for one in wordlist("wait lock queue barrier")]
 _WHOLE = [_E[one] for one in wordlist("stream reduce gather copy dense fft sort solve table")]
 _CHILDREN = frozenset(wordlist("wait waitpid wait3 wait4"))
 """Calls that wait for children alone, whatever started them."""
-_CACHE = 21
-"""Size of an array that no cache holds: 2 to the 20 elements."""
+_CACHE = 22
+"""Size of an array that no cache holds: 2 to the 21 elements, 16 MB of numbers."""
 _IN_CACHE = {"value.array": _CACHE - 1.0, "value.over_cache": 0.0, "value.in_cache": 1.0}
 """Of a program whose work uses each element of its arrays many times."""
 _COSTS = {
@@ -42,8 +42,9 @@ _COSTS = {
 }  # fmt: skip
 """Log2 of the operations (ns) in the time of a call, by its effect: a guess at its magnitude."""
 _COMMANDS = {
-    **_COSTS, 16: "metadata", 20: "hash text parse read write sync launch", 26: "sleep",
-    22: "compress sort table request query", 24: "dense solve model compile encode fetch transfer",
+    **_COSTS, 16: "metadata", 20: "hash text parse read write launch", 26: "sleep",
+    22: "compress sort table request query",
+    24: "dense solve model compile encode fetch transfer sync",
 }  # fmt: skip
 """The same of commands of the shell, which are whole programs."""
 
@@ -59,9 +60,9 @@ _INTERPRETED, _MISS = 32.0, 16.0
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "cpu": wordlist(
-        "math dense fft solve model sort hash compress text parse random compile encode"
+        "math dense fft solve model sort hash compress text parse random compile encode table"
     ),
-    "memory": wordlist("stream reduce gather copy allocate table"),
+    "memory": wordlist("stream reduce gather copy allocate"),
     "io": wordlist("open read write sync metadata map database commit"),
     "network": wordlist("connect fetch send request receive listen query transfer"),
     "waiting": wordlist("sleep wait lock queue barrier device"),
@@ -244,7 +245,7 @@ class _Counter:
         if found["value.in_cache"]:
             sums["cpu"] += sums["memory"]
             sums["memory"] = 0.0
-        plain = self.live & one_of(tree.kind, _PLAIN)
+        plain = self.live & one_of(tree.kind, _PLAIN) & (tree.effect == 0)
         slow = np.where(self.compiled[plain], 1.0, _INTERPRETED)
         sums["plain"] = float((self.times[plain] * slow).sum())
         if found["value.over_cache"]:

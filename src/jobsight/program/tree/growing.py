@@ -27,6 +27,7 @@ class Growing:
     imports: list[str] = field(default_factory=list)
     calls: dict[int, str] = field(default_factory=dict)
     functions: dict[int, str] = field(default_factory=dict)
+    classes: dict[int, str] = field(default_factory=dict)
     texts: dict[int, str] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from jobsight.program.tree.visiting import Visitor
 
-__all__ = ["element", "kind_of", "manager", "operation"]
+__all__ = ["element", "kind_of", "manager", "operation", "parallel", "redirect"]
 
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _OPERATIONS = {
@@ -91,6 +91,28 @@ def manager(visitor: Visitor, added: int, name: str) -> None:
     effect = visitor.effects.exact(full)
     if effect != _E["unknown"]:
         visitor.tree.effect[added], visitor.tree.calls[added] = effect, full
+
+
+def parallel(visitor: Visitor, node: Node, added: int, _owner: int) -> bool:
+    """A directive of OpenMP or OpenACC; other comments and pragmas are dropped."""
+    text, tree = visitor.text(node, 160).lower(), visitor.tree
+    if node.type not in ("comment", "preproc_call"):
+        return True
+    if not re.match(r"\s*(?:!\$|#\s*pragma\s+)(?:omp|acc)\b", text):
+        tree.drop(added)
+    elif "target" in text or "acc" in text[:16]:
+        tree.effect[added] = _E["gpu"]
+    elif "barrier" in text or "critical" in text:
+        tree.effect[added] = _E["barrier"]
+    return False
+
+
+def redirect(visitor: Visitor, node: Node, added: int, _owner: int) -> bool:
+    """What a redirection of the shell reads or writes."""
+    text = visitor.text(node, 80)
+    if "/dev/null" not in text and "&1" not in text and "&2" not in text:
+        visitor.tree.effect[added] = _E["write"] if ">" in text else _E["read"]
+    return True
 
 
 def _taken(visitor: Visitor, text: str) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.program.tree.growing import Growing
-from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS
+from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 
 __all__ = ["Reached", "reach", "within"]
 
@@ -58,6 +58,9 @@ def reach(tree: Growing) -> Reached:
     for node, name in tree.functions.items():
         reached[node + 1 : tree.end[node]] = False
         by_name.setdefault(name, []).append(node)
+    for node, name in tree.classes.items():
+        implied = (n for n in tree.functions if node < n < tree.end[node])
+        by_name.setdefault(name, []).extend(n for n in implied if _is_implied(tree.functions[n]))
     users = [
         (node, name.rpartition(".")[2])
         for names in (tree.calls, tree.names)
@@ -82,6 +85,11 @@ def reach(tree: Growing) -> Reached:
     return _spread(tree, Reached(depth, runs, reached), by_name, users, base)
 
 
+def _is_implied(method: str) -> bool:
+    """Whether using a class runs a method that is not named where it is used."""
+    return method == "run" or (method.startswith("__") and method.endswith("__"))
+
+
 def _lexical_runs(
     tree: Growing, kind: NDArray[np.uint8], size: NDArray[np.uint8], ends: NDArray[np.intp]
 ) -> NDArray[np.float32]:
@@ -90,7 +98,13 @@ def _lexical_runs(
     loops = np.flatnonzero(np.isin(kind, _LOOPS) | each)
     sizes = size[loops].astype(np.float32)
     steps = np.where(sizes > 0, sizes - 1, np.float32(_REPEATS))
-    return within(len(kind), loops, ends[loops], steps)
+    around = np.zeros(len(kind), np.float32)
+    around[loops] = steps
+    above = np.maximum(np.frombuffer(tree.parent, np.int32)[: len(kind)], 0)
+    once = np.frombuffer(tree.role, np.uint8)[: len(kind)] == ROLE_NUMBERS["value"]
+    once = np.flatnonzero(once & (kind[above] == KIND_NUMBERS["loop"]))
+    outside = within(len(kind), once - 1, ends[once], around[above[once]])
+    return within(len(kind), loops, ends[loops], steps) - outside
 
 
 def within(

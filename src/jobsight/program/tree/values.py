@@ -44,6 +44,9 @@ _PASSING = _LARGEST | {_K["call"]}
 _TEXTS = frozenset(_K[one] for one in ("text", "divide", "branch"))
 _SMALL, _FEW = 8, 16
 _ARITHMETIC = frozenset(_K[one] for one in ("arithmetic", "multiply", "divide", "bits"))
+_ON_ARRAYS = frozenset(wordlist("python r julia matlab fortran"))
+"""Languages in which an operator may take whole arrays."""
+_SEQUENCES = frozenset({"bytearray", "array.array"})
 _FIXED = frozenset({_K["constant"], _K["number"]})
 _PRODUCTS_OF_MATRICES = frozenset(wordlist("julia matlab"))
 _MATRIX = re.compile(
@@ -146,6 +149,12 @@ class Values:
         names = [self.aliases.get(tree.names.get(one, ""), "") for one in factors]
         return self.language == "cpp" and all(_MATRIX.match(one) for one in names)
 
+    def _repeats(self, node: int) -> bool:
+        """Whether a product repeats the elements of a list, as in ``bytearray([1]) * n``."""
+        tree = self.tree
+        first = node + 1
+        return tree.kind[first] == _K["literal"] or tree.calls.get(first, "") in _SEQUENCES
+
     def _bounds(self, child: int) -> bool:
         """Whether a child of a loop says how often it runs."""
         role, kind = self.tree.role[child], self.tree.kind[child]
@@ -186,8 +195,14 @@ class Values:
             return self._returned(node, values, sizes)
         if kind == _K["index"]:
             return self._element(node, children)
+        if kind == _K["multiply"] and self.language == "python" and self._repeats(node):
+            self.tree.effect[node] = _E["allocate"]
+            self._extents.add(node)
+            return math.prod(max(one, 1.0) for one in values) if values else None
         if sizes and kind != _K["compare"]:
             self._extents.add(node)
+            if not self.tree.effect[node] and kind in _ARITHMETIC and self.language in _ON_ARRAYS:
+                self.tree.effect[node] = _E["stream"]
             return max(sizes)
         if kind in _ARITHMETIC:
             known = len(self._children(node)) == len(values)
@@ -205,6 +220,8 @@ class Values:
             return self._elements(node)
         if effect not in _PASSED_ON:
             return None
+        if node in self._extents and node in self._values:  # a method of an array
+            return max([self._values[node], *sizes])
         if sizes and self.tree.calls.get(node, "").rpartition(".")[2] not in _COUNTS:
             self._extents.add(node)
             return max(sizes)
@@ -250,6 +267,8 @@ class Values:
     def _element(self, node: int, children: list[int]) -> float | None:
         """What a dictionary has by a key, or the command line at a position."""
         tree, inside = self.tree, self._children(node)
+        if inside and inside[0] in self._extents and self.language in _ON_ARRAYS:
+            return self._part(node, inside)
         if len(inside) != 2:
             return None
         text = tree.texts.get(inside[1], "")
@@ -262,6 +281,27 @@ class Values:
                 self._sure.add(node)
             return found
         return None
+
+    def _part(self, node: int, inside: list[int]) -> float | None:
+        """How many elements a part of an array has, at most; None: it is a single one."""
+        tree, indexes = self.tree, inside[1:]
+        chosen = [self._values[n] for n in indexes if n in self._extents and n in self._values]
+        if not chosen and not any(tree.kind[one] == _K["slice"] for one in indexes):
+            return None
+        self._extents.add(node)
+        if chosen:
+            tree.effect[node] = _E["gather"]
+        return max(chosen, default=self._values.get(inside[0]))
+
+    def method(self, node: int, name: str) -> None:
+        """A call is a method of a name: if that is an array, the call goes over its elements."""
+        short = name.rpartition(".")[2]
+        if short in self._sized and short in self.constants:
+            if self.tree.effect[node] in _PASSED_ON:
+                self._extents.add(node)
+                self.give(node, self.constants[short])
+            else:
+                self.tree.size[node] = _bucket(self.constants[short])
 
     def _children(self, node: int) -> list[int]:
         tree, at = self.tree, node + 1

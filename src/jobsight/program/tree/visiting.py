@@ -18,7 +18,7 @@ from jobsight.program.tree.expressions import Given, evaluated, number_of
 from jobsight.program.tree.grammars import Grammar
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.names import called, imports
-from jobsight.program.tree.operators import element, kind_of, manager, operation
+from jobsight.program.tree.operators import element, kind_of, manager, operation, parallel, redirect
 from jobsight.program.tree.values import Values
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 
@@ -34,10 +34,12 @@ __all__ = ["Visitor"]
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _NAMED = frozenset({_K["function"], _K["class"]})
 _CALLEES = ("function", "name", "method", "macro", "subroutine", "constructor", "type")
+_ON_DISK = frozenset({_E["database"], _E["commit"]})
 _ON_GPU = re.compile(rb"cuda|\bmps\b|xpu|gpu", re.I)
 _WORD = re.compile(r"\w+")
 _LONG = 400
 _DEFINED_BY_CALL = frozenset({"r", "julia"})
+_SELF = frozenset({"self", "cls", "this"})
 _OPTION = re.compile(r"(?:.*\.)?(?:add_argument|add_option|[oO]ption|Argument|add_arg)")
 
 
@@ -67,6 +69,7 @@ class Visitor:
         self.values = Values(tree, grammar.language, given)
         self.own: set[str] = set()
         self._names_gpu = _ON_GPU.search(data) is not None
+        self._in_memory = b":memory:" in data
         self.file = len(tree.files)
         self.positions = 0
         """Of arguments without an option, that were declared so far."""
@@ -77,9 +80,9 @@ class Visitor:
                 ("number", self._number), ("constant", self._constant), ("text", self._text),
                 ("import", self._import), ("arithmetic", partial(operation, self)),
                 ("assign", self._assignment), ("function", self._function),
-                ("declare", self._declare), ("loop", self._loop), ("parallel", self._parallel),
-                ("redirect", self._redirect), ("break", self._word), ("launch", self._kernel),
-                ("lock", self._lock),
+                ("declare", self._declare), ("class", self._class), ("loop", self._loop),
+                ("parallel", partial(parallel, self)), ("redirect", partial(redirect, self)),
+                ("break", self._word), ("launch", self._kernel), ("lock", self._lock),
             )
         }  # fmt: skip
         if grammar.language == "python":
@@ -199,6 +202,13 @@ class Visitor:
         enter(self, node, found[1] if found else "")
         return True
 
+    def _class(self, node: Node, added: int, _owner: int) -> bool:
+        name = node.child_by_field_name("name")
+        if name is not None:
+            self.tree.classes[added] = self.text(name)
+            self.own.add(self.tree.classes[added])
+        return True
+
     def _declare(self, node: Node, added: int, _owner: int) -> bool:
         """A declaration: in C++, that may be a call of a constructor."""
         kind = node.child_by_field_name("type")
@@ -240,6 +250,9 @@ class Visitor:
         name = self._called_name(node)
         tree, values = self.tree, self.values
         head, dot, rest = name.partition(".")
+        attribute, point, method = rest.partition(".")
+        if head in _SELF and point and f"{head}.{attribute}" in values.aliases:
+            head, rest = f"{head}.{attribute}", method
         if not name and not node.child_count:
             return self._drop(added)
         if self.grammar.brackets_call and not dot:
@@ -250,6 +263,9 @@ class Visitor:
                 return True
         if self.grammar.language in _DEFINED_BY_CALL and self._defines(name, node, added, owner):
             return True
+        if dot and head not in values.aliases and head in values.given.makers:
+            maker, point, last = values.given.makers[head].partition(".")
+            values.aliases[head] = f"{values.aliases.get(maker, maker)}{point}{last}()"
         full = values.aliases[head] + dot + rest if head in values.aliases else name
         if self.grammar.language == "fortran":
             full = full.lower()
@@ -260,6 +276,10 @@ class Visitor:
             text += " " + " ".join(values.texts.get(one, "") for one in _WORD.findall(text))
         tree.calls[added] = full
         tree.effect[added] = self.effects.of(full, text, self.grammar.bare)
+        if dot:
+            values.method(added, name.rpartition(".")[0])
+        if self._in_memory and tree.effect[added] in _ON_DISK:
+            tree.effect[added] = _E["sort"]
         moved = tree.effect[added] == _E["gpu"] and full.endswith(".to")
         if moved and not self._names_gpu:  # the device is the CPU
             tree.effect[added] = _E["cheap"]
@@ -349,24 +369,6 @@ class Visitor:
         return called(text, self.grammar.language)
 
     # What acts without being called.
-
-    def _parallel(self, node: Node, added: int, _owner: int) -> bool:
-        text = self.text(node, 160).lower()
-        if node.type in ("comment", "preproc_call"):
-            if not re.match(r"\s*(?:!\$|#\s*pragma\s+)(?:omp|acc)\b", text):
-                return self._drop(added)
-            if "target" in text or "acc" in text[:16]:
-                self.tree.effect[added] = _E["gpu"]
-            elif "barrier" in text or "critical" in text:
-                self.tree.effect[added] = _E["barrier"]
-            return False
-        return True
-
-    def _redirect(self, node: Node, added: int, _owner: int) -> bool:
-        text = self.text(node, 80)
-        if "/dev/null" not in text and "&1" not in text and "&2" not in text:
-            self.tree.effect[added] = _E["write"] if ">" in text else _E["read"]
-        return True
 
     def _word(self, node: Node, added: int, _owner: int) -> bool:
         """A statement whose kind is in its first word, not in its type; a label stays."""

@@ -9,7 +9,7 @@ from jobsight.text import wordlist
 
 __all__ = ["EFFECTS", "EFFECT_NUMBERS", "KINDS", "KIND_NUMBERS", "ROLES", "ROLE_NUMBERS", "VERSION"]
 
-VERSION = 4
+VERSION = 5
 
 KINDS = tuple(
     wordlist(

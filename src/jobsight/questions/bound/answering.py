@@ -15,7 +15,7 @@ from jobsight.files import MANIFEST
 from jobsight.program.examples import LONGEST_PROGRAM, Example
 from jobsight.program.machine import Elsewhere
 from jobsight.questions.bound.decisions import BOUND
-from jobsight.questions.bound.evidence import Line, evidence_of, gpu_line, not_a_job
+from jobsight.questions.bound.evidence import Line, evidence_of, gpu_line, idles, not_a_job
 from jobsight.questions.bound.features import Features, Read, read
 from jobsight.text import printable
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["CLASSES", "Answer", "Answerer", "answering_model", "resolved", "shipped"]
 
 CLASSES = ("cpu", "memory", "io", "network", "gpu", "waiting")
-_GPU = 0.8
-"""Share of a program that calls a GPU: a rule's, for it is not measured."""
+_BY_RULE = 0.8
+"""Share of the gpu for a program that calls one, of waiting for one that serves or asks: those of
+a rule, for neither is measured."""
 
 
 @dataclass(frozen=True)
@@ -159,8 +160,11 @@ class Answerer:
         evidence = evidence_of(program, kind)
         on_gpu = gpu_line(program)
         if on_gpu is not None:
-            kind, confidence, evidence = "gpu", _GPU, [on_gpu, *evidence]
-            shares = {name: (1 - _GPU) * share for name, share in shares.items()} | {"gpu": _GPU}
+            kind, confidence, evidence = "gpu", _BY_RULE, [on_gpu, *evidence]
+            shares = _mostly("gpu", shares)
+        elif idles(program):
+            kind, confidence, evidence = "waiting", _BY_RULE, evidence_of(program, "waiting")
+            shares = _mostly("waiting", shares)
         elif confidence < self._model.settings.unsure_below:
             kind = "unsure"
         endless = not_a_job(program)
@@ -184,6 +188,12 @@ class Answerer:
         found = target.answering.predict(inputs)[0]
         by_class = dict(zip(BOUND, map(float, found), strict=True))
         return {name: by_class.get(name, 0.0) for name in CLASSES}
+
+
+def _mostly(kind: str, shares: Mapping[str, float]) -> dict[str, float]:
+    """Shares of which a rule gives most to a class."""
+    rest = {name: (1 - _BY_RULE) * share for name, share in shares.items()}
+    return rest | {kind: rest[kind] + _BY_RULE}
 
 
 @cache

@@ -10,11 +10,14 @@ from jobsight.program.tree import EFFECTS, KINDS
 from jobsight.questions.bound.effects import CLASS_OF
 from jobsight.questions.bound.features import Read
 
-__all__ = ["Line", "evidence_of", "gpu_line", "not_a_job"]
+__all__ = ["Line", "evidence_of", "gpu_line", "idles", "not_a_job"]
 
 _MOST = 5
 _LOOP = KINDS.index("loop")
 _GPU = EFFECTS.index("gpu")
+_PAUSES = np.isin(
+    EFFECTS, ("listen", "receive", "serve", "watch", "prompt", "sleep", "wait", "queue")
+)
 _WORDS = {
     "cpu": "computes", "memory": "moves data through memory", "io": "uses the disk",
     "network": "uses the network", "waiting": "waits",
@@ -78,3 +81,14 @@ def not_a_job(program: Read) -> Line | None:
         return None
     first = program.tree.endless[0]
     return {"file": first.file, "line": first.line, "what": f"not a job: {first.reason}"}
+
+
+def idles(program: Read) -> bool:
+    """Whether a program that does not end by itself spends its time waiting for others.
+
+    A server, a prompt, or an endless loop in which something waits.
+    """
+    if program.tree is None or not program.tree.endless:
+        return False
+    tree, first = program.tree, program.tree.endless[0]
+    return first.server or bool(_PAUSES[tree.effect[first.node : tree.end[first.node]]].any())

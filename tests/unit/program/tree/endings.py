@@ -103,6 +103,7 @@ NOT_JOBS: dict[str, tuple[int, str]] = {
     "gui.py": (3, "import tkinter\nroot = tkinter.Tk()\nroot.mainloop()\n"),
     "subscribe.py": (4, "import redis\np = redis.Redis().pubsub()\np.subscribe('a')\nfor m in p.listen():\n    print(m)\n"),
     "uvicorn.py": (2, "import uvicorn\nuvicorn.run('a:app')\n"),
+    "quiz.py": (3, "text = make()\nwhile True:\n    if input(text) == 'q':\n        break\n"),
     "password.py": (2, "import getpass\np = getpass.getpass('Password: ')\n"),
     "server.sh": (2, "#!/bin/bash\npython3 -m http.server 8000\n"),
     "notebook.sh": (2, "#!/bin/bash\njupyter lab --no-browser\n"),

@@ -83,6 +83,18 @@ def test_a_library_is_reached_whole_and_a_program_from_its_start() -> None:
     assert feature(f"{functions}two()\n", "runs.sync") > 0
 
 
+def test_an_object_is_made_by_the_methods_that_its_class_implies() -> None:
+    text = (
+        "import os\nclass Log:\n    def __init__(self):\n        os.fsync(1)\n"
+        "    def never(self):\n        os.stat('a')\nfor k in range(64):\n    Log()\n"
+    )
+    tree = read_text(text, "a.py")
+    nodes = {name: node for node, name in tree.calls.items()}
+    assert tree.reached[nodes["os.fsync"]]
+    assert tree.runs[nodes["os.fsync"]] == 6
+    assert not tree.reached[nodes["os.stat"]]
+
+
 def test_what_is_only_done_on_errors_does_not_count() -> None:
     text = "import time\ntry:\n    f()\nexcept OSError:\n    time.sleep(9)\n"
     assert feature(text, "runs.sleep") == 0

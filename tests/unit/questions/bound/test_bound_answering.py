@@ -18,7 +18,12 @@ from jobsight.questions.bound.settings import BoundSettings
 SLEEPER = "import time\nfor turn in range(100):\n    time.sleep(30)\n"
 SERVER = "import http.server\nhttp.server.HTTPServer(('', 80), None).serve_forever()\n"
 ON_GPU = "import cupy\nfor k in range(100):\n    cupy.linalg.svd(cupy.random.rand(4000, 4000))\n"
-TEXTS = {"sleep.py": SLEEPER, "serve.py": SERVER, "gpu.py": ON_GPU, "one.js": "let x = 1\n"}
+ACCEPTS = "import socket\ns = socket.create_server(('', 80))\nwhile True:\n    s.accept()\n"
+SPINS = "total = 0\nwhile True:\n    total = total * 5 + 1\n"
+TEXTS = {
+    "sleep.py": SLEEPER, "serve.py": SERVER, "gpu.py": ON_GPU, "one.js": "let x = 1\n",
+    "accept.py": ACCEPTS, "spin.py": SPINS,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +58,19 @@ def test_what_serves_is_not_a_job_and_its_line_comes_first(model: ModelDir) -> N
     assert first["line"] == 2
     assert first["what"].startswith("not a job: ")
     assert found.to_json()["job"] is False
+
+
+@pytest.mark.parametrize("name", ["serve.py", "accept.py"])
+def test_what_serves_waits_by_a_rule(model: ModelDir, name: str) -> None:
+    found = answer(model, name)
+    assert (found.kind, found.confidence) == ("waiting", 0.8)
+    assert found.shares["waiting"] >= 0.8
+
+
+def test_an_endless_loop_in_which_nothing_waits_is_left_to_the_model(model: ModelDir) -> None:
+    found = answer(model, "spin.py")
+    assert not found.is_job
+    assert found.kind == "cpu"
 
 
 def test_below_the_confidence_of_the_settings_it_is_unsure(model: ModelDir) -> None:
