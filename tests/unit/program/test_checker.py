@@ -133,6 +133,9 @@ def test_what_it_runs_is_followed() -> None:
         "#SBATCH --array=1-3\n#SBATCH --output=%a.out\nfit $SLURM_ARRAY_TASK_ID --out=fits -n 5\n"
         "fit $SLURM_ARRAY_TASK_ID --outdir fits\n",
         "#  sbatch --dependency=afterok:1 next.sh\n",
+        "echo 1 > a1\necho 2 > a2\nN='1 2'\nfor n in $N; do sort a$n; done\n",
+        "gcc -o a a.c\n./a b\n=== a.c\nint main(int argc, char **argv) {\n"
+        "char *f = argc > 1 ? argv[1] : 0;\nif (!f) return 1;\nreturn 0;\n}\n",
         "echo done | mail -s done me\ncython a.pyx\nlfortran a.f90\nusleep 5\n",
     ],
 )

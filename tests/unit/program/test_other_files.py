@@ -217,3 +217,41 @@ def test_a_program_that_knows_its_task_names_its_own_file() -> None:
     own = text + program.format("os.environ['SLURM_ARRAY_TASK_ID']")
     assert found(own) == []
     assert ("job.sh", 4, "JS304") in found(text + program.format("'.txt'"))
+
+
+def test_a_file_that_may_not_be_written() -> None:
+    text = f"{SLURM}set -e\nmkdir -p out\nsort a.txt >> out/b.txt\n=== a.txt\n1\n=== out/b.txt\n"
+    written(Path(), "job.sh", text)
+    Path("out/b.txt").chmod(0o444)
+    assert [(one.line, one.code) for one in Checker(shellcheck=False).check("job.sh").findings] == [
+        (5, "JS108")
+    ]
+    Path("out/b.txt").chmod(0o644)
+    assert Checker(shellcheck=False).check("job.sh").findings == ()
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("done", []), ("ready", [(4, "JS345")])])
+def test_a_file_that_nothing_makes_is_waited_for(name: str, wrong: list[tuple[int, str]]) -> None:
+    text = f"{SLURM}python3 a.py &\nuntil [ -e sea.done ]; do sleep 2; done\nwait\n=== a.py\n"
+    text += f'from pathlib import Path\nPath("sea.{name}").touch()\n'
+    assert [one[1:] for one in found(text)] == wrong
+
+
+def test_the_last_variable_of_a_list_has_the_rest() -> None:
+    text = (
+        f"executable = a.py\narguments = $(x) $(y)\n{CONDOR.replace('queue', 'queue x, y from l')}"
+    )
+    text += (
+        "=== a.py\n#!/usr/bin/env python3\nimport sys\nif len(sys.argv) != 3:\n    sys.exit(2)\n"
+    )
+    assert found(f"{text}=== l\na 1 2\n", "a.sub") == [("a.sub", 2, "JS336")]
+    assert found(f"{text}=== l\na 1\n", "b.sub") == []
+
+
+def test_objects_that_no_rule_makes() -> None:
+    text = (
+        f"{SLURM}make\n=== Makefile\nO = a.o b.o\nx: $(O)\n\tcc -o x $(O)\n%.o: %.c\n\tcc -c $<\n"
+    )
+    text += "=== a.c\nint main(void) { return 0; }\n=== c.c\nint b;\n"
+    assert found(text) == [("Makefile", 1, "JS114")]
+    assert found(text.replace("c.c", "b.c")) == []

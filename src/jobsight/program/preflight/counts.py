@@ -15,7 +15,7 @@ __all__: list[str] = []
 
 _COUNTS = {
     "python": (r"len\(\s*(?:sys\.)?argv\s*\)\s*(!=|<=?|>=?)\s*(\d+)", 1),
-    "c": (r"\bargc\s*(!=|<=?|>=?)\s*(\d+)", 1),
+    "c": (r"\bargc\s*(!=|<=?|>=?)\s*(\d+)(?!\s*\?)", 1),
     "r": (r"length\(\s*\w*arg\w*\s*\)\s*(!=|<=?|>=?)\s*(\d+)", 0),
     "julia": (r"length\(\s*ARGS\s*\)\s*(!=|<=?|>=?)\s*(\d+)", 0),
     "perl": (r"(?:scalar\s*\(?\s*)?@ARGV\s*\)?\s*(!=|<=?|>=?)\s*(\d+)", 0),

@@ -115,7 +115,9 @@ def _piped_status(job: Job) -> Iterator[Hit]:
             or command not in _programs(job)
         ):
             continue
-        if PurePosixPath(following.name or "").name in wordlist("tee cat tail grep head ts sed"):
+        if PurePosixPath(following.name or "").name in wordlist(
+            "tee cat tail grep head ts sed gzip bzip2 xz zstd pigz sort"
+        ):
             text = (
                 f"| {following.name} hides whether {PurePosixPath(command.name or '?').name} fails"
             )

@@ -349,6 +349,19 @@ def _modules_known(job: Job) -> Iterator[Hit]:
                 )
 
 
+def _unwritable(job: Job, changed: set[str | None]) -> Iterator[Hit]:
+    """Files that are redirected into, and that nobody but root may write."""
+    for command, trace in trace_of(job) if not job.blind else ():
+        for one in command.redirects if not (command.contained or command.conditional) else ():
+            path = path_of(one.target, command.folder, job) if ">" in one.operator else None
+            if path is None or path in changed or path in trace.gone or path.startswith("/dev/"):
+                continue
+            there = job.machine.exists(path) and not job.machine.is_folder(path)
+            if there and not job.machine.may(path, 2):
+                text = f"{one.target.value} may not be written: permission denied"
+                yield hit(one.target, text, f"chmod u+w {one.target.value}", source=command.source)
+
+
 @rule(
     "JS108 A program may not be run, or a file not be read",
     fails="./run.sh\n=== run.sh\n#!/bin/bash\necho hello\n",
@@ -360,6 +373,7 @@ def _rights(job: Job) -> Iterator[Hit]:
     if any(word.value is None or word.is_glob for one in changes for word in one.arguments):
         return
     changed = {path_of(word, one.folder, job) for one in changes for word in one.arguments}
+    yield from _unwritable(job, changed)
     for program in job.walk.programs:
         path, word = program.path, program.word
         if path is None or word is None or path.startswith("\0") or path in changed:

@@ -320,9 +320,11 @@ def _makefile(command: Command, job: Job) -> Iterator[Hit]:
     if not makefile.whole:
         return
 
+    def exists(name: str) -> bool:
+        return f"{folder}/{name}" in job.walk.made or job.machine.exists(f"{folder}/{name}")
+
     def there(name: str) -> bool:
-        place = f"{folder}/{name}"
-        return makefile.makes(name) or place in job.walk.made or job.machine.exists(place)
+        return makefile.makes(name, exists) or exists(name)
 
     for word in call.targets:
         name = word.value or ""
@@ -334,9 +336,12 @@ def _makefile(command: Command, job: Job) -> Iterator[Hit]:
     chosen = {word.value for word in call.targets} or {*makefile.default}
     for rule_ in makefile.rules:
         for one in rule_.needs if chosen & {*rule_.targets} else ():
-            if not there(one) and not one.endswith(".o"):
+            compiled = any(one == f"{Path(name).stem}.o" for name in siblings(f"{folder}/{one}"))
+            if not there(one) and not compiled:
                 message = f"no rule makes {one}, which {rule_.targets[0]} needs"
-                yield hit(rule_.line, message, source=source)
+                named = re.search(rf"(?m)^[^#\n]*(?<!\S){re.escape(one)}(?!\S)", source.text)
+                line = source.text.count("\n", 0, named.end()) + 1 if named else rule_.line
+                yield hit(line, message, source=source)
 
 
 def _separators(text: str, source: Source) -> Iterator[Hit]:

@@ -11,7 +11,7 @@ from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.missing import one_slip
 from jobsight.program.preflight.traces import Trace, absent, path_of, trace_of
-from jobsight.program.preflight.uses import uses_of
+from jobsight.program.preflight.uses import HARMLESS, uses_of
 from jobsight.program.shell.model import Command, Word
 from jobsight.program.submission.job import Place
 
@@ -42,6 +42,7 @@ def _other_names(job: Job) -> Iterator[Hit]:
     for number, line in enumerate(text.split("\n") if job.language == "bash" else (), 1):
         form = r"\b(?:until|while\s+!|while\s+\[\[?\s+!)\s*(?:\[\[?\s+)?-[efs]\s+[\"']?([\w./-]+)"
         reads += [(Word(m[1], m[1], Place(number)), None) for m in re.finditer(form, line)]
+    yield from _never_made(job, [word for word, command in reads if command is None])
     for word, command in reads:
         value = word.value or ""
         folder = command.folder if command else job.folder
@@ -62,6 +63,25 @@ def _other_names(job: Job) -> Iterator[Hit]:
                 yield hit(word, f"{value} is not written: {other} is", other,
                           source=command.source if command else None)  # fmt: skip
                 break
+
+
+def _never_made(job: Job, awaited: list[Word]) -> Iterator[Hit]:
+    """Files that are waited for while something runs, and that no text here names otherwise."""
+    plain = HARMLESS | job.walk.functions | {"["}
+    known = all(one.name in plain or job.program_of.get(id(one)) for one in job.commands)
+    texts = all(one.source is not None for one in job.walk.programs)
+    if not (awaited and known and texts and any(one.background for one in job.commands)):
+        return
+    waits = {word.place.line for word in awaited}
+    lines = enumerate(job.text.split("\n"), 1)
+    others = [line for n, line in lines if n not in waits and not re.match(r"\s*(?:rm|#)", line)]
+    named = "\n".join([*others, job.program_texts])
+    for word in awaited:
+        base = os.path.basename(word.value or "")  # noqa: PTH119
+        ending = os.path.splitext(base)[1]  # noqa: PTH122
+        path = path_of(word, job.folder, job)
+        if path and (ending or base) not in named and not job.machine.exists(path):
+            yield hit(word, f"nothing here makes {word.value}: it is waited for in vain")
 
 
 def _alike(name: str, other: str) -> bool:

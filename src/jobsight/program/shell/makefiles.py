@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -122,47 +122,54 @@ class Makefile:
         """The targets of a call that names none."""
         return [one for one in self.targets if not re.match(r"\.\w+$|.*%", one)][:1]
 
-    def makes(self, target: str) -> bool:
-        """Whether there is a rule for a target."""
-        return target in self.targets or any(_stem(rule.targets[0], target) for rule in self.rules)
+    def makes(self, target: str, exists: Callable[[str], bool]) -> bool:
+        """Whether there is a rule for a target, with `exists` for files that are there."""
+        return target in self.targets or self._rule_of(target, exists)[0] is not None
 
-    def recipes(self, targets: Iterable[str]) -> list[Recipe] | None:
+    def recipes(self, targets: Iterable[str], exists: Callable[[str], bool]) -> list[Recipe] | None:
         """The recipes for targets and all that they need, in order; None: they are not known."""
         found: dict[str, Recipe | None] = {}
         try:
             for one in targets:
-                self._add(one, found)
+                self._add(one, found, exists)
         except _UnknownError:
             return None
         return [one for one in found.values() if one is not None]
 
-    def _add(self, target: str, found: dict[str, Recipe | None]) -> None:
+    def _add(
+        self, target: str, found: dict[str, Recipe | None], exists: Callable[[str], bool]
+    ) -> None:
         if target in found:
             return
         if not (self.whole and self.sure) or len(found) > _MOST_RECIPES:
             raise _UnknownError
         found[target] = None
-        rule, stem = self._rule_of(target)
+        rule, stem = self._rule_of(target, exists)
+        if rule is None and target.endswith(".o"):
+            raise _UnknownError  # make has rules of its own
         needs = [one for other in self.rules if target in other.targets for one in other.needs]
         needs += [one.replace("%", stem) for one in rule.needs] if rule and stem else []
         for one in needs:
-            self._add(one, found)
+            self._add(one, found, exists)
         if rule is not None:
             own = {"@": target, "<": next(iter(needs), ""), "^": " ".join(needs), "*": stem}
             del found[target]  # it comes behind what it needs
             found[target] = Recipe(target, _script(rule, {**self.values, **own}))
 
-    def _rule_of(self, target: str) -> tuple[Rule | None, str]:
-        """The rule with the recipe, and what its ``%`` stands for."""
+    def _rule_of(self, target: str, exists: Callable[[str], bool]) -> tuple[Rule | None, str]:
+        """The rule with the recipe, and what its ``%`` stands for.
+
+        One with a ``%`` is for a target only if what it needs is there, or has a rule (POSIX make,
+        Inference Rules; GNU make, Implicit Rule Search).
+        """
         for rule in self.rules:
             if target in rule.targets and rule.recipe:
                 return rule, ""
         for rule in self.rules:
-            stem = _stem(rule.targets[0], target)
-            if stem and rule.recipe:
+            stem = _stem(rule.targets[0], target) if rule.recipe else ""
+            needs = [one.replace("%", stem) for one in rule.needs]
+            if stem and all(one in self.targets or exists(one) for one in needs):
                 return rule, stem
-        if target.endswith(".o"):
-            raise _UnknownError  # make has a rule of its own
         return None, ""
 
 

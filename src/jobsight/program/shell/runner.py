@@ -274,12 +274,16 @@ class Runner:
         if source is None or folder is None or None in words:
             return
         makefile = read_makefile(source.text, call.values)
-        recipes = makefile.recipes(one for one in words or makefile.default if one)
+
+        def exists(name: str) -> bool:
+            return machine.exists(f"{folder}/{name}") or f"{folder}/{name}" in self.walk.made
+
+        recipes = makefile.recipes((one for one in words or makefile.default if one), exists)
         for target, text in recipes or ():
             one = replace(source, text=text, exact=False)
             state = self.state.copy()
             state.folder, state.functions, state.options = folder, {}, {"errexit": True}
-            with self.within(conditional=machine.exists(f"{folder}/{target}")):
+            with self.within(conditional=exists(target)):
                 self.child(one, f"{path}:{target}", command, state)
         if recipes is not None:
             self.walk.expanded.add(id(command))

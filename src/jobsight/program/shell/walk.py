@@ -155,8 +155,8 @@ class _Walker(Runner):
     def on_for_statement(self, node: Node) -> None:
         name = node.child_by_field_name("variable")
         values = node.children_by_field_name("value")
-        times = loop_times(node, [word_of(one, self.state.variables) for one in values])
-        words = tuple(word_of(one, self.state.variables) for one in values)
+        words = tuple(w for one in values for w in words_of(one, self.state.variables))
+        times = loop_times(node, words)
         if any(word.is_glob for word in words):
             self.record((Word("for", "for", self.place(node)), *words), [], self.place(node))
         depends = frozenset().union(
@@ -165,7 +165,7 @@ class _Walker(Runner):
         names = loop_names(node)
         for one in names:
             self.assign(one, Value(None, depends))
-        if name is not None and len(values) == 1 and times == 1:
+        if name is not None and len(words) == 1 and times == 1:
             self.assign(text_of(name), evaluate(values[0], self.state.variables))
         loop = Loop(self.place(node), times, is_endless(node), names, loop_values(words))
         self.loop(node, loop, sure=bool(times))

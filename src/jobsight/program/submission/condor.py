@@ -296,9 +296,9 @@ def _items(
     return tuple(kept), name
 
 
-def fields_of(line: str) -> list[str]:
-    """The fields of an item: separated by commas, else by blanks."""
-    return [one.strip() for one in line.split(",")] if "," in line else line.split()
+def fields_of(line: str, most: int = 0) -> list[str]:
+    """The fields of an item: by commas, else by blanks; the last of `most` has the rest."""
+    return [one.strip() for one in line.split("," if "," in line else None, most - 1)]
 
 
 def expanded(
