@@ -1,0 +1,3 @@
+#!/bin/sh
+# old results would be taken for new ones
+rm -f -- "$@"

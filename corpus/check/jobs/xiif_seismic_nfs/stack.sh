@@ -1,0 +1,6 @@
+#!/bin/sh
+set -e
+station=$1
+src=$station.txt
+[ -f "$src" ] || src=traces/$station.txt
+awk -f stack.awk "$src"

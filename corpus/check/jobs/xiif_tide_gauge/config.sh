@@ -1,0 +1,2 @@
+GAUGE_FILE=gauge/cuxhaven.csv
+STATION=cuxhaven

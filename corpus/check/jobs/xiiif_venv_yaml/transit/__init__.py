@@ -1,0 +1,2 @@
+"""Box-shaped transit fits."""
+__version__ = "0.3"
