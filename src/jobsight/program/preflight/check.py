@@ -183,6 +183,8 @@ class Checker:
         asked = self.shellcheck and script.language == "bash" and len(script.text) < _LONGEST
         with (start_shellcheck(script.text) if asked else None) or nullcontext() as process:
             found = list(hits_of("script", script, file))
+            if template := [one for one in found if one.code == "JS011"]:
+                return template
             if process is not None:
                 lines = {one.line for one in found}
                 others = shellcheck_findings(process, script, file)

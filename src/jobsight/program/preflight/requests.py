@@ -142,7 +142,10 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
     if not job.is_slurm or job.submission.components > 1:
         return
     request = job.submission.request
-    open_ended = any(name == "exclusive" for name in job.submission.settings)
+    settings = job.submission.settings
+    open_ended = "exclusive" in settings
+    # Where nodes are given out whole, as many sites do, that is all that is asked for.
+    whole = "nodes" in settings and not any("tasks" in one or "cpus" in one for one in settings)
     for command in job.commands:
         for one in command.launchers:
             if one.name not in MPI and one.name != "srun":
@@ -151,7 +154,7 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
             given = next((one.options[name] for name in names if name in one.options), "")
             if not given.isdecimal() or "oversubscribe" in one.options or "O" in one.options:
                 continue
-            if int(given) > request.tasks and not (open_ended and one.name in MPI):
+            if int(given) > request.tasks and not open_ended:
                 cpus = request.cpus
                 fits = one.name in MPI and int(given) <= cpus
                 message = f"{one.name} starts {given} tasks, the job has {request.tasks}"
@@ -159,7 +162,7 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
                     one,
                     message,
                     f"#SBATCH --ntasks={given}",
-                    severity="warning" if fits else None,
+                    severity="warning" if fits or whole else None,
                     source=command.source,
                 )
             nodes = one.options.get("N", one.options.get("nodes", ""))

@@ -289,6 +289,25 @@ _ALIKE = {"\u00a0": "a blank", "\u2013": "-", "\u2014": "--", "\u201c": '"', "\u
           "\u2018": "'", "\u2019": "'", "\u200b": "nothing"}  # fmt: skip
 
 
+_TEMPLATE = re.compile(
+    r"\{%-?\s*(?:if|for|set|block|extends|include|macro|import)\b|\{\{[#^/]?\s*[\w.]+\s*(?:\|[^}]*)?\}\}"
+)
+
+
+@rule(
+    "JS011 A template, not a script yet",
+    fails="#SBATCH --ntasks={{ tasks }}\n{% if gpu %}\nnvidia-smi\n{% endif %}\n",
+    passes="#SBATCH --ntasks=2\nsrun awk 'BEGIN {{ x = 1 } print x }'\n",
+    severity="warning",
+)
+def _templates(job: Job) -> Iterator[Hit]:
+    """Jinja, Mustache: what it becomes is not known, so nothing else is said of it."""
+    for number, line in enumerate(job.text.split("\n"), 1):
+        if _TEMPLATE.search(line) and number not in job.here_lines:
+            yield hit(number, "a template: check the script that is made of it")
+            return
+
+
 @rule(
     "JS010 A character that only looks like the one that is meant",
     fails="ls \u2013l /etc\n",
