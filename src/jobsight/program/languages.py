@@ -89,7 +89,7 @@ def syntax_tree(language: str, text: bytes, *, with_text: bool = True) -> Node:
     """
     parser = _parser(language, threading.get_ident())
     text = _single_heres(text) if language == "bash" and text.count(b"<<") > 1 else text
-    if not with_text or len(text) > _QUICK:
+    if len(text) > _QUICK:
         begun = time.thread_time()
         try:
             tree = parser.parse(

@@ -180,9 +180,9 @@ class _Counter:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         length = len(tree)
-        languages = np.array([file.language for file in tree.files])
-        self.compiled = np.isin(languages, list(_COMPILED))[tree.file]
-        self.shell = (languages == "bash")[tree.file]
+        languages = [file.language for file in tree.files]
+        self.compiled = np.array([one in _COMPILED for one in languages])[tree.file]
+        self.shell = np.array([one == "bash" for one in languages])[tree.file]
         loops = one_of(tree.kind, (_K["loop"], _K["comprehension"])) | (tree.effect == _E["each"])
         self.loops = np.flatnonzero(loops)
         ends = tree.end[self.loops].astype(np.intp)
@@ -214,13 +214,14 @@ class _Counter:
         """All features by name."""
         tree, live = self.tree, self.live
         kinds = np.bincount(tree.kind[live], minlength=len(_K))
+        often = np.bincount(tree.kind[live], self.times[live], len(_K))
         inner = np.bincount(tree.kind[self.inner], minlength=len(_K))
         found: dict[str, float] = {}
         for name, counted in _COUNTED.items():
             numbers = [_K[one] for one in counted]
             found[f"count.{name}"] = _log(float(kinds[numbers].sum()))
             if name in _RUNNING:
-                found[f"runs.{name}"] = self._runs(live & one_of(tree.kind, numbers))
+                found[f"runs.{name}"] = _log(float(often[numbers].sum()))
         for effect, times in enumerate(self.by_effect.tolist()):
             if times:
                 found[f"runs.{EFFECTS[effect]}"] = _log(times)
@@ -234,14 +235,19 @@ class _Counter:
     def _groups(self, found: dict[str, float], indexing: IndexCounts) -> None:
         tree, sums = self.tree, {}
         work = self.times * self.elements * _COST[self.shell.astype(int), tree.effect]
-        for group, effects in GROUPS.items():
-            numbers = [_E[one] for one in effects]
-            mask = self.live & one_of(tree.effect, numbers)
-            if group == "waiting":
-                mask &= ~on_others(tree)
-            found[f"calls.{group}"] = _log(float(mask.sum()))
-            found[f"deepest.{group}"] = float(tree.depth[mask].max()) if mask.any() else -1.0
-            sums[group] = float(work[mask].sum())
+        calls = np.flatnonzero(self.live & (tree.effect > 0) & ~on_others(tree))
+        effects = tree.effect[calls]
+        counts, works = (
+            np.bincount(effects, minlength=len(_E)),
+            np.bincount(effects, work[calls], len(_E)),
+        )
+        deepest = np.full(len(_E), -1.0)
+        np.maximum.at(deepest, effects, tree.depth[calls])
+        for group, names in GROUPS.items():
+            numbers = [_E[one] for one in names]
+            found[f"calls.{group}"] = _log(float(counts[numbers].sum()))
+            found[f"deepest.{group}"] = float(deepest[numbers].max())
+            sums[group] = float(works[numbers].sum())
         if found["value.in_cache"]:
             sums["cpu"] += sums["memory"]
             sums["memory"] = 0.0

@@ -95,7 +95,7 @@ def _lexical_runs(
 ) -> NDArray[np.float32]:
     """Log2 of how often each node runs in one call of its function."""
     each = np.frombuffer(tree.effect, np.uint8)[: len(kind)] == EFFECT_NUMBERS["each"]
-    loops = np.flatnonzero(np.isin(kind, _LOOPS) | each)
+    loops = np.flatnonzero((kind == _LOOPS[0]) | (kind == _LOOPS[1]) | each)
     sizes = size[loops].astype(np.float32)
     steps = np.where(sizes > 0, sizes - 1, np.float32(_REPEATS))
     around = np.zeros(len(kind), np.float32)

@@ -118,13 +118,14 @@ class Values:
         if kind == _K["assign"]:
             self._assigned(node, children)
         elif kind == _K["update"]:
-            self.constants.pop(self.tree.names.get(node + 1, ""), None)
+            self._updated(node)
         elif kind == _K["declare"]:
             self._declared(node)
         elif kind == _K["loop"]:
             within = [c for c in self._children(node) if self._bounds(c)]
             known = self._listed(within) or self._known(within)
-            if known is not None and known <= _SMALL and self._while(within):
+            while_ = all(self.tree.role[one] in (_R["condition"], 0) for one in within)
+            if known is not None and known <= _SMALL and while_:
                 known = None
             self.tree.size[node] = _bucket(known) if known is not None else 0
         elif kind == _K["multiply"] and self._matrices(node):
@@ -139,6 +140,15 @@ class Values:
         elif children or kind == _K["call"]:
             self.give(node, self._value(node, kind, children))
 
+    def _updated(self, node: int) -> None:
+        """``x += 1``: a number is not known any more, an array keeps its size."""
+        name = self.tree.names.get(node + 1, "")
+        if name.rpartition(".")[2] not in self._sized:
+            self.constants.pop(name, None)
+        elif self.language in _ON_ARRAYS:
+            self.tree.effect[node] = _E["stream"]
+            self.tree.size[node] = self.tree.size[node + 1]
+
     def _matrices(self, node: int) -> bool:
         """Whether a product is one of two arrays, in a language where that is of matrices."""
         tree, factors = self.tree, self._children(node)
@@ -151,8 +161,7 @@ class Values:
 
     def _repeats(self, node: int) -> bool:
         """Whether a product repeats the elements of a list, as in ``bytearray([1]) * n``."""
-        tree = self.tree
-        first = node + 1
+        tree, first = self.tree, node + 1
         return tree.kind[first] == _K["literal"] or tree.calls.get(first, "") in _SEQUENCES
 
     def _bounds(self, child: int) -> bool:
@@ -173,9 +182,6 @@ class Values:
         if listed and tree.kind[listed[0]] == _K["literal"]:
             return float(len(self._children(listed[0])))
         return None
-
-    def _while(self, within: list[int]) -> bool:
-        return all(self.tree.role[one] in (_R["condition"], 0) for one in within)
 
     def _known(self, nodes: list[int]) -> float | None:
         """The largest value of nodes; None: unknown, or so small that the others may count."""

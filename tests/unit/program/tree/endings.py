@@ -110,6 +110,7 @@ NOT_JOBS: dict[str, tuple[int, str]] = {
     "beat.sh": (2, "#!/bin/bash\nwhile true; do date; sleep 60; done\n"),
     "follow.sh": (2, "#!/bin/bash\ntail -F /var/log/messages\n"),
     "ask.sh": (2, "#!/bin/bash\nread -p 'Continue? ' answer\necho $answer\n"),
+    "name.sh": (2, "#!/bin/bash\nread -rp 'Name: ' name\nmkdir $name\n"),
     "watch.sh": (2, "#!/bin/bash\nwatch -n 5 squeue\n"),
     "always.sh": (2, "#!/bin/bash\nfor ((;;)); do ./poll; sleep 1; done\n"),
     "infinity.sh": (3, "#!/bin/bash\n./start &\nsleep infinity\n"),

@@ -34,6 +34,7 @@ def _effects(text: str, *names: str) -> list[str]:
         ("a.py", f"{_ARRAY}b = a.sum()\nc = b * 2\n", "reduce", [("call", 21)]),
         ("a.py", f"{_ARRAY}b = a.astype('f4')\nc = b * 2\n", "stream", [("multiply", 21)]),
         ("a.py", f"{_ARRAY}b = a @ a\n", "stream", []),
+        ("a.py", f"{_ARRAY}a += 1\nb = a * 2\n", "stream", [("update", 21), ("multiply", 21)]),
         ("a.py", "flags = bytearray([1]) * 2**20\n", "allocate", [("multiply", 21), ("call", 1)]),
         ("a.R", "x <- numeric(100000)\ny <- x * 2\n", "stream", [("multiply", 18)]),
     ],
