@@ -58,8 +58,8 @@ class CountIndex:
         since = first if starts is None else np.maximum(starts, first)
         asked = np.asarray(keys, np.int64)[:, None] * self._size
         search = self._places.searchsorted
-        found: Ints = np.maximum(search(asked + cuts) - search(asked + since), 0).sum(axis=1)
-        return found
+        found: Ints = np.maximum(search(asked + cuts) - search(asked + since), 0)
+        return found[:, 0] if found.shape[1] == 1 else found.sum(axis=1)
 
     def rows(self, key: int) -> Ints:
         """All rows with a key, ascending: int64."""

@@ -129,9 +129,8 @@ class Findings:
         self._moment = moment
         self._since = moment - round(window * _MICRO)
         self._window = window
-        history = index.history
-        logs = np.arange(history.logs)
-        self._cuts = history.rows_at(logs, np.full(history.logs, moment + 1))[None, :]
+        self._starts: dict[int, Ints] = {}
+        self._cuts = self._starts_after(moment)
         self._counts: dict[tuple[str, int], Count] = {}
         self._shared: dict[tuple[Any, ...], list[Finding]] = {}
         self._alike: dict[tuple[Any, ...], list[JobId]] = {}
@@ -177,8 +176,8 @@ class Findings:
             jobs = history.job[held[np.isin(held, rows) & (index.cause[held] == cause)]]
             jobs = jobs[index.places[jobs] == place]
             jobs = jobs[np.argsort(self._owners(jobs) != owner, kind="stable")]
-            ids = history.jobs.select("cluster", "proc")[jobs]
-            self._alike[shape] = [JobId(*one) for one in ids.iter_rows()]
+            ids = (history.jobs[name].to_numpy()[jobs].tolist() for name in ("cluster", "proc"))
+            self._alike[shape] = list(map(JobId, *ids))
         return self._alike[shape]
 
     def _owners(self, jobs: NDArray[np.integer]) -> Ints:
@@ -370,13 +369,19 @@ class Findings:
             }
         ]
 
-    def _count(self, index: CountIndex, key: int, since: int | None = None) -> int:
-        """Rows under a key up to the moment, all or after `since` (µs)."""
-        starts = None
-        if since is not None:
+    def _starts_after(self, moment: int) -> Ints:
+        """First row of each log after a moment (µs): int64 (1, logs)."""
+        found = self._starts.get(moment)
+        if found is None:
             history = self._index.history
             logs = np.arange(history.logs)
-            starts = history.rows_at(logs, np.full(history.logs, since + 1))[None, :]
+            found = history.rows_at(logs, np.full(history.logs, moment + 1))[None, :]
+            self._starts[moment] = found
+        return found
+
+    def _count(self, index: CountIndex, key: int, since: int | None = None) -> int:
+        """Rows under a key up to the moment, all or after `since` (µs)."""
+        starts = None if since is None else self._starts_after(since)
         return int(index.count(np.array([key]), self._cuts, starts)[0])
 
 

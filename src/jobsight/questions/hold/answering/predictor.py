@@ -79,7 +79,7 @@ class Predictor:
         models = [(0.0, self._answering), *self._delays]
         waits = np.repeat([wait for wait, _ in models], len(asked))
         # One question for all waits: most of its cost does not grow with the rows.
-        inputs = self._builder.ask(pl.concat([asked] * len(models)), delay=waits).inputs
+        inputs = self._builder.inputs(pl.concat([asked] * len(models)), waits)
         for number, (wait, fitted) in enumerate(models):
             rows = inputs.take(np.arange(len(asked)) + number * len(asked))
             if self._mixture is not None and fitted is self._answering:
@@ -121,6 +121,6 @@ class Predictor:
             self._said = np.full((len(self._known), len(mixture.members)), np.nan)
         new = rows[np.isnan(self._said[rows, 0])]
         if len(new):
-            self._said[new] = mixture.each(self._builder.ask(self._known[new]).inputs)
+            self._said[new] = mixture.each(self._builder.inputs(self._known[new]))
         said: Floats = self._said[rows]
         return said

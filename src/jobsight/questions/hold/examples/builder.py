@@ -99,20 +99,25 @@ class ExampleBuilder:
                 several times, with different delays.
             delay: seconds; one for all, or float64 (n,).
         """
+        inputs = self.inputs(decisions, delay)
+        delays = np.full(len(decisions), delay, np.float64)
+        return Examples(decisions.with_columns(delay=pl.Series(delays)), inputs)
+
+    def inputs(self, decisions: pl.DataFrame, delay: float | Floats = 0.0) -> Inputs:
+        """What models read of examples, see `ask`."""
         views = views_of(self._history, decisions)
-        delays = np.full(len(views), delay, np.float64)
-        inputs = Inputs(
-            features=self._index.features(views, delays),
+        causes, facts = _causes_and_facts(decisions)
+        return Inputs(
+            features=self._index.features(views, np.full(len(views), delay, np.float64)),
             names=self.features,
-            causes=_causes(decisions),
-            facts=_facts(decisions) | {"num_holds": self._index.holds(views)},
+            causes=causes,
+            facts=facts | {"num_holds": self._index.holds(views)},
             frames=self._frames(decisions),
             state_events=len(self._settings.frames.state_events),
             rising=self._index.rising,
             few=self._index.few,
             start=LEARNED_RATE,
         )
-        return Examples(decisions.with_columns(delay=pl.Series(delays)), inputs)
 
     @cached_property
     def _frame_index(self) -> FrameIndex:
@@ -134,18 +139,19 @@ class ExampleBuilder:
         return frames
 
 
-def _causes(decisions: pl.DataFrame) -> dict[str, NDArray[np.str_]]:
-    """Names of each cause from coarse to fine: ``13``, ``13/256``, ``13/256 masked reason``."""
+def _causes_and_facts(
+    decisions: pl.DataFrame,
+) -> tuple[dict[str, NDArray[np.str_]], dict[str, NDArray[np.int64]]]:
+    """Names of each cause from coarse to fine, and what rule sets test.
+
+    Causes are ``13``, ``13/256``, ``13/256 masked reason``; an unknown code is −1.
+    """
     code = pl.col("hold_code").cast(pl.String).fill_null("?")
     subcode = code + "/" + pl.col("hold_subcode").cast(pl.String).fill_null("?")
     reason = subcode + " " + pl.col("masked").fill_null("")
-    columns = decisions.select(code=code, subcode=subcode, reason=reason)
-    return {name: columns[name].to_numpy().astype(np.str_) for name in columns.columns}
-
-
-def _facts(decisions: pl.DataFrame) -> dict[str, NDArray[np.int64]]:
-    """What rule sets test; an unknown code is −1."""
-    return {
-        name: decisions[name].cast(pl.Int64).fill_null(_NO_CODE).to_numpy()
-        for name in ("hold_code", "hold_subcode")
-    }
+    numbers = pl.col("hold_code", "hold_subcode").cast(pl.Int64).fill_null(_NO_CODE)
+    columns = decisions.select(numbers, code=code, subcode=subcode, reason=reason)
+    return (
+        {name: columns[name].to_numpy().astype(np.str_) for name in ("code", "subcode", "reason")},
+        {name: columns[name].to_numpy() for name in ("hold_code", "hold_subcode")},
+    )

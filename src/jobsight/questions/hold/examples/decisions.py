@@ -224,21 +224,21 @@ def _described(
     reasons = [history.table[name] for name in ("hold_code", "hold_subcode", "reason")]
     reasons += [labels.masked.alias("masked"), labels.site.alias("site")]
     jobs = history.job[hold_rows]
-    ids = history.jobs[jobs].select(
-        "access_point",
-        "cluster",
-        "proc",
-        owner=pl.when(pl.col("owner_row") < pl.Series(cuts)).then("owner"),
-    )
-    return pl.concat(
-        [
-            pl.DataFrame({"job": jobs, "log": history.log[hold_rows]}),
-            ids,
-            pl.DataFrame({"hold_row": hold_rows, "hold_time": history.clock[hold_rows]}),
-            pl.DataFrame({"cut": cuts, "time": moments}),
-            pl.DataFrame(reasons)[hold_rows],
-        ],
-        how="horizontal",
+    ids = {name: history.jobs[name][jobs] for name in ("access_point", "cluster", "proc")}
+    # NaN, which no cut is behind, where no owner is recorded.
+    known = history.jobs["owner_row"][jobs].to_numpy() < cuts
+    return pl.DataFrame(
+        {
+            "job": jobs,
+            "log": history.log[hold_rows],
+            **ids,
+            "owner": history.jobs["owner"][jobs].set(pl.Series(~known), None),
+            "hold_row": hold_rows,
+            "hold_time": history.clock[hold_rows],
+            "cut": cuts,
+            "time": moments,
+            **{column.name: column[hold_rows] for column in reasons},
+        }
     )
 
 

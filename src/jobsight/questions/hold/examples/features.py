@@ -94,7 +94,12 @@ class FeatureIndex:
             schema=dict.fromkeys(("job", "log", "hold_row", "cut", "time"), pl.Int64)
         )
         empty = views_of(history, nothing)
+        self._unknown: dict[str, list[str]] = {}
         self.names = tuple(self._columns(empty, np.zeros(0)))
+        self._unknown = {
+            family: [name for name in self.names if name.startswith((f"{family}:", f"{family},"))]
+            for family in _OFTEN_UNKNOWN
+        }
         self.rising = frozenset(name for name in self.names if name.endswith(_RISING))
         self.few = frozenset(name for name in self.names if name.endswith(_FEW))
 
@@ -123,13 +128,15 @@ class FeatureIndex:
         }
         columns |= self._own.columns(views, time_scale)
         rates = self._rates(views, keys)
-        columns |= rates | self._recently(views, keys, rates)
-        columns |= self._crowds(views, keys)
-        columns |= self._recoveries(views, keys)
-        for family in _OFTEN_UNKNOWN:
-            for name, column in columns.items():
-                if name.startswith((f"{family}:", f"{family},")):
-                    column[keys[family] < 0] = np.nan
+        starts = self._starts(views)
+        columns |= rates | self._recently(views, keys, rates, starts)
+        columns |= self._crowds(views, keys, starts)
+        columns |= self._recoveries(views, keys, starts)
+        for family, names in self._unknown.items():
+            unknown = keys[family] < 0
+            if unknown.any():
+                for name in names:
+                    columns[name][unknown] = np.nan
         return columns
 
     def _keys(self, views: Views) -> dict[str, Ints]:
@@ -182,10 +189,11 @@ class FeatureIndex:
             worst = np.where(known, np.minimum(worst, earlier), worst)
         return worst
 
-    def _recently(self, views: Views, keys: dict[str, Ints], rates: Columns) -> Columns:
+    def _recently(
+        self, views: Views, keys: dict[str, Ints], rates: Columns, starts: dict[str, Ints]
+    ) -> Columns:
         """How releases of like holds ended in the last seconds, and since this hold."""
         columns: Columns = {}
-        starts = self._starts(views)
         for family in _RECENT:
             for name, start in starts.items():
                 good, bad = self._settled(family, keys[family], views, start)
@@ -203,7 +211,7 @@ class FeatureIndex:
         good = self._good[family].count(keys, views.clean_cuts, starts)
         return good, self._bad[family].count(keys, views.clean_cuts, starts)
 
-    def _crowds(self, views: Views, keys: dict[str, Ints]) -> Columns:
+    def _crowds(self, views: Views, keys: dict[str, Ints], starts: dict[str, Ints]) -> Columns:
         """How many are held alike now, and how many more than in the window before."""
         columns: Columns = {}
         for family in _CROWDED:
@@ -212,14 +220,13 @@ class FeatureIndex:
             now = now - left.count(keys[family], views.clean_cuts)
             columns[f"{family}: held now"] = np.log1p(np.maximum(now, 0))
         cause, held = keys["cause"], self._held["cause"]
-        for name, start in self._starts(views).items():
+        for name, start in starts.items():
             columns[f"cause, {name}: holds"] = np.log1p(held.count(cause, views.cuts, start))
         return columns
 
-    def _recoveries(self, views: Views, keys: dict[str, Ints]) -> Columns:
+    def _recoveries(self, views: Views, keys: dict[str, Ints], starts: dict[str, Ints]) -> Columns:
         """Whether others of the same origin, site, cluster and owner run, and end well, again."""
         columns: Columns = {}
-        starts = self._starts(views)
         for family in _PLACES:
             started = self._evidence.started[family]
             for name, start in starts.items():

@@ -77,6 +77,11 @@ class OwnIndex:
         recorded = visible | (mine & (code == EventCode.AD) & ~of_release.to_numpy())
         self._recorded["attributes"] = self._recording(recorded, "attributes")
         self._peak = self._peaks()
+        # As arrays, since a look-up in a column of the table costs as much as thousands in these.
+        self._values = {
+            name: history.table[name].cast(pl.Float64).to_numpy()
+            for name in ("memory_mb", "return_value", "signal")
+        }
 
     def columns(self, views: Views, time_scale: float) -> dict[str, Floats]:
         """The features of n decisions, by name: each float64 (n,)."""
@@ -156,11 +161,9 @@ class OwnIndex:
         return columns
 
     def _value(self, column: str, rows: Ints) -> Floats:
-        values_of = (
-            self._history.table[column].gather(np.maximum(rows, 0)) if len(self._history) else None
-        )
-        values = np.zeros(len(rows)) if values_of is None else values_of.cast(pl.Float64).to_numpy()
-        return np.where(rows >= 0, values, np.nan)
+        found = np.full(len(rows), np.nan)
+        found[rows >= 0] = self._values[column][rows[rows >= 0]]
+        return found
 
     def _requests(self, rows: Ints) -> dict[str, Floats]:
         attributes = self._history.table["attributes"]
