@@ -223,13 +223,15 @@ def _described(
     # Whole columns, of which rows are picked once: each expression costs as much as many rows.
     reasons = [history.table[name] for name in ("hold_code", "hold_subcode", "reason")]
     reasons += [labels.masked.alias("masked"), labels.site.alias("site")]
-    jobs = history.job[hold_rows]
+    jobs, held = (
+        pl.Series(one).cast(pl.get_index_type()) for one in (history.job[hold_rows], hold_rows)
+    )
     ids = {name: history.jobs[name][jobs] for name in ("access_point", "cluster", "proc")}
     # NaN, which no cut is behind, where no owner is recorded.
     known = history.jobs["owner_row"][jobs].to_numpy() < cuts
     return pl.DataFrame(
         {
-            "job": jobs,
+            "job": history.job[hold_rows],
             "log": history.log[hold_rows],
             **ids,
             "owner": history.jobs["owner"][jobs].set(pl.Series(~known), None),
@@ -237,7 +239,7 @@ def _described(
             "hold_time": history.clock[hold_rows],
             "cut": cuts,
             "time": moments,
-            **{column.name: column[hold_rows] for column in reasons},
+            **{column.name: column[held] for column in reasons},
         }
     )
 
