@@ -133,6 +133,10 @@ def test_what_it_runs_is_followed() -> None:
         "#SBATCH --array=1-3\n#SBATCH --output=%a.out\nfit $SLURM_ARRAY_TASK_ID --out=fits -n 5\n"
         "fit $SLURM_ARRAY_TASK_ID --outdir fits\n",
         "#  sbatch --dependency=afterok:1 next.sh\n",
+        "module load anaconda3\nsource activate unet\npython fit.py || exit 1\n",
+        "N=$(cat n || echo 1)\nif [ $N -ge 9 ]; then\n  exit 0\nfi\n"
+        "echo $((N + 1)) > n\nsbatch job.sh\n",
+        "seq 4 | xargs -P 2 -I{} sh -c 'echo {}'\n",
         "echo 1 > a1\necho 2 > a2\nN='1 2'\nfor n in $N; do sort a$n; done\n",
         "gcc -o a a.c\n./a b\n=== a.c\nint main(int argc, char **argv) {\n"
         "char *f = argc > 1 ? argv[1] : 0;\nif (!f) return 1;\nreturn 0;\n}\n",
@@ -220,6 +224,9 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
         ("if [ -e x ]; then\n  ehco 1\nesle\n  echo 2\nfi\n", 5, "JS103"),
         ("if [ -e x ]; then\n  ehco 1\nesle\n  echo 2\nfi\n", 6, "JS103"),
         ("seq 3 > a\nexit 0\ncp a /b\n", 6, "JS323"),
+        ("seq 96 | xargs -P 48 -I{} sh -c 'echo {}'\n", 4, "JS209"),
+        ("gmx mdrun -ntomp 16 -deffnm md\n", 4, "JS209"),
+        ("matlab -batch a\n=== a.m\np = readtable(fullfile('in', 'p.csv'));\n", 1, "JS112"),
         ("x=1\nif [ $x -lt 2 ] then\n  echo 1\nfi\n", 5, "JS001"),
         ("for x in 1 2 do\n  echo 1\ndone\n", 4, "JS001"),
         ("python3 -c 'raise SystemExit(1)'\necho at $(date)\n", 5, "JS301"),

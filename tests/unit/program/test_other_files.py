@@ -255,3 +255,19 @@ def test_objects_that_no_rule_makes() -> None:
     text += "=== a.c\nint main(void) { return 0; }\n=== c.c\nint b;\n"
     assert found(text) == [("Makefile", 1, "JS114")]
     assert found(text.replace("c.c", "b.c")) == []
+
+
+def test_what_a_job_of_htcondor_opens_and_allocates() -> None:
+    text = f"executable = a.py\nrequest_memory = 512\n{CONDOR}=== grid.json\n{{}}\n=== a.py\n"
+    text += "#!/usr/bin/env python3\nn = 4 * 1024**3\ntable = bytearray(b'1') * n\n"
+    text += "with open('grid.json') as f, open('x') as g:\n    print(f.read(), open('y').read())\n"
+    report = found(f"{text}=== x\n1\n=== y\n2\n", "a.sub")
+    assert {("a.sub", 2, "JS210"), ("a.py", 3, "JS210"), ("a.py", 4, "JS412")} <= {*report}
+
+
+def test_what_nodes_print_is_there_for_those_behind() -> None:
+    text = 'JOB a a.sub\nJOB b b.sub\nVARS a tag="A"\nPARENT a CHILD b\n=== a.sub\n'
+    text += f"executable = a.sh\noutput = $(tag).out\n{CONDOR}=== a.sh\n#!/bin/sh\necho 1\n"
+    text += f"=== b.sub\nexecutable = a.sh\ntransfer_input_files = A.out\n{CONDOR}"
+    assert found(text, "a.dag") == []
+    assert [code for *_, code in found(text.replace("A.out", "B.txt"), "b.dag")] == ["JS403"]

@@ -67,7 +67,7 @@ def _size(node: ast.expr, text: PythonText) -> float | None:
                 return len(left.value) * count
             if isinstance(left, ast.List):
                 return 8 * len(left.elts) * count
-            inner = _size(left, text) if isinstance(left, ast.BinOp) else None
+            inner = _size(left, text) if isinstance(left, ast.BinOp | ast.Call) else None
             if inner is not None:
                 return inner * count
     return None
@@ -77,7 +77,8 @@ def _call_size(node: ast.Call, text: PythonText) -> float | None:
     name = dotted(node.func)
     first = node.args[0] if node.args else None
     if name in ("bytearray", "bytes"):
-        return text.number(first)
+        known = isinstance(first, ast.Constant) and isinstance(first.value, bytes)
+        return len(first.value) if known else text.number(first)  # type: ignore[union-attr]
     if name == "list" and isinstance(first, ast.Call) and dotted(first.func) == "range":
         count = text.number(first.args[-1]) if 0 < len(first.args) < 3 else None
         return None if count is None else 36 * count

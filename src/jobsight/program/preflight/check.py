@@ -255,6 +255,9 @@ class Checker:
                 yield found._replace(file=file, line=place.line, column=place.column)
             else:
                 yield found
+            if found.code == "JS210":
+                place = one.setting("request_memory").place
+                yield found._replace(file=file, line=place.line, column=place.column)
             if found.code in _FAILS and "max_retries" in one.queue.commands:
                 place = one.setting("max_retries").place
                 text_ = f"{shown} line {found.line} always fails: no retry succeeds"

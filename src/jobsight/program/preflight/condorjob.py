@@ -163,6 +163,8 @@ class CondorJob:
         script.given = _environment(one)
         cpus = one.known("request_cpus") or "1"
         script.cpus = int(cpus) if cpus.isdecimal() else None
+        memory = megabytes(one.known("request_memory") or "", "m")
+        script.memory = int(memory) if memory else None
         given = one.value("arguments") or ""
         if "$" not in given and one.queue.commands:
             at = one.setting("arguments").place

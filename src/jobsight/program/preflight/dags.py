@@ -104,8 +104,15 @@ class DagJob:
         back = [self._given_back(one) for one in before]
         if odd or not back or None in back:
             return True
-        printed = [self.listed(one, "output") or set() for one in before]
+        printed = [self._printed(one) for one in before]
         return frozenset().union(*(one or () for one in (*back, *printed)))
+
+    def _printed(self, name: str) -> set[str]:
+        """The file that a node prints into, with ``{}`` for variables."""
+        node = self.dag.nodes.get(name)
+        text = self.machine.text(self.place_of(node.file or "")) if node else None
+        found = re.findall(r"(?im)^\s*output\s*=\s*(\S+)\s*$", text or "")
+        return {re.sub(r"\$\([^()]*\)", "{}", one) for one in found}
 
     def _given_back(self, name: str) -> set[str] | None:
         """The files that a node transfers back, with ``{}`` for what is not known of their names.

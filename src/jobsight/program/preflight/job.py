@@ -84,6 +84,8 @@ class Job:
     """It is the executable of a submit file."""
     cpus: int | None = None
     """CPUs that a submit file asks for."""
+    memory: int | None = None
+    """MiB that it asks for."""
     arguments: tuple[Word, ...] | None = None
     """What it is given; None: unknown."""
     blind: bool = False

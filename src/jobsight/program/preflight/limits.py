@@ -35,7 +35,7 @@ def _memory(job: Job) -> Iterator[Hit]:
                 yield hit(
                     node,
                     f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
-                    f"#SBATCH --mem={_rounded(size)}",
+                    _more(size, job),
                     source=program.source,
                 )
     yield from _other_memory(job, asked)
@@ -50,7 +50,7 @@ def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
                     yield hit(
                         line,
                         f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
-                        f"#SBATCH --mem={_rounded(size)}",
+                        _more(size, job),
                         source=program.source,
                     )
     for command in job.commands:
@@ -68,19 +68,21 @@ def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
                     yield hit(
                         word,
                         f"{word.text}, but the job has {asked:,} MB",
-                        f"#SBATCH --mem={_rounded(size)}",
+                        _more(size, job),
                         source=command.source,
                     )
 
 
-def _rounded(size: float) -> str:
-    return f"{int(size * 1.1 / 2**30) + 1}G"
+def _more(size: float, job: Job) -> str:
+    """What to ask for, for so many bytes."""
+    name = "#SBATCH --mem=" if job.is_slurm else "request_memory = "
+    return f"{name}{int(size * 1.1 / 2**30) + 1}G"
 
 
 def _memory_mb(job: Job) -> int | None:
     """MB that a node of the job has for it; None: unknown, 0: all."""
     if not job.is_slurm:
-        return None
+        return job.memory
     request = job.submission.request
     if request.node_memory_mb is not None:
         return request.node_memory_mb

@@ -238,6 +238,9 @@ def _resubmits(job: Job) -> Iterator[Hit]:
     for command in job.commands:
         if command.name != "sbatch" or command.conditional or not job.is_slurm:
             continue
+        leaves = (one for one in job.commands if one.name in ("exit", "return") and one.conditional)
+        if any(one.place < command.place and one.source is command.source for one in leaves):
+            continue  # it may end before
         for word in command.arguments:
             name = PurePosixPath((word.value or word.text).strip('"')).name
             itself = word.text.strip('"') in ("$0", "${0}", "$BASH_SOURCE") or name in (

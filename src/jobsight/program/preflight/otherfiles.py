@@ -158,8 +158,9 @@ def _opened(job: Job) -> Iterator[Hit]:
         trace = last[0] if compiled else now
         words = given_words(program)
         text = with_arguments(source.text, words) if program.language == "r" else source.text
-        for found in re.finditer(form, _filled(text, program.language), re.M):
-            line = text.count("\n", 0, found.start(1)) + 1
+        filled = _filled(text, program.language)
+        for found in re.finditer(form, filled, re.M):
+            line = filled.count("\n", 0, found.start(1)) + 1
             word = Word(found[1], found[1], Place(line))
             path = path_of(word, command.folder, job)
             given = next((one for one in words or () if one.value == found[1]), None)
@@ -167,7 +168,7 @@ def _opened(job: Job) -> Iterator[Hit]:
                 yield hit(given, *said(path, given), source=command.source)
             elif (
                 path
-                and len(re.findall(rf"[\"']{re.escape(found[1])}[\"']", source.text)) == 1
+                and len(re.findall(rf"[\"']{re.escape(found[1])}[\"']", source.text)) < 2
                 and absent(path, trace, job)
             ):
                 severity: Severity | None = "warning" if compiled else None
@@ -176,10 +177,18 @@ def _opened(job: Job) -> Iterator[Hit]:
                 )
 
 
+_PARTS = re.compile(r"[\"']([^\"'\n]+)[\"']")
+_JOINS = re.compile(
+    r"\b(?:fullfile|file\.path|joinpath)\(((?:\s*[\"'][^\"'\n]+[\"']\s*,)*\s*[\"'][^\"'\n]+[\"'])\s*\)"
+)
+"""Paths put together of constant parts."""
+
+
 def _filled(text: str, language: str | None) -> str:
     """Names that are set once, to a text, replaced by it where a call begins with them."""
     if language not in ("r", "julia", "matlab"):
         return text
+    text = _JOINS.sub(lambda m: '"' + "/".join(_PARTS.findall(m[1])) + '"', text)
     for name, value in re.findall(r"(?m)^(\w+)\s*(?:<-|=)\s*([\"'][^\"'\n]+[\"'])\s*;?$", text):
         if len(re.findall(rf"\b{name}\s*(?:<-|=[^=])", text)) == 1:
             text = re.sub(rf"(?<=\(){name}(?=\s*[,)])", lambda _, v=value: v, text)  # type: ignore[misc]

@@ -177,7 +177,7 @@ def _python_opens(
             and not one.path.startswith(own)
             and "://" not in one.path
             and not re.search(r"[*{]", one.path)
-            and len(re.findall(rf"\b{re.escape(one.name or 'open')}\b", text.text)) <= 2
+            and (not one.name or len(re.findall(rf"\b{re.escape(one.name)}\b", text.text)) <= 2)
             and text.text.count(one.path.rpartition("/")[2]) == 1
         )
         if not one.sure or command.conditional or "{" in os.path.dirname(one.path):  # noqa: PTH120

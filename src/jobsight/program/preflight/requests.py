@@ -204,7 +204,7 @@ def _unused_tasks(job: Job) -> Iterator[Hit]:
 
 _LONG = (
     r"--threads?|--cpus?|--CPU|--cores|--nproc|--num[-_]threads|--ncpus|--n[-_]?threads|--ncores"
-    r"|--local-?cores|--max-?threads|-num_threads|-nthreads|-threads"
+    r"|--local-?cores|--max-?threads|-num_threads|-nthreads|-threads|-ntomp|--runThreadN"
 )
 _THREADS = re.compile(
     rf"^(?:{_LONG}|-j|-t|-@|-p|--jobs|-nt|--num[-_]workers|--n[-_]jobs|--workers)(?:=?(\d+))?$"
@@ -259,7 +259,9 @@ def _threads(job: Job) -> Iterator[Hit]:
                 seen.add(name)
                 text = f"each of {request.tasks} tasks starts a thread for each CPU of its node"
                 yield hit(line, text, f"{name}=$SLURM_CPUS_PER_TASK")
-        found = _threads_given(command)
+        many = [one.options.get("P", "") for one in command.launchers if one.name == "xargs"]
+        processes = max((int(one) for one in many if one.isdecimal()), default=0)
+        found = processes if processes > 2 * most else _threads_given(command)
         if found is not None and found > most:
             yield hit(
                 command,

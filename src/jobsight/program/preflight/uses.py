@@ -142,7 +142,8 @@ def uses_of(command: Command) -> Iterator[Use]:
     elif name in ("sbatch", "condor_submit", "condor_submit_dag"):
         yield from (Use("read", word) for word in _operands(command.arguments, _SBATCH)[:1])
     elif name in ("source", "."):
-        yield from (Use("read", word) for word in command.arguments[:1])
+        # A bare name is looked up on the PATH first: `source activate`.
+        yield from (Use("read", word) for word in command.arguments[:1] if "/" in word.text)
     elif name in _READERS:
         yield from _reader(name, command.arguments)
         yield from _unnamed(name, command)
