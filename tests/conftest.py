@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from jobsight.compiling import _cache_directory
+from tests.fewtrees import few_trees as fewer_trees
 from tests.limits import PROVE
 from tests.once import FOLDER
 
@@ -123,6 +124,13 @@ def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Pa
             patch.setenv("NUMBA_CACHE_DIR", kernels)
         patch.setenv("JOBSIGHT_REGISTRY", str(next(paths)))
         yield paths
+
+
+@pytest.fixture(scope="module")
+def few_trees() -> Iterator[None]:
+    """Boosted models of few trees, for tests of what is done with models."""
+    with fewer_trees():
+        yield
 
 
 @pytest.fixture(autouse=True)

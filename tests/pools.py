@@ -21,6 +21,7 @@ from jobsight.learning.train import train
 from jobsight.learning.trained import Trained
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
+from tests.fewtrees import few_trees
 from tests.histories import table
 from tests.once import once
 
@@ -82,13 +83,15 @@ def grown() -> History:
 def trained() -> Trained:
     """Quick models of the usual pool."""
     data = Dataset.for_training
-    return once("trained", lambda: train(data(HOLD, history(), settings()), names=QUICK))
+    with few_trees():
+        return once("trained", lambda: train(data(HOLD, history(), settings()), names=QUICK))
 
 
 @lru_cache(maxsize=1)
 def audited() -> Audit:
     """The audit of these models on their own log."""
-    return once("audited", lambda: audit(trained().model, history()))
+    with few_trees():
+        return once("audited", lambda: audit(trained().model, history()))
 
 
 class _Pool:

@@ -14,21 +14,9 @@ from tests.noticing import QUICK
 from tests.sweepproof import SHORT, Sweep
 from tests.testbed import SlurmCluster
 
-from jobsight.models import boosted, forests
 from jobsight.store import Store, open_store
 
 _numbers = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def few_trees() -> Iterator[None]:
-    """Boosted models of few trees, for tests of what is done with models."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (boosted, forests):
-            patch.setattr(module, "LEAST_ROUNDS", 30)
-            patch.setattr(module, "PATIENCE", 10)
-        patch.setattr(boosted.boost, "__defaults__", (None, 30))
-        yield
 
 
 @pytest.fixture(scope="module")

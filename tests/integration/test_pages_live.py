@@ -20,13 +20,14 @@ RELEASES = 8
 """Of earlier jobs with the same cause, all of which succeed: what a release is advised by."""
 
 
-def _held(pool: HtcondorPool) -> int:
-    """The cluster of a job that is held for an outage, which is over."""
+def _held(pool: HtcondorPool, number: int = 1) -> list[int]:
+    """Clusters of one job each that are held for an outage, which is over."""
     pool.fail(origin="lab")
-    cluster = pool.submit(transfer_input_files="testbed://lab/data")
-    pool.wait_held(cluster)
+    clusters = [pool.submit(transfer_input_files="testbed://lab/data") for _ in range(number)]
+    for cluster in clusters:
+        pool.wait_held(cluster)
     pool.mend(origin="lab")
-    return cluster
+    return clusters
 
 
 def test_a_hold_appears_and_its_steps_are_run(condor_pool: HtcondorPool, tmp_path: Path) -> None:
@@ -43,19 +44,20 @@ def test_a_hold_appears_and_its_steps_are_run(condor_pool: HtcondorPool, tmp_pat
         with served(store) as address, browser() as opened:
             page = opened.new_page()
             page.set_default_timeout(limit(60) * 1000)
-            for _ in range(RELEASES):
-                earlier = _held(condor_pool)
-                condor_pool.release(earlier)
-                condor_pool.wait(earlier)  # the next outage would hold it again
+            earlier = _held(condor_pool, RELEASES)
+            for one in earlier:
+                condor_pool.release(one)
+            for one in earlier:
+                condor_pool.wait(one)  # the next outage would hold it again
             page.goto(f"{address}/held")
             # The first hold is answered by kernels that are perhaps compiled for it.
-            first = _held(condor_pool)
+            (first,) = _held(condor_pool)
             shown = page.locator(".decision").filter(has=page.locator(f"text='{first}.0'"))
             shown.wait_for(state="attached")
             condor_pool.release(first)
             shown.wait_for(state="detached")
             condor_pool.wait(first)
-            cluster = _held(condor_pool)
+            (cluster,) = _held(condor_pool)
             begun = time.monotonic()
             held = page.locator(".decision").filter(has=page.locator(f"text='{cluster}.0'"))
             held.wait_for(state="attached")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tests.testbed.kafka import KafkaBroker
     from tests.testbed.redis import RedisServer
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 POOL = Path(__file__).parents[2] / "data" / "pool-a.log.gz"
 LINES = 660_000
 """The first part of the pool: enough for a quick training."""

@@ -31,6 +31,8 @@ from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.waiting import find_spells
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 @pytest.fixture(scope="module")
 def case() -> Audited:
