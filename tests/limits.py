@@ -6,12 +6,17 @@ import os
 
 import pytest
 
-__all__ = ["PROVE", "limit", "prove"]
+__all__ = ["PROVE", "examples", "limit", "prove"]
 
 PROVE = bool(os.environ.get("JOBSIGHT_PROVE"))
 """Whether the long forms of tests run."""
 
 prove = pytest.mark.skipif(not PROVE, reason="long: set JOBSIGHT_PROVE=1")
+
+
+def examples(number: int) -> int:
+    """How many examples of a property to try: all for `make prove`, else about a third."""
+    return number if PROVE else max(min(number, 8), number // 3)
 
 
 def limit(seconds: float) -> float:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.histories import table
 from tests.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, constant_model
+from tests.limits import examples
 
 from jobsight.history.timelines import History
 from jobsight.learning.fitted import Fitted
@@ -99,7 +100,7 @@ def answers(events: pl.DataFrame, moment: int, model: ModelDir | None) -> list[d
 
 @pytest.mark.parametrize("made", [None, sum_model, mixture_model])
 @given(st.integers(0, 10_000), st.floats(0.2, 0.9))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12))
 def test_what_comes_later_changes_nothing(
     made: Callable[[], ModelDir] | None, seed: int, share: float
 ) -> None:
@@ -113,7 +114,7 @@ def test_what_comes_later_changes_nothing(
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10))
 def test_at_the_end_of_the_log_is_at_its_last_moment(seed: int) -> None:
     events = random_history(seed)
     history = History.from_table(events)

@@ -7,6 +7,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.histories import table
+from tests.limits import examples
 
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import label_rows
@@ -91,7 +92,7 @@ def seen(history: History, row: dict[str, Any], number: int) -> bool:
 
 
 @given(histories(), st.sampled_from(["release", "hold"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_frames_are_as_defined(events_table: pl.DataFrame, as_of: str) -> None:
     history = History.from_table(events_table)
     decisions = decided(history, as_of)
@@ -114,7 +115,7 @@ def test_frames_are_as_defined(events_table: pl.DataFrame, as_of: str) -> None:
 
 
 @given(histories())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_slices_are_the_held_job_and_as_many_coexisting_ones_as_there_are(
     events_table: pl.DataFrame,
 ) -> None:
@@ -143,7 +144,7 @@ def test_slices_are_the_held_job_and_as_many_coexisting_ones_as_there_are(
 
 
 @given(histories(), st.sampled_from(["release", "hold"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_frames_and_samples_do_not_change_when_the_future_is_cut_off(
     events_table: pl.DataFrame, as_of: str
 ) -> None:
@@ -159,7 +160,7 @@ def test_frames_and_samples_do_not_change_when_the_future_is_cut_off(
 
 
 @given(histories())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_what_a_decision_is_told_does_not_change_when_the_future_is_cut_off(
     events_table: pl.DataFrame,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.limits import PROVE
+from tests.limits import PROVE, examples
 
 from jobsight.documents import (
     Event,
@@ -47,7 +47,7 @@ OBJECTS = st.dictionaries(TEXT, JSONS, max_size=3)
 STATES = st.none() | st.sampled_from(State)
 
 
-FEW = settings(max_examples=40 if PROVE else 15, deadline=None)
+FEW = settings(max_examples=40 if PROVE else 15)
 """Drawing whole documents is slow."""
 
 UNTIMED = settings(deadline=None)
@@ -136,7 +136,7 @@ TOKENS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.binary(max_size=60) | st.lists(TOKENS, max_size=14).map(b"".join))
 def test_any_bytes_are_a_document_or_one_error(data: bytes) -> None:
     _is_a_document_or_one_error(data)
@@ -325,7 +325,7 @@ def test_an_end_that_nobody_told_stays_forgotten_once_an_end_was_told() -> None:
     assert joined([pending, part([ended, guess])]).state is State.UNKNOWN_END
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.integers(0, 300), st.lists(st.integers(1, 700), min_size=1, max_size=8), st.data())
 def test_the_middle_of_a_long_log_is_dropped_alike_in_any_cuts(
     surplus: int, sizes: list[int], data: st.DataObject

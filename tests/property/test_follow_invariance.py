@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.growing import Follower, GrowingLog, event, held, read_at_once
+from tests.limits import examples
 
 _WRITE = st.tuples(st.just("write"), st.integers(0, 3), st.integers(1, 6))
 _PART = st.tuples(st.just("part"), st.integers(0, 3), st.integers(1, 300))
@@ -50,7 +51,7 @@ def _play(log: GrowingLog, follower: Follower, steps: list[tuple[Any, ...]]) -> 
     log.write(rest)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(_STEPS, st.sampled_from([1, 2, 7, 1000]), st.sampled_from([4096, 1 << 20]))
 def test_documents_do_not_depend_on_when_the_log_is_looked_at(
     steps: list[tuple[Any, ...]], most: int, room: int

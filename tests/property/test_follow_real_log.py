@@ -11,6 +11,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.growing import Follower, GrowingLog, read_at_once
+from tests.limits import examples
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 SEPARATOR = b"\n...\n"
@@ -25,7 +26,7 @@ def pool() -> bytes:
     return data[data.index(SEPARATOR) + 5 : data.rindex(SEPARATOR) + 5]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([37, 400, 20_000]))
 def test_a_real_log_in_pieces(seed: int, headers: bool, most: int) -> None:
     chance = random.Random(seed)
@@ -54,7 +55,7 @@ def test_a_real_log_in_pieces(seed: int, headers: bool, most: int) -> None:
         assert one.source.status()["skipped"] == one.source.status()["gaps"] == 0
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10))
 @given(st.sampled_from(["json", "xml"]), st.integers(0, 10**6), st.integers(1, 60))
 def test_ads_in_pieces(form: str, seed: int, most: int) -> None:
     chance = random.Random(seed)

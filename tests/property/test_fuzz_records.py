@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.limits import examples
 
 from jobsight.learning.sweep.records import RunRecord, RunStatus, read_record
 from jobsight.learning.tracking import RECORD, RunEnd, Tracker
@@ -69,7 +70,7 @@ def read(folder: Path, content: bytes) -> RunRecord:
     return found
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.binary(max_size=400) | st.lists(LINES | st.binary(max_size=40)).map(b"\n".join))
 def test_any_garbage(folder: Path, content: bytes) -> None:
     read(folder, content)
@@ -94,7 +95,7 @@ def test_any_cut_of_a_record_tells_a_part_of_it(tmp_path: Path) -> None:
     assert seen[-1]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(0, 600), st.binary(min_size=1, max_size=60))
 def test_garbage_amid_a_record_costs_no_other_line(folder: Path, place: int, bad: bytes) -> None:
     (folder / RECORD).unlink(missing_ok=True)

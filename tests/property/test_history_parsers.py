@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.limits import examples
 
 from jobsight.history.eventlog.adcolumns import batch_from_ads
 from jobsight.history.eventlog.columns import Origin
@@ -42,7 +43,7 @@ soup = st.lists(st.one_of(st.sampled_from(TOKENS), st.binary(max_size=9))).map(b
 
 
 @pytest.mark.parametrize("kind", ["json", "xml"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_ads_are_accepted_or_reported(kind: Literal["json", "xml"], data: st.DataObject) -> None:
     log = data.draw(st.one_of(damaged(kind), soup))
@@ -63,7 +64,7 @@ def test_ads_are_accepted_or_reported(kind: Literal["json", "xml"], data: st.Dat
         assert text is None or isinstance(json.loads(text), dict)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(soup)
 @example(b"008 (-1.-1.-1) 2026-11-21 02:34:47 Global JobLog: id=.... ctime=\xff")
 def test_headers_and_heads_never_crash(data: bytes) -> None:
@@ -74,7 +75,7 @@ def test_headers_and_heads_never_crash(data: bytes) -> None:
     sinful_name(data.decode("latin-1"))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.data())
 def test_damaged_gzip_yields_a_sound_start_or_says_why(data: st.DataObject) -> None:
     packed = bytearray(gzip.compress(LOGS["legacy"]) * 2)
@@ -97,7 +98,7 @@ stamps = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(stamps, st.data())
 def test_any_times_resolve_alike_in_any_chunks(values: list[int], data: st.DataObject) -> None:
     stamp = np.array(values, np.int64)

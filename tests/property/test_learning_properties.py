@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.limits import examples
 
 from jobsight.learning import metrics
 from jobsight.learning.splits import part_borders, split_forward
@@ -67,7 +68,7 @@ def test_calibration_error_is_bounded_and_zero_for_the_base_rate(sample: Sample)
     assert np.isclose(metrics.ece(rate, y, w), 0.0)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=examples(60))
 @given(samples(60), st.sampled_from(KINDS))
 def test_calibration_rises_and_is_never_certain(sample: Sample, kind: Any) -> None:
     p, y, w = sample
@@ -80,7 +81,7 @@ def test_calibration_rises_and_is_never_certain(sample: Sample, kind: Any) -> No
         assert mapped.max() <= 1.0 - least + 1e-12
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=examples(60))
 @given(samples())
 def test_intervals_hold_their_prediction(sample: Sample) -> None:
     p, y, w = sample

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.limits import examples
 
 from jobsight.models.checkpoints import Checkpoints
 from jobsight.models.recurrent import Recurrent
@@ -56,7 +57,7 @@ def at_once(lstm: LstmSettings, seed: int) -> dict[str, bytes]:
     return saved(model)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(
     lstm=lstms,
     seed=st.integers(0, 3),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.limits import examples
 
 from jobsight.learning.sweep.distributions import points_of, probability, quantile, size_of
 from jobsight.learning.sweep.parameters import DISTRIBUTIONS, ConfigProblem, Parameter, parse
@@ -62,7 +63,7 @@ def ends(one: Parameter) -> tuple[float, float]:
     )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=examples(150))
 @given(specs(), UNIT, UNIT)
 def test_values_rise_within_their_range(spec: dict[str, Any], u: float, v: float) -> None:
     one = one_of(spec)
@@ -83,7 +84,7 @@ def test_values_rise_within_their_range(spec: dict[str, Any], u: float, v: float
         assert isinstance(low, int) == isinstance(one.numbers["q"], int)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=examples(150))
 @given(specs(), UNIT)
 def test_a_quantile_leads_back(spec: dict[str, Any], u: float) -> None:
     one = one_of(spec)
@@ -94,7 +95,7 @@ def test_a_quantile_leads_back(spec: dict[str, Any], u: float) -> None:
     assert math.isclose(again, value, rel_tol=1e-6 + tail, abs_tol=1e-9)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=examples(200))
 @given(specs())
 def test_a_spec_survives_json(spec: dict[str, Any]) -> None:
     assert parse(json.loads(json.dumps({"p": spec}))) == parse({"p": spec})
@@ -150,7 +151,7 @@ def test_q_log_uniform_values_are_what_the_formula_gives() -> None:
         assert quantile(one, float(u)) == round(math.exp(low + u * (high - low)) / 8) * 8
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.dictionaries(
         st.sampled_from("abcd"),
@@ -182,7 +183,7 @@ JUNK = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=examples(200))
 @given(JUNK)
 def test_anything_is_parsed_or_refused_with_a_place(tree: Any) -> None:
     try:

@@ -9,6 +9,7 @@ import polars as pl
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tests.histories import table
+from tests.limits import examples
 
 from jobsight.history.timelines import History
 from jobsight.learning.audit.truncation import prove_as_of
@@ -82,7 +83,7 @@ def histories() -> st.SearchStrategy[pl.DataFrame]:
 
 @given(histories(), st.sampled_from([0.0, 0.0, 1.0, 2.5]), st.sampled_from(["release", "hold"]))
 @example(logs(4634, [22]), 0.0, "hold")  # a hidden release right before a rest of many days
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_examples_do_not_change_when_the_future_is_cut_off(
     events_table: pl.DataFrame, delay: float, as_of: str
 ) -> None:
@@ -99,7 +100,7 @@ def test_examples_do_not_change_when_the_future_is_cut_off(
 
 
 @given(histories())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 def test_a_live_question_is_told_what_training_is_told(events_table: pl.DataFrame) -> None:
     """With the log ending before a release, asking then gives the features of that release."""
     history = History.from_table(events_table)

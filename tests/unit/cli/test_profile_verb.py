@@ -104,6 +104,7 @@ def _blocks_interrupts(status: str) -> bool:
     return bool(int(mask, 16) >> (signal.SIGINT - 1) & 1)
 
 
+@pytest.mark.slow
 def test_the_picture_is_drawn_and_replaces_nothing_else(tmp_path: Path) -> None:
     picture, other = tmp_path / "run.svg", tmp_path / "notes.svg"
     for _ in range(2):

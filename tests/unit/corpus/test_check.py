@@ -46,6 +46,7 @@ def run_each(chosen: list[Job]) -> None:
     assert {path: words for path, words in wrong.items() if words} == {}
 
 
+@pytest.mark.slow
 def test_some_jobs_do_what_the_manifest_says() -> None:
     quick = [job for job in LOCAL if not job.shows and job.scheduler == "slurm"]
     run_each(quick[::12])

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.histories import micros, table
+from tests.limits import examples
 
 from jobsight.history.counts import NEVER, CountIndex
 from jobsight.history.timelines import History
@@ -27,7 +28,7 @@ def cases(draw: st.DrawFn) -> tuple[History, list[tuple[int, int]], list[tuple[i
 
 
 @given(cases())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_counts_and_last_rows_are_those_of_brute_force(
     case: tuple[History, list[tuple[int, int]], list[tuple[int, float, int]]],
 ) -> None:

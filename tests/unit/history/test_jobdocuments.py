@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from tests.growing import event, read_at_once
+from tests.limits import examples
 from tests.logtext import (
     ABORTED,
     EXECUTE,
@@ -200,7 +201,7 @@ def test_any_bytes_come_back(tmp_path: Path) -> None:
 _KINDS = st.tuples(st.integers(0, 11), st.integers(0, 2))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(_KINDS, max_size=40))
 def test_records_of_several_writers_come_back(kinds: list[tuple[int, int]]) -> None:
     import tempfile

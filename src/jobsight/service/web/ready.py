@@ -235,7 +235,10 @@ class Follower:
             return self._ready
 
     def _run(self) -> None:
-        while not self._halt:
+        while True:
+            self._wake.clear()  # whoever wakes it from now on, while it looks, too
+            if self._halt:
+                return
             started, first = time.monotonic(), self._ready is None
             try:
                 self._look()
@@ -245,7 +248,6 @@ class Follower:
                 self.errors.resolve(_UNREAD)
             # What was written while all was read for the first time is looked for at once.
             spent = 0.0 if first else time.monotonic() - started
-            self._wake.clear()
             rest = min(_REST * spent, _LONGEST_REST)
             self._wake.wait(max(self._settings.serve.follow_seconds, rest))
 

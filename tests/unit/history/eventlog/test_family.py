@@ -71,7 +71,7 @@ def test_files_of_one_millisecond_are_all_followed_through_restarts(
     ]
     path = write_family(tmp_path, files)
     one = Follower(path, events_per_poll=1)
-    for _ in range(40):
+    for _ in range(20):
         one.poll()
         one.close()
         one.restart()

@@ -347,12 +347,12 @@ def test_a_damaged_position_is_refused(position: dict[str, object]) -> None:
 
 
 def test_status_and_position_are_small_json() -> None:
-    slurm = cluster(*(FakeJob(str(n), str(n)) for n in range(1, 2001)))
-    keeper = kept(slurm, details_per_poll=1000)
+    slurm = cluster(*(FakeJob(str(n), str(n)) for n in range(1, 501)))
+    keeper = kept(slurm, details_per_poll=250)
     keeper.poll()
     keeper.poll()
     assert len(json.dumps(keeper.position)) < 200
-    assert json.loads(json.dumps(keeper.source.status()))["jobs_living"] == 2000
+    assert json.loads(json.dumps(keeper.source.status()))["jobs_living"] == 500
 
 
 def test_single_polls_of_many_processes_advance_and_give_up_too() -> None:

@@ -1,0 +1,31 @@
+"""The thread that follows the store."""
+
+import threading
+from pathlib import Path
+
+from tests.limits import limit
+from tests.serving import documents
+from tests.storedjobs import filled
+
+from jobsight.service.web.ready import Follower, Ready
+from jobsight.settings import ServeSettings, Settings
+from jobsight.store import open_store
+
+
+def test_asked_to_stop_while_it_looks_it_waits_for_no_further_look(tmp_path: Path) -> None:
+    looking, going_on = threading.Event(), threading.Event()
+
+    def prepare(_ready: Ready) -> None:
+        looking.set()
+        going_on.wait(limit(30))
+
+    settings = Settings(serve=ServeSettings(follow_seconds=60))
+    with open_store(filled(tmp_path / "jobs.db", documents())) as store:
+        follower = Follower(store, settings, prepare, lambda *_: None)
+        follower.start()
+        assert looking.wait(limit(30))
+        timer = threading.Timer(0.2, going_on.set)  # behind the beginning of `stop`
+        timer.start()
+        follower.stop()
+        timer.join()
+    assert "follower" not in {thread.name for thread in threading.enumerate()}
