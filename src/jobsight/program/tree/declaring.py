@@ -12,12 +12,14 @@ from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from jobsight.program.tree.growing import Growing
     from jobsight.program.tree.visiting import Visitor
 
-__all__ = ["enter", "extent_of", "option", "repeated"]
+__all__ = ["block_length", "enter", "extent_of", "option", "repeated", "repeats"]
 
 _K, _E = KIND_NUMBERS, EFFECT_NUMBERS
 _EXTENTS = re.compile(r"[\w>]\s*\(\s*((?:\(\w+\)\s*)?[^(),]+)")
+_SEQUENCES = frozenset({"bytearray", "array.array"})
 _ARRAY_OF = re.compile(r",\s*([^,<>]+)>")
 _OPTION_NAME = re.compile(r"(?<=\()\s*[\"'](\w+)[\"']|[\"'](--?[A-Za-z][\w-]*)[\"']")
 _DEFAULT = re.compile(r"default(?:_value)?\s*=\s*[\"']?([^,()\"']+)")
@@ -68,3 +70,18 @@ def repeated(visitor: Visitor, node: Node, added: int, _owner: int) -> bool:
         tree.kind[added], tree.effect[added] = _K["call"], _E["allocate"]
         tree.calls[added] = "vec"
     return True
+
+
+def repeats(tree: Growing, product: int) -> bool:
+    """Whether a product repeats the elements of a list, as in ``bytearray([1]) * n``."""
+    first = product + 1
+    return tree.kind[first] == _K["literal"] or tree.calls.get(first, "") in _SEQUENCES
+
+
+def block_length(tree: Growing, part: int) -> int:
+    """The node that says how many elements ``i : i + 64`` has; -1: there is none."""
+    start, last = part + 1, tree.end[part] - 1
+    end = tree.end[start]
+    plain = last == end + 2 and tree.kind[end] == _K["arithmetic"] and tree.end[end] == last + 1
+    same = plain and tree.names.get(end + 1, "") == tree.names.get(start)
+    return last if same and tree.kind[part] == _K["slice"] else -1

@@ -22,6 +22,7 @@ __all__ = ["FEATURES", "GROUPS", "features_of", "on_others", "reuses"]
 
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _PLAIN = [_K[one] for one in wordlist("arithmetic multiply divide bits compare index")]
+_ELEMENTS = [_K[one] for one in wordlist("index pointer member")]
 _COMPILED = frozenset({"c", "cpp", "cuda", "fortran", "go", "rust", "java", "julia"})
 _BLAS = re.compile(r"(?:.*\.)?(?:cblas_)?[sdcz](?:gemm|symm|hemm|trmm|trsm|syrk|herk|syr2k)_?")
 _MATRICES = re.compile(r"gemm|cov$|corrcoef$|matrix_power$|multi_dot$|crossprod$|\.mm$|bmm$")
@@ -55,6 +56,8 @@ def _by_effect(costs: Mapping[int, str]) -> NDArray[np.float64]:
 
 
 _COST = np.stack([_by_effect(_COSTS), _by_effect(_COMMANDS)])  # (a call or a command, effect)
+_MANY = 64.0
+"""Operations per element of a large array with which memory certainly keeps up."""
 _INTERPRETED, _MISS = 32.0, 16.0
 """Operations in the time of one that is interpreted, and of an element that is in no cache."""
 
@@ -111,7 +114,7 @@ FEATURES: dict[str, str] = {
     "value.bound": "log2 of the largest bound of a loop",
     "value.array": "log2 of the elements of the largest allocation; 0: unknown",
     "value.over_cache": "whether an array has more elements than caches hold, used few times each",
-    "value.in_cache": "whether all arrays are small, or their elements are used many times",
+    "value.in_cache": "whether all arrays are small, their elements are used many times, or seldom",
     "value.sleep": "log2 of 1 + the most seconds of a sleep",
     "inner.arithmetic": "arithmetic per loaded name or index in innermost loops",
     "inner.indexes": "indexing per arithmetic in innermost loops",
@@ -248,9 +251,6 @@ class _Counter:
             found[f"calls.{group}"] = _log(float(counts[numbers].sum()))
             found[f"deepest.{group}"] = float(deepest[numbers].max())
             sums[group] = float(works[numbers].sum())
-        if found["value.in_cache"]:
-            sums["cpu"] += sums["memory"]
-            sums["memory"] = 0.0
         plain = self.live & one_of(tree.kind, _PLAIN) & (tree.effect == 0)
         slow = np.where(self.compiled[plain], 1.0, _INTERPRETED)
         sums["plain"] = float((self.times[plain] * slow).sum())
@@ -260,10 +260,32 @@ class _Counter:
             again = float(work[self.live & reuses(tree)].sum())
             again *= 2.0 ** (found["value.array"] / 2)  # n elements, n to the 1.5 operations
             sums["cpu"] += again
-            if again > sum(sums.values()) / 2:
+            if again > sum(sums.values()) / 2 or self._seldom(work, missed):
                 found |= _IN_CACHE
+        if found["value.in_cache"]:
+            sums["cpu"] += sums["memory"]
+            sums["memory"] = 0.0
         total = sum(sums.values()) or 1.0
         found |= {f"share.{group}": value / total for group, value in sums.items()}
+
+    def _seldom(self, work: NDArray[np.float64], missed: list[int]) -> bool:
+        """Whether large arrays are passed over, but seldom, measured by all that is computed.
+
+        Args:
+            work: the time of each call (n,), as in `_groups`.
+            missed: nodes of elements that are in no cache.
+        """
+        tree, live = self.tree, self.live
+        passes = live & one_of(tree.effect, [_E[one] for one in GROUPS["memory"]])
+        large = passes & (self.elements >= 2.0 ** (_CACHE - 1))
+        singles = live & one_of(tree.kind, _ELEMENTS) & (tree.effect == 0)
+        moved = float((self.times * self.elements)[large].sum() + self.times[singles].sum())
+        moved += _MISS * float((self.times * live)[missed].sum())
+        plain = live & one_of(tree.kind, _PLAIN) & (tree.effect == 0) & ~singles
+        slow = np.where(self.compiled[plain], 1.0, _INTERPRETED)
+        calls = live & one_of(tree.effect, [_E[one] for one in GROUPS["cpu"]]) | passes & ~large
+        computed = float((self.times[plain] * slow).sum() + work[calls].sum())
+        return computed > _MANY * moved > _MANY * 2.0 ** (_CACHE - 1)
 
     def _sizes(self, found: dict[str, float]) -> None:
         tree, live = self.tree, self.live

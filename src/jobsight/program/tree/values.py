@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 
+from jobsight.program.tree.declaring import block_length, repeats
 from jobsight.program.tree.expressions import Given, computed
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
@@ -46,7 +47,6 @@ _SMALL, _FEW = 8, 16
 _ARITHMETIC = frozenset(_K[one] for one in ("arithmetic", "multiply", "divide", "bits"))
 _ON_ARRAYS = frozenset(wordlist("python r julia matlab fortran"))
 """Languages in which an operator may take whole arrays."""
-_SEQUENCES = frozenset({"bytearray", "array.array"})
 _FIXED = frozenset({_K["constant"], _K["number"]})
 _PRODUCTS_OF_MATRICES = frozenset(wordlist("julia matlab"))
 _MATRIX = re.compile(
@@ -159,11 +159,6 @@ class Values:
         names = [self.aliases.get(tree.names.get(one, ""), "") for one in factors]
         return self.language == "cpp" and all(_MATRIX.match(one) for one in names)
 
-    def _repeats(self, node: int) -> bool:
-        """Whether a product repeats the elements of a list, as in ``bytearray([1]) * n``."""
-        tree, first = self.tree, node + 1
-        return tree.kind[first] == _K["literal"] or tree.calls.get(first, "") in _SEQUENCES
-
     def _bounds(self, child: int) -> bool:
         """Whether a child of a loop says how often it runs."""
         role, kind = self.tree.role[child], self.tree.kind[child]
@@ -201,7 +196,7 @@ class Values:
             return self._returned(node, values, sizes)
         if kind == _K["index"]:
             return self._element(node, children)
-        if kind == _K["multiply"] and self.language == "python" and self._repeats(node):
+        if kind == _K["multiply"] and self.language == "python" and repeats(self.tree, node):
             self.tree.effect[node] = _E["allocate"]
             self._extents.add(node)
             return math.prod(max(one, 1.0) for one in values) if values else None
@@ -297,7 +292,8 @@ class Values:
         self._extents.add(node)
         if chosen:
             tree.effect[node] = _E["gather"]
-        return max(chosen, default=self._values.get(inside[0]))
+        block = self._values.get(block_length(tree, indexes[0])) if len(indexes) == 1 else None
+        return max(chosen, default=block or self._values.get(inside[0]))
 
     def method(self, node: int, name: str) -> None:
         """A call is a method of a name: if that is an array, the call goes over its elements."""

@@ -169,6 +169,19 @@ def test_a_product_of_matrices_uses_them_many_times(file: str, text: str) -> Non
     assert feature(text.replace("{}", "s = a[1] + b[1];"), "value.over_cache", file) == 1
 
 
+@pytest.mark.parametrize(
+    ("work", "over"),
+    [("t = i * 2", 1.0), ("for (int k = 0; k < 500; k++) t = t * 2 + t * t", 0.0)],
+)
+def test_a_large_array_that_is_seldom_touched_does_not_count(work: str, over: float) -> None:
+    text = (
+        "int main() { const int n = 4000000; double *a = malloc(n * sizeof(double));\n"
+        f"for (int i = 0; i < n; i++) {{ double t = 0; {work}; a[i] = t; }} }}\n"
+    )
+    found = dict(zip(FEATURES, features_of(read_text(text, "a.c")), strict=True))
+    assert (found["value.over_cache"], found["value.in_cache"]) == (over, 1 - over)
+
+
 def test_nodes_that_are_allocated_one_by_one_are_large_together() -> None:
     node = "for (i = 0; i < 4000000; i++) {{ Node *n = {}; n->next = p; p = n; }}"
     for made in ("malloc(sizeof(Node))", "new Node(i)"):

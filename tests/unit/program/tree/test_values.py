@@ -30,6 +30,8 @@ def _effects(text: str, *names: str) -> list[str]:
         ("a.py", f"{_ARRAY}b = a + 1\n", "stream", [("arithmetic", 21)]),
         ("a.py", f"{_ARRAY}b = a[1:] * a[:-1]\n", "stream", [("multiply", 21)]),
         ("a.py", f"{_ARRAY}b = a[3, 4] * 2\nc = 3 + 4\n", "stream", []),
+        ("a.py", f"{_ARRAY}b = a[k : k + 64] * 2\n", "stream", [("multiply", 7)]),
+        ("a.py", f"{_ARRAY}b = a[j : k + 64] * 2\n", "stream", [("multiply", 21)]),
         ("a.py", f"{_ARRAY}b = a[i]\n", "gather", [("index", 14)]),
         ("a.py", f"{_ARRAY}b = a.sum()\nc = b * 2\n", "reduce", [("call", 21)]),
         ("a.py", f"{_ARRAY}b = a.astype('f4')\nc = b * 2\n", "stream", [("multiply", 21)]),
