@@ -78,6 +78,7 @@ bound-model: $(READY)
 
 corpus: $(READY)
 	$(BIN)/python -m corpus.programs.measure
+	$(BIN)/python -m corpus.programs.benchmarks
 
 lock: $(READY)
 	{ sed -n 1p requirements/lock.txt; \

@@ -2,7 +2,8 @@
 
 ``python -m corpus.bound [--repetitions N] [FILE...]`` prints the tables of docs/bound.md: repeated
 cross-validation grouped by family, with intervals over families; each class; the shares; and
-transfer to a language that was left out.
+transfer to a language that was left out. ``--others`` prints only how often the model that ships is
+right about the programs of pyperformance, once ``make corpus`` has installed them.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
+from corpus.programs.benchmarks import BENCHMARKS
 from jobsight.format import interval, number
 from jobsight.learning.bootstrap import Interval
 from jobsight.learning.crossed import Crossed, cross, transfer
 from jobsight.program.examples import Example, examples_in
 from jobsight.program.sampling import machine
+from jobsight.questions.bound.answering import Answerer, shipped
 from jobsight.questions.bound.decisions import BOUND
 from jobsight.questions.bound.question import BOUND_QUESTION
 from jobsight.questions.bound.settings import BoundSettings
@@ -37,7 +40,11 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--models", default=",".join(BOUND_QUESTION.models))
     parser.add_argument("--no-transfer", action="store_true")
+    parser.add_argument("--others", action="store_true")
     given = parser.parse_args()
+    if given.others:
+        print("\n".join(_others(BENCHMARKS)))
+        return
     started, settings = time.monotonic(), BoundSettings()
     source = [one for file in given.files for one in examples_in(file)]
     names = given.models.split(",")
@@ -55,6 +62,15 @@ def main() -> None:
                         {name: crossed.said[name] for name in few})  # fmt: skip
         print("\n".join(_transferred(transfer(small, settings, "language", least=12), few)))
     print(f"\n{time.monotonic() - started:.0f} s")
+
+
+def _others(file: Path) -> Iterator[str]:
+    answerer, source = Answerer.open(shipped()), list(examples_in(file))
+    said = {one.family: (one.classes, answerer.of_file(one.path).kind) for one in source}
+    wrong = {name: pair for name, pair in said.items() if pair[1] not in pair[0]}
+    yield f"{len(said) - len(wrong)} of {len(said)} right"
+    for name, (classes, kind) in wrong.items():
+        yield f"{name}: {' or '.join(classes)}, predicted: {kind}"
 
 
 def _progress(step: str) -> None:

@@ -15,6 +15,7 @@ __all__ = ["HERE", "LANGUAGES", "MOST_VARIANTS", "Language", "Program", "program
 
 HERE = Path(__file__).parent
 MOST_VARIANTS = 5
+_DESCRIPTION = "family.toml"
 Commands = tuple[tuple[str, ...], ...]
 
 
@@ -114,9 +115,11 @@ class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def digest(self) -> str:
         """Of all that its measurement depends on: its file, its description, helper files."""
         found = hashlib.sha256(msgspec.json.encode(self))
-        others = {one.file for one in read_family(HERE / self.family)} - {self.file}
-        for path in sorted((HERE / self.family).iterdir()):
-            if path.is_file() and path.name not in {*others, "family.toml"}:
+        folder = HERE / self.family
+        described = read_family(folder) if (folder / _DESCRIPTION).exists() else []
+        others = {one.file for one in described} - {self.file}
+        for path in sorted(folder.iterdir()):
+            if path.is_file() and path.name not in {*others, _DESCRIPTION}:
                 found.update(path.read_bytes())
         return found.hexdigest()[:16]
 
@@ -137,7 +140,7 @@ def read_family(folder: Path) -> list[Program]:
     Raises:
         SourceError: its ``family.toml`` is not as README.md says.
     """
-    path = folder / "family.toml"
+    path = folder / _DESCRIPTION
     try:
         found = msgspec.toml.decode(path.read_bytes(), type=_Family).program
     except (OSError, msgspec.DecodeError) as error:

@@ -30,7 +30,7 @@ from jobsight.program.profile import THRESHOLDS
 from jobsight.program.sampling import machine
 from jobsight.text import printable
 
-__all__ = ["main", "measure"]
+__all__ = ["PYTHON", "VENV", "main", "measure", "set_up"]
 
 VENV = HERE / ".venv"
 PYTHON = str(VENV / "bin/python")
@@ -92,10 +92,8 @@ def _line(one: Program, row: Row) -> str:
     return f"{row.path}: {'/'.join(row.classes)}{differs}; {shares};{misses} {row.wall_s:.1f} s"
 
 
-def _prepare(todo: Sequence[Program]) -> dict[str, str]:
-    """Install what is missing, where that is allowed; by path, what a program still misses."""
-    if not todo:
-        return {}
+def set_up() -> None:
+    """Make the environment of the programs, with the packages that they import."""
     if not Path(PYTHON).exists():
         subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
     wanted = HERE / "requirements.txt"
@@ -104,6 +102,13 @@ def _prepare(todo: Sequence[Program]) -> dict[str, str]:
         install = [PYTHON, "-m", "pip", "install", "--quiet", "--requirement", str(wanted)]
         subprocess.run(install, check=True)
         shutil.copy(wanted, stamp)
+
+
+def _prepare(todo: Sequence[Program]) -> dict[str, str]:
+    """Install what is missing, where that is allowed; by path, what a program still misses."""
+    if not todo:
+        return {}
+    set_up()
     tools = {LANGUAGES[one.language].tool: LANGUAGES[one.language].package for one in todo}
     tools |= {name: _TOOLS[name] for one in todo for name in one.needs if name in _TOOLS}
     absent = [

@@ -102,6 +102,18 @@ def test_rows_survive_a_merge_that_keeps_both_sides(tmp_path: Path) -> None:
     assert read_rows(file) == {ROW.path: newer}
 
 
+def test_a_program_without_a_description_changes_with_the_files_next_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(families, "HERE", tmp_path)
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench/run.py").write_text("pass\n")
+    program = Program("run.py", "python", "", family="bench")
+    before = program.digest()
+    (tmp_path / "bench/data.txt").write_text("1\n")
+    assert before != program.digest()
+
+
 def test_programs_that_did_not_change_are_not_measured_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
