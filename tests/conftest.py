@@ -55,6 +55,7 @@ _TOGETHER = (
     ("test_bound_proof",),
     ("test_redis_store",),
     ("test_cli_models",),
+    ("test_replay", "test_play", "test_start", "test_start_verb"),  # compile the same kernels
 )
 _GROUPS = {name: (at, names[0]) for at, names in enumerate(_TOGETHER) for name in names}
 _BEDS = frozenset(("slurm_cluster", "condor_pool", "kafka_broker", "bed_ready", "redis_server"))

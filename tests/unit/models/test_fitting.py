@@ -56,9 +56,16 @@ def at_once(tmp_path: Path, settings: LstmSettings = SMALL) -> dict[str, bytes]:
     return saved(model, tmp_path / "at-once")
 
 
+@pytest.fixture(scope="module")
+def wanted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The model that `SMALL` gives, trained without an interruption."""
+    return at_once(tmp_path_factory.mktemp("wanted"))
+
+
 @pytest.mark.parametrize("at", [0, 1, BATCHES - 1, BATCHES, 2 * BATCHES + 3, 5 * BATCHES])
-def test_interrupted_at_any_batch_it_ends_with_the_same_bytes(tmp_path: Path, at: int) -> None:
-    wanted = at_once(tmp_path)
+def test_interrupted_at_any_batch_it_ends_with_the_same_bytes(
+    tmp_path: Path, wanted: dict[str, bytes], at: int
+) -> None:
     checkpoints, watch = Checkpoints(tmp_path / "checkpoint"), Watch(at)
     model = Recurrent(SMALL)
     end = model.fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, watch=watch)
@@ -78,8 +85,7 @@ def test_interrupted_at_any_batch_it_ends_with_the_same_bytes(tmp_path: Path, at
     assert saved(model, tmp_path / "model") == wanted
 
 
-def test_epoch_by_epoch_is_as_at_once(tmp_path: Path) -> None:
-    wanted = at_once(tmp_path)
+def test_epoch_by_epoch_is_as_at_once(tmp_path: Path, wanted: dict[str, bytes]) -> None:
     for until in range(1, 7):
         model = Recurrent(SMALL)
         checkpoints = Checkpoints(tmp_path / "checkpoint")
@@ -109,8 +115,7 @@ def test_patience_survives_an_interruption(tmp_path: Path) -> None:
     assert saved(model, tmp_path / "again") == wanted
 
 
-def test_more_epochs_go_on_where_fewer_ended(tmp_path: Path) -> None:
-    wanted = at_once(tmp_path)
+def test_more_epochs_go_on_where_fewer_ended(tmp_path: Path, wanted: dict[str, bytes]) -> None:
     checkpoints = Checkpoints(tmp_path / "checkpoint")
     few = Recurrent(SMALL.model_copy(update={"epochs": 3}))
     assert few.fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints).status == "finished"
@@ -148,8 +153,7 @@ def test_the_checkpoint_of_another_training_is_not_gone_on_with(tmp_path: Path, 
     assert "other data or settings" in watch.began[1][0]
 
 
-def test_a_damaged_checkpoint_costs_one_epoch(tmp_path: Path) -> None:
-    wanted = at_once(tmp_path)
+def test_a_damaged_checkpoint_costs_one_epoch(tmp_path: Path, wanted: dict[str, bytes]) -> None:
     checkpoints = Checkpoints(tmp_path / "checkpoint")
     Recurrent(SMALL).fit_resumably(TRAIN, SELECT, seed=3, checkpoints=checkpoints, until=4)
     (checkpoints.folder / "0004.safetensors").write_bytes(b"\0" * 100)
