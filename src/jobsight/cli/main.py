@@ -71,9 +71,9 @@ _NO_MEMORY = (
 
 _EXTRAS = {
     "pyarrow": "collect",
-    "polars": "answer",
+    **dict.fromkeys(("polars", "threadpoolctl"), "answer"),
     **dict.fromkeys(("tree_sitter", "tree_sitter_language_pack"), "check"),
-    **dict.fromkeys(("lightgbm", "matplotlib", "scipy", "sklearn", "threadpoolctl"), "learn"),
+    **dict.fromkeys(("lightgbm", "matplotlib", "scipy", "sklearn"), "learn"),
     **dict.fromkeys(
         ("fastapi", "jinja2", "jwt", "prometheus_client", "starlette", "uvicorn"), "serve"
     ),

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from jobsight.models import logistic
+from jobsight.models.base import Floats
 from jobsight.models.logistic import fit_logistic, log_odds, sigmoid
 
 
@@ -39,3 +41,24 @@ def test_sigmoid_and_log_odds_are_inverse_and_never_overflow() -> None:
     assert sigmoid(margin)[[0, 2, 4]].tolist() == [0.0, 0.5, 1.0]
     assert log_odds(sigmoid(margin[1:4])) == pytest.approx(margin[1:4])
     assert np.isfinite(log_odds(np.array([0.0, 1.0]))).all()
+
+
+def test_one_thread_sums_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
+
+    def threads() -> list[int]:
+        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    seen: list[int] = []
+    step = logistic._Problem.newton_step
+
+    def watched(problem: logistic._Problem, beta: Floats) -> Floats:
+        seen.extend(threads())
+        return step(problem, beta)
+
+    monkeypatch.setattr(logistic._Problem, "newton_step", watched)
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        fit_logistic(np.ones((4, 1)), np.arange(4) < 2, np.ones(4), np.array([0.1]))
+        assert threads() == before
+    assert set(seen) == {1}
