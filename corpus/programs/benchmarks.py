@@ -33,6 +33,7 @@ _DATA = "pyperformance/data-files/benchmarks"
 _FILE = "run_benchmark.py"
 _ONCE = ("--worker", "-w0", "-n1")
 _CALIBRATE = ("--worker", "--calibrate-loops", "--min-time=2.2", "-w1", "-n1", "-l0")
+_TOO_LONG = frozenset({"bm_bpe_tokeniser", "bm_mdp", "bm_pprint"})
 _SMALLER = 256
 
 
@@ -67,6 +68,9 @@ def benchmarks() -> tuple[dict[str, tuple[Program, tuple[str, ...]]], dict[str, 
         needs = folder / "requirements.txt"
         if needs.exists():
             left_out[folder.name] = f"needs {', '.join(needs.read_text().split())}"
+            continue
+        if folder.name in _TOO_LONG:
+            left_out[folder.name] = "one loop takes minutes under cachegrind"
             continue
         about = tomllib.loads((folder / "pyproject.toml").read_text())
         family = str(folder.relative_to(HERE))
