@@ -19,7 +19,7 @@ from jobsight.history.jobtable import JobTable
 from jobsight.learning.desk import JobAnswer
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
-from jobsight.questions.start.decisions import MOMENTS, starts_asked
+from jobsight.questions.start.decisions import MOMENTS, with_ages, without_ages
 from jobsight.questions.start.features import Features
 from jobsight.questions.start.play import LEVELS, quantiles
 from jobsight.questions.start.queue import KNOTS, Earlier, Machine, Snapshot
@@ -150,19 +150,20 @@ class Answerer:
         return other
 
     @cached_property
-    def _asked(self) -> pl.DataFrame:
-        seed = 0 if self._model is None else self._model.settings.seed
-        state = self.jobs.table["state"].cast(pl.String)
-        return starts_asked(self.jobs, seed).with_columns(state=state)
+    def _starts(self) -> pl.DataFrame:
+        return without_ages(self.jobs).with_columns(state=self.jobs.table["state"].cast(pl.String))
+
+    def _aged(self, rows: pl.DataFrame) -> pl.DataFrame:
+        return with_ages(rows, 0 if self._model is None else self._model.settings.seed)
 
     def asked(self, rows: pl.Expr) -> pl.DataFrame:
         """The jobs of the table that an expression selects, as they are asked about."""
         chosen = self.jobs.table.select(chosen=rows & pl.lit(True)).to_series()
-        return self._asked.filter(chosen)
+        return self._aged(self._starts.filter(chosen))
 
     def unsubmitted(self, job: Mapping[str, Any]) -> pl.DataFrame:
         """A job that is to be submitted now, see `submitted_now`."""
-        return submitted_now(self.jobs, job, self.moment, self._asked.schema)
+        return submitted_now(self.jobs, job, self.moment, self._starts.schema)
 
     def answer(self, asked: pl.DataFrame) -> list[Answer]:
         """The answers for n jobs of `asked`, in their order."""
@@ -225,7 +226,7 @@ class Answerer:
         """By the model: wait and runtime of n jobs, (n, 3) each."""
         assert self._model is not None and self._features is not None
         rows = asked.with_columns(decided=pl.lit(self.moment))
-        inputs = self._features.ask(rows.select(self._asked.columns))
+        inputs = self._features.ask(rows.select(self._starts.columns))
         moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
         spans = {}
         for name, target in self._model.targets.items():
@@ -250,7 +251,7 @@ class Answerer:
         rows = queue.jobs.filter(own)["row"].to_numpy()
         if not 0 < len(rows) <= _MODELLED:
             return queue
-        runtime = self._predicted(self._asked[rows]).runtime
+        runtime = self._predicted(self._aged(self._starts[rows])).runtime
         if runtime is None:
             return queue
         runtimes = queue.runtimes.copy()

@@ -16,7 +16,8 @@ from jobsight.documents import State
 from jobsight.history.jobsasked import jobs_asked
 from jobsight.history.jobtable import JobTable
 
-__all__ = ["MOMENTS", "at_moment", "outcomes_of", "starts_asked"]
+__all__ = ["MOMENTS", "at_moment", "outcomes_of", "starts_asked", "with_ages",
+           "without_ages"]  # fmt: skip
 
 MOMENTS = ("submission", "pending")
 _RAN = [state.value for state in (State.COMPLETED, State.FAILED, State.OUT_OF_MEMORY)]
@@ -31,6 +32,11 @@ def starts_asked(jobs: JobTable, seed: int = 0) -> pl.DataFrame:
 
     `shown` lists the names of the numbers in the first sighting, as JSON has them.
     """
+    return with_ages(without_ages(jobs), seed)
+
+
+def without_ages(jobs: JobTable) -> pl.DataFrame:
+    """`starts_asked` before each `age` is drawn, which takes seconds for a million jobs."""
     sighted = (
         jobs.changes.filter(pl.any_horizontal(pl.col("reason", "ad").is_not_null()))
         .group_by("row")
@@ -40,10 +46,15 @@ def starts_asked(jobs: JobTable, seed: int = 0) -> pl.DataFrame:
         )
     )
     rows = jobs_asked(jobs).join(sighted, on="row", how="left", maintain_order="left")
-    ages = [_age(seed, job) for job in rows["id"]]
     return rows.with_columns(
-        decided=pl.max_horizontal("decided", "sighted"), age=pl.Series(ages, dtype=pl.Int64)
+        decided=pl.max_horizontal("decided", "sighted"), age=pl.lit(None, pl.Int64)
     )
+
+
+def with_ages(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Rows of `without_ages` with their ages."""
+    ages = [_age(seed, job) for job in rows["id"]]
+    return rows.with_columns(age=pl.Series(ages, dtype=pl.Int64))
 
 
 def _age(seed: int, job: str) -> int:
