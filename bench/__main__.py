@@ -32,6 +32,8 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "frames": frames.run,
     "answers": answers.run,
     "stored_answers": stored_answers.run,
+    "stored_answers_many": stored_answers.many,
+    "served_answers": stored_answers.served,
     "bounding": bounding.run,
     "imports": imports.run,
     "past": past.run,

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ from bench.measure import Section
 if TYPE_CHECKING:
     from jobsight.documents import Event, JobDocument
 
-__all__ = ["fill", "run", "soak"]
+__all__ = ["fill", "process", "run", "soak"]
 
 _JOBSIGHT = (sys.executable, "-m", "jobsight")
 _RATE, _SECONDS, _STREAMS = 200, 60.0, 200
@@ -52,25 +52,23 @@ server.run()
 
 
 @asynccontextmanager
-async def _process(
-    words: Sequence[str], environment: dict[str, str]
+async def process(
+    words: Sequence[str], environment: Mapping[str, str]
 ) -> AsyncIterator[tuple[str, int]]:
     """A server as a process; its address, from what it logs, and process id."""
-    process = subprocess.Popen(
-        words, env=os.environ | environment, stderr=subprocess.PIPE, text=True
-    )
+    server = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
     try:
-        assert process.stderr is not None
+        assert server.stderr is not None
         address = None
         while address is None:
-            line = await asyncio.to_thread(process.stderr.readline)
+            line = await asyncio.to_thread(server.stderr.readline)
             assert line, "the server has ended"
             address = re.search(r"http://127\.0\.0\.1:\d+", line)
-        drain = asyncio.create_task(asyncio.to_thread(process.stderr.read))
-        yield address[0], process.pid
+        drain = asyncio.create_task(asyncio.to_thread(server.stderr.read))
+        yield address[0], server.pid
     finally:
-        process.terminate()
-        process.wait()
+        server.terminate()
+        server.wait()
         await drain
 
 
@@ -134,13 +132,13 @@ async def _watching(address: str) -> AsyncIterator[None]:
 @asynccontextmanager
 async def _serving(store: str) -> AsyncIterator[tuple[str, int, list[str]]]:
     """The service, ready; its address, process id, and paths that were asked for once."""
-    environment = {
+    environment = os.environ | {
         "JOBSIGHT_SERVE__REQUESTS_PER_SECOND": "1e6",
         "JOBSIGHT_SERVE__SOCKET": f"{store}.sock",
         "JOBSIGHT_SERVE__AUDIT": f"{store}.audit",
     }
     words = [*_JOBSIGHT, "serve", "--listen", "127.0.0.1:0", "--store", store]
-    async with _process(words, environment) as (address, pid):
+    async with process(words, environment) as (address, pid):
         async with httpx.AsyncClient(base_url=address, timeout=120) as client:
             while not (await client.get("/api/v1/health")).json()["ready"]:
                 await asyncio.sleep(0.2)
@@ -152,7 +150,7 @@ async def _serving(store: str) -> AsyncIterator[tuple[str, int, list[str]]]:
 
 async def _measure(store: str) -> dict[str, list[float]]:
     found = {}
-    async with _process([sys.executable, "-c", _HELLO], {}) as (address, _):
+    async with process([sys.executable, "-c", _HELLO], os.environ) as (address, _):
         found["plain FastAPI, hello"] = await _load(address, ["/hello"])
     async with _serving(store) as (address, _, paths):
         found["mixed reads"] = await _load(address, paths)
