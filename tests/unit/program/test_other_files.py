@@ -271,3 +271,28 @@ def test_what_nodes_print_is_there_for_those_behind() -> None:
     text += f"=== b.sub\nexecutable = a.sh\ntransfer_input_files = A.out\n{CONDOR}"
     assert found(text, "a.dag") == []
     assert [code for *_, code in found(text.replace("A.out", "B.txt"), "b.dag")] == ["JS403"]
+
+
+def test_a_dag_within_a_dag() -> None:
+    text = "JOB a a.sub\nSUBDAG EXTERNAL w inner.dag\nPARENT a CHILD w\n=== inner.dag\n"
+    text += "JOB b b.sub\nJOB c no.sub\nSUBDAG EXTERNAL again inner.dag\n=== a.sub\n"
+    text += f"executable = /bin/echo\n{CONDOR}=== b.sub\nexecutable = /bin/cat\n"
+    text += f"transfer_input_files = of_a.txt\n{CONDOR}"
+    assert found(text, "a.dag") == [("inner.dag", 2, "JS420")]
+
+
+@pytest.mark.parametrize(
+    ("value", "wrong"), [("x.txt=out/x.txt", [3]), ("x.txt=out/$(Process).txt", [])]
+)
+def test_results_of_several_jobs_under_one_name(value: str, wrong: list[int]) -> None:
+    text = "executable = /bin/touch\ntransfer_output_files = x.txt\n"
+    text += f'transfer_output_remaps = "{value}"\n{CONDOR.replace("queue", "queue 3")}'
+    assert [line for _, line, code in found(text, "a.sub") if code == "JS406"] == wrong
+
+
+def test_one_file_of_a_program_in_all_tasks() -> None:
+    text = f"{SLURM}#SBATCH --array=1-8 -o %a.out\npython3 a.py $SLURM_ARRAY_TASK_ID\n=== a.py\n"
+    text += "import sys\nopen('fit.json', 'w').write(sys.argv[1])\n"
+    assert found(text) == [("a.py", 2, "JS304")]
+    own = 'd=run_$SLURM_ARRAY_TASK_ID\nmkdir -p "$d"\ncd "$d" || exit 1\npython3 ../a.py'
+    assert found(text.replace("python3 a.py", own)) == []

@@ -213,6 +213,8 @@ class Checker:
                 one.forgiven = any(name in forgiven for name in users)
                 one.fed = job.made_for(users)
                 yield from self._of_submit(one, os.path.relpath(path))
+        for inner, path in job.inner():
+            yield from self._of_dag(inner, os.path.relpath(path))
 
     def _of_submit(self, job: CondorJob, file: str) -> Iterator[Finding]:
         """Its own findings, and those of the scripts that it runs where they will run."""

@@ -133,6 +133,10 @@ _OWN = re.compile(
 )
 
 
+_ONE_NAME = (r"\"?\w[^/]*\.\w+\"?", r"\"?[^=;]+=[^=;]*\.\w+\"?")
+"""A file that is transferred back; one that is stored under another name."""
+
+
 @rule(
     "JS406 Several jobs write to one file",
     fails=ALWAYS + "output = out.txt\nqueue 10\n",
@@ -148,22 +152,22 @@ def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
             continue
         items = len(queue.items or ()) > 1 or queue.file is not None
         folder = queue.commands.get("initialdir")
-        back = ["transfer_output_files"] * ("transfer_output_remaps" not in queue.commands)
+        moved = "transfer_output_remaps" in queue.commands
+        back = ["transfer_output_remaps" if moved else "transfer_output_files"]
         for name in ("output", "error", *back):
             if name not in queue.commands:
                 continue
             value = Instance(queue, {}).value(name) or ""
             of_item = items and any(
-                f"$({n})".lower() in re.sub(r"\$[fF]\w*\(", "$(", value).lower()
-                for n in queue.names
+                re.search(rf"\$\w*\({re.escape(n)}\b", value, re.I) for n in queue.names
             )
             counted = (queue.count or 1) > 1 and not _OWN.search(value)
             if (
                 value.startswith("/dev/")
-                or (name in back and not re.fullmatch(r"\"?\w[^/]*\.\w+\"?", value))
+                or (name in back and not re.fullmatch(_ONE_NAME[moved], value))
                 or _OWN.search(value)
                 or (of_item and not counted)
-                or re.search(r"\$\$\(|\$(?:CHOICE|RANDOM)", value, re.I)
+                or re.search(r"\$\$\(|\$(?:CHOICE|RANDOM|INT|REAL|STRING|EVAL)", value, re.I)
             ):
                 continue
             if folder is not None and "$(" in folder.value:

@@ -18,7 +18,7 @@ from jobsight.program.submission.dag import Dag, DagNode, cycle_of, read_dag
 
 __all__ = ["DagJob"]
 
-_MOST_ORDERED = 1000
+_MOST_ORDERED, _DEEPEST = 1000, 4
 _NODE = "=== a.sub\nexecutable = /bin/echo\nqueue\n"
 
 
@@ -29,6 +29,10 @@ class DagJob:
     text: str
     folder: str
     machine: Machine
+    around: tuple[str, ...] = ()
+    """Paths of the DAGs that it is in, and its own."""
+    behind: bool = False
+    """Whether something runs before it, in those."""
 
     @cached_property
     def dag(self) -> Dag:
@@ -97,8 +101,8 @@ class DagJob:
 
         It is known where one node of a submit file follows nodes that list what they transfer back.
         """
-        if not any(name in self.followers for name in names):
-            return False
+        if self.behind or not any(name in self.followers for name in names):
+            return self.behind
         odd = self.dag.scripts or self.dag.problems or self.dag.included or len(names) != 1
         before = self.ancestors(names[0])
         back = [self._given_back(one) for one in before]
@@ -136,6 +140,18 @@ class DagJob:
         scripts = [job.script(one) if job.transfers(one) else None for one in job.instances[:1]]
         written = [written_by(one) for one in scripts if one is not None and one.commands]
         return set(written[0]) if written and written[0] is not None else None
+
+    def inner(self) -> Iterator[tuple[DagJob, str]]:
+        """The DAGs of its nodes that are here, each file once, with their paths."""
+        seen = set(self.around)
+        for name, node in self.dag.nodes.items():
+            path = self.place_of(node.file or "", node.folder)
+            text = self.machine.text(path) if node.kind in ("SUBDAG", "SPLICE") else None
+            if text is not None and path not in seen and len(self.around) < _DEEPEST:
+                seen.add(path)
+                folder = os.path.normpath(os.path.join(self.folder, node.folder))  # noqa: PTH118
+                behind = self.behind or name in self.followers
+                yield DagJob(text, folder, self.machine, (*self.around, path), behind), path
 
     def submit_files(self) -> Iterator[tuple[DagNode, str]]:
         """Nodes with the submit file that is here, each file once."""

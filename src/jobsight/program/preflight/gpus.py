@@ -51,10 +51,12 @@ def _unused_gpus(job: Job) -> Iterator[Hit]:
         None,
     )
     texts = [one.text for one in job.walk.sources] or [job.text]
+    built = {w.text for one in job.commands if _compiles(one) for w in one.arguments}
     for program in job.walk.programs:
-        if program.source is None:
+        word = program.word.text.removeprefix("./") if program.word else ""
+        if program.source is None and word not in built:
             return
-        texts.append(program.source.text)
+        texts += [program.source.text] if program.source is not None else []
     body = "\n".join(re.sub(r"(?m)^\s*#.*$", "", text) for text in texts)
     known = all(_known(one, job) for one in job.commands)
     if name is not None and known and not _GPU_TEXT.search(body):
@@ -62,12 +64,17 @@ def _unused_gpus(job: Job) -> Iterator[Hit]:
         yield hit(setting, f"--{name}={setting.value}: nothing here uses a GPU", "leave it out")
 
 
+def _compiles(command: Command) -> bool:
+    """Whether it is a compiler for CPUs alone, with sources that are here."""
+    return re.fullmatch(r"(?:gcc|g\+\+|cc|c\+\+|gfortran)(?:-\d+)?", command.name or "") is not None
+
+
 def _known(command: Command, job: Job) -> bool:
     from jobsight.program.preflight.uses import HARMLESS
     from jobsight.program.shell.programs import interpreter_of
 
     name = PurePosixPath(command.name or "").name
-    if not command.words or name in HARMLESS or name in job.walk.functions:
+    if not command.words or name in HARMLESS or name in job.walk.functions or _compiles(command):
         return True
     return any(one.command is command for one in job.walk.programs) and bool(
         interpreter_of(name) or "/" in (command.name or "")

@@ -42,7 +42,8 @@ def _small_io(job: Job) -> Iterator[Hit]:
                 )
     for program, text in job.pythons:
         for name, call, around in text.calls:
-            if name not in ("open", "np.save", "numpy.save", "os.fsync"):
+            opens = name.endswith((".open", ".write_text", ".read_text")) and name.count(".") == 1
+            if not opens and name not in ("open", "np.save", "numpy.save", "os.fsync"):
                 continue
             times = math.prod(_rounds(one, text) or 1 for one in around)
             if times >= _MANY:

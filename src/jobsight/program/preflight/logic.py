@@ -13,6 +13,7 @@ from jobsight.program.preflight.variables import GIVEN
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.shell.model import Command
 from jobsight.program.shell.programs import interpreter_of
+from jobsight.program.submission.job import Place
 from jobsight.text import wordlist
 
 __all__: list[str] = []
@@ -141,7 +142,7 @@ def _dangerous_rm(job: Job) -> Iterator[Hit]:
         if "r" not in options.lower():
             continue
         for word in command.arguments:
-            found = re.match(r'"?\$\{?(\w+)\}?"?(/|$)', word.text)
+            found = re.match(r'"?\$\{?(\w+)-?\}?"?(/|$)', word.text)
             if found is None or word.value or found[1] in job.walk.assigned:
                 if word.value in ("/", "/*", "/home", "/home/"):
                     yield hit(word, f"rm -r {word.value} removes everything", source=command.source)
@@ -175,6 +176,8 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
                 f"all tasks write their --{name} to {setting.value}",
                 f"--{name}={_with_task(setting.value)}",
             )
+    if "flock" not in job.text:
+        yield from _programs_overwrite(job)
     for command in job.commands if "flock" not in job.text else ():
         if command.conditional or command.folder is None or command.contained:
             continue
@@ -210,6 +213,25 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
                 )
 
 
+def _programs_overwrite(job: Job) -> Iterator[Hit]:
+    """Files of constant names that a Python program always writes, and knows of no task."""
+    for program, text in job.pythons:
+        knows = re.search(r"ARRAY|environ|getenv|getpid|hostname|tempfile|mkdtemp|chdir", text.text)
+        given = any(set(word.depends) & {"SLURM_ARRAY_TASK_ID"} for word in program.arguments)
+        command = program.command
+        if knows or program.imported or not given or command.conditional or command.contained:
+            continue
+        if command.folder is None:
+            continue  # it may be one of the task's own
+        for one in text.opened:
+            if one.mode == "w" and one.sure and "{" not in one.path:
+                message, fix = (
+                    f"all tasks write to {one.path}",
+                    "the number of the task in its name",
+                )
+                yield hit(Place(one.line, one.column), message, fix, source=program.source)
+
+
 def _with_task(value: str) -> str:
     stem, dot, ending = value.rpartition(".")
     return f"{stem}_%A_%a.{ending}" if dot and "%A" not in value else value.replace("%A", "%A_%a")
@@ -235,6 +257,7 @@ def _cycles(job: Job) -> Iterator[Hit]:
 def _resubmits(job: Job) -> Iterator[Hit]:
     """``sbatch`` of its own file without a condition goes on for ever."""
     own = PurePosixPath(job.path).name
+    yield from _trapped(job, own)
     for command in job.commands:
         if command.name != "sbatch" or command.conditional or not job.is_slurm:
             continue
@@ -253,6 +276,19 @@ def _resubmits(job: Job) -> Iterator[Hit]:
                     "the job submits itself again, whatever happened",
                     "put a condition before it that ends the chain",
                 )
+
+
+def _trapped(job: Job, own: str) -> Iterator[Hit]:
+    """A function without a condition that ``trap … EXIT`` runs, and that submits the job."""
+    for name in re.findall(r"(?m)^\s*trap\s+[\"']?(\w+)[\"']?\s+(?:\w+\s+)*EXIT\b", job.text):
+        found = re.search(rf"(?ms)^(?:function\s+)?{name}\s*(?:\(\))?\s*\{{(.*?)^\}}", job.text)
+        body = found[1] if found and job.is_slurm else ""
+        again = re.search(rf"(?m)^\s*sbatch\b.*(?:\$0|{re.escape(own)})[\"']?\s*$", body)
+        if found and again and not re.search(r"\b(?:if|case|while|exit|return)\b|&&|\|\|", body):
+            at = found.start(1) + again.start() + again[0].index("sbatch")
+            line = job.text.count("\n", 0, at) + 1
+            yield hit(line, "the job submits itself again, whatever happened",
+                      "put a condition before it that ends the chain")  # fmt: skip
 
 
 @rule(

@@ -24,11 +24,12 @@ _SECONDS = 5.0
 _MEANT = {
     2050: re.compile(r"\"([^\"$`]*)\" *={1,2} *\"\1\""),
     2121: re.compile(r"\bshift\b"),
+    2155: re.compile(r"^(?!.*\$\((?:\.{0,2}/|python|Rscript|perl|julia|srun|bash)\S*)"),
     2327: re.compile(r"> */dev/null"),
     2328: re.compile(r"> */dev/null"),
 }
 """Lines that mean what these find: constants that a configuration filled in, ``set x $y; shift``,
-commands in backquotes for their status alone."""
+what is declared and runs no program, commands in backquotes for their status alone."""
 _NOISE = frozenset({1009, 1072, 1073, 2045, 2068, 2145, 2148, 2173, 2239})
 """Errors of ShellCheck that stop no script, or say what another finding says better."""
 _ERRORS = frozenset({
@@ -38,8 +39,8 @@ _ERRORS = frozenset({
 """Its warnings that are errors of a job."""
 _WARNINGS = frozenset({
     1132, 2030, 2031, 2061, 2069, 2089, 2090, 2094, 2097, 2098, 2100, 2115, 2124, 2125, 2128,
-    2140, 2163, 2165, 2178, 2179, 2182, 2183, 2190, 2193, 2194, 2195, 2213, 2214, 2216, 2217, 2222,
-    2252, 2262, 2263, 2269, 2290,
+    2140, 2155, 2163, 2165, 2178, 2179, 2182, 2183, 2190, 2193, 2194, 2195, 2213, 2214, 2216, 2217,
+    2222, 2252, 2262, 2263, 2269, 2290,
 })  # fmt: skip
 _DASH = frozenset({
     3001, 3005, 3006, 3008, 3009, 3010, 3011, 3014, 3015, 3018, 3019, 3020, 3024, 3030, 3039, 3044,
@@ -83,7 +84,12 @@ def shellcheck_findings(process: subprocess.Popen[bytes], job: Job, file: str) -
     for one in comments:
         code, sure = one["code"], one["level"] == "error" and (one["code"] >= 2000 or job.broken)
         line = lines[one["line"] - 1] if one["line"] <= len(lines) else ""
-        if (code == 1075 and not job.broken) or (code in _MEANT and _MEANT[code].search(line)):
+        strict = any(command.errexit for command in job.commands)
+        if (
+            (code == 1075 and not job.broken)
+            or (code == 2155 and not strict)
+            or (code in _MEANT and _MEANT[code].search(line))
+        ):
             continue
         error = (sure and code not in _NOISE) or code in _ERRORS or (job.is_dash and code in _DASH)
         if error or code in _WARNINGS:

@@ -19,7 +19,7 @@ from jobsight.program.shell.model import Command, Source, Word
 __all__ = ["MakeCall", "Makefile", "Recipe", "Rule", "make_call", "read_makefile"]
 
 _MOST_RECIPES, _ROUNDS = 30, 5
-_MORE_RULES = re.compile(r"^[-s]?include\b|^define\b|^\.DEFAULT|\$[({]eval\b", re.M)
+_MORE_RULES = re.compile(r"^[-s]?include\b|^define\b|^\.DEFAULT|^\.RECIPEPREFIX|\$[({]eval\b", re.M)
 """What may add rules."""
 _CHANGES = re.compile(
     r"^ *ifn?(?:eq|def)\b|^export\b|^vpath\b|^VPATH\b|^\.ONESHELL|^[^\s#=:]+:\s*\w+\s*[:?+]?=", re.M
@@ -66,7 +66,7 @@ def make_call(command: Command) -> MakeCall:
             given[word.text] = words.pop(0)
         elif re.match(r"-[Cf].", word.text):
             given[word.text[:2]] = word._replace(value=word.text[2:])
-        elif word.text == "-j" and words and words[0].text.isdecimal():
+        elif word.text == "-j" and words and (words[0].value or "1").isdecimal():
             words.pop(0)
         elif "=" in word.text and not word.text.startswith("-"):
             name, _, value = (word.value or word.text).partition("=")
