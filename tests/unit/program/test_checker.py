@@ -139,6 +139,8 @@ def test_what_it_runs_is_followed() -> None:
         "gfortran -o a a.f90\n./a\n=== a.f90\nprogram a\nreal :: x(9)\n"
         "do concurrent (i = 1:9)\nx(i) = i\nend do\nend program\n",
         "make\ncat r\n=== Makefile\n.RECIPEPREFIX := >\nr: one.in\n> sort $< > $@\n=== one.in\n1\n",
+        "python3 -m venv env\n. env/bin/activate\npip install numpy\npython -c 'import numpy'\n",
+        "python3 -m venv --system-site-packages e\n. e/bin/activate\npython -c 'import numpy'\n",
         "seq 4 | xargs -P 2 -I{} sh -c 'echo {}'\n",
         "echo 1 > a1\necho 2 > a2\nN='1 2'\nfor n in $N; do sort a$n; done\n",
         "gcc -o a a.c\n./a b\n=== a.c\nint main(int argc, char **argv) {\n"
@@ -232,6 +234,7 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
         ("make clean\n=== Makefile\nclean:\n\trm -rf $(BUILD)/*\n", 2, "JS303"),
         ("make -j $N\n=== Makefile\na:\n\tcc -c a.c\n", 2, "JS101"),
         ("gcc -o a a.c\n./a\n=== a.c\nint main(void) { return 0; }\n", 3, "JS213"),
+        ("python3 -m venv env\nsource env/bin/activate\npython -c 'import numpy'\n", 6, "JS107"),
         ("gmx mdrun -ntomp 16 -deffnm md\n", 4, "JS209"),
         ("matlab -batch a\n=== a.m\np = readtable(fullfile('in', 'p.csv'));\n", 1, "JS112"),
         ("x=1\nif [ $x -lt 2 ] then\n  echo 1\nfi\n", 5, "JS001"),

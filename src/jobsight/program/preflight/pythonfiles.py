@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -38,7 +39,7 @@ _KNOWN_PACKAGES = frozenset(
 )
 def _python_imports(job: Job) -> Iterator[Hit]:
     """Read from the folders of the interpreter that the script chooses."""
-    if "PYTHONPATH" in job.text or "pip install" in job.text or "conda" in job.text:
+    if "PYTHONPATH=" in job.text or "pip install" in job.text or "conda" in job.text:
         return
     for program, text in job.pythons:
         name, names = _importable(program, text, job)
@@ -81,6 +82,8 @@ def _importable(program: Program, text: PythonText, job: Job) -> tuple[str, froz
     known = known and job.given is not None and "PYTHONPATH" not in job.given
     if program.command.contained or not known or "sys.path" in _OWN_FOLDER.sub("", text.text):
         return name, None
+    if environment.fresh:
+        return name, frozenset(sys.stdlib_module_names) | {"pip", "setuptools"}
     called = PurePosixPath(name).name if "/" not in name else name
     chosen = job.machine.python(called, environment.venv, environment.path)
     return name, chosen.names if chosen else None

@@ -94,12 +94,14 @@ class Environment:
         path: folders of programs; None: unknown.
         modules: loaded ones.
         venv: folder of the Python environment in use.
+        fresh: this environment was made by the script, with no packages in it.
         opaque: something was sourced, loaded or activated whose effects are not known.
     """
 
     path: str | None
     modules: tuple[Word, ...] = ()
     venv: str | None = None
+    fresh: bool = False
     opaque: bool = False
 
 

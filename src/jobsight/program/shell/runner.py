@@ -87,6 +87,8 @@ class Walk:
     """Words that are assigned, and whether ``set -u`` is in force."""
     unreached: list[tuple[Source, Place, str]] = field(default_factory=list)
     """What comes after an ``exec`` that replaces the shell."""
+    venvs: set[str] = field(default_factory=set)
+    """Python environments that it makes, with none but their own packages."""
     expanded: set[int] = field(default_factory=set)
     """Calls of make, by their `id`, whose recipes are among the commands."""
     complete: bool = True
@@ -254,10 +256,11 @@ class Runner:
         text = self.walk.machine.text(path) if path else None
         known = self.walk.made.get(path or "")
         environment = self.state.environment
-        if path and PurePosixPath(path).match("bin/activate") and text is not None:
-            venv = str(PurePosixPath(path).parent.parent)
+        venv = str(PurePosixPath(path or "").parent.parent)
+        fresh = venv in self.walk.venvs
+        if path and PurePosixPath(path).match("bin/activate") and (fresh or text is not None):
             paths = None if environment.path is None else f"{venv}/bin:{environment.path}"
-            self.state.environment = replace(environment, venv=venv, path=paths)
+            self.state.environment = replace(environment, venv=venv, path=paths, fresh=fresh)
         elif path and (known or (text is not None and not path.startswith("/etc"))):
             shown = os.path.relpath(self.walk.machine.real(path)) if known is None else ""
             source = known or Source(shown, text or "", folder=str(PurePosixPath(path).parent))
@@ -310,6 +313,10 @@ class Runner:
         if replaced and not self.context.get("conditional"):
             inner = self.context.get("background") or self.calling
             self.ended, self.left_by = True, "" if inner else "exec"
+        texts = [one.text for one in words]
+        bare = texts[:2] == ["-m", "venv"] and "--system-site-packages" not in texts
+        if bare and (name or "").startswith("python") and (made := self.path_of(words[-1])):
+            self.walk.venvs.add(made)
         if name in ("cd", "pushd"):
             target = words[0] if words else None
             if target is not None and target.value and not target.value.startswith("-"):

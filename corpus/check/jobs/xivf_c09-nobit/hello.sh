@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "hello from job $1 on $(uname -n)"

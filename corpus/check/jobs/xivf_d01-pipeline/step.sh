@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "step $1 done on $(uname -n)"

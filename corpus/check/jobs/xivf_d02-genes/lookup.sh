@@ -1,0 +1,3 @@
+#!/bin/bash
+gene=${2:?no gene given}
+grep -w "$gene" "$1"

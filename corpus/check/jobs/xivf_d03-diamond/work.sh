@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "part $1 squared $(( $2 * $2 ))"

@@ -1,0 +1,2 @@
+#pragma once
+#define APP_NAME "app"

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+#SBATCH --job-name=report
+#SBATCH --ntasks=1
+#SBATCH --mem=1G
+#SBATCH --time=00:10:00
+
+set -euo pipefail
+cd "$SLURM_SUBMIT_DIR"
+python3 -m venv --clear --without-pip .venv
+. .venv/bin/activate
+trap 'deactivate; rm -rf .venv' EXIT
+python report.py measures.csv

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -eu
+printf '%s %s\n' "$1" "$(wc -w < "$1")"

@@ -1,0 +1,3 @@
+log() {
+    printf '%s %s\n' "$(date -u +%FT%TZ)" "$*"
+}

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+#SBATCH --job-name=rebuild
+#SBATCH --ntasks=1
+#SBATCH --mem=1G
+#SBATCH --time=00:10:00
+
+set -euo pipefail
+cd "$SLURM_SUBMIT_DIR"
+make clean
+make all
+./build/primes 1000

@@ -1,0 +1,15 @@
+import argparse
+import json
+import random
+from pathlib import Path
+
+ap = argparse.ArgumentParser()
+ap.add_argument("--state", type=Path, required=True)
+ap.add_argument("--generations", type=int, default=10)
+args = ap.parse_args()
+
+state = json.loads(args.state.read_text()) if args.state.exists() else {"gen": 0, "best": 0.0}
+for _ in range(args.generations):
+    state["gen"] += 1
+    state["best"] = max(state["best"], random.random())
+args.state.write_text(json.dumps(state))
