@@ -1,4 +1,4 @@
-"""JS344: the numbers of array tasks against the list that they choose from."""
+"""JS304, JS344: the tasks of an array: files that all write, lists that they choose from."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import path_of
+from jobsight.program.preflight.uses import uses_of
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.shell.model import Word
 from jobsight.program.submission.job import Place
@@ -189,3 +190,87 @@ def _python_offset(
         return 0
     found = re.fullmatch(r"int\((?:sys\.)?argv\[(\d+)\]\)", source)
     return given.get(found[1]) if found else None
+
+
+_OWN = re.compile(
+    r"SLURM_ARRAY_TASK_ID|SLURM_JOB_?ID|SLURM_TASK_PID|SLURM_LOCALID|RANDOM|BASHPID|\$|TMPDIR|"
+    r"SLURM_TMPDIR|HOSTNAME|SLURMD_NODENAME|\$\(|SECONDS|LOCAL\w*|\d+|read|PPID|SLURM_PROCID"
+)
+
+
+@rule(
+    "JS304 All tasks of an array write to one file",
+    fails="#SBATCH --array=1-10\necho $SLURM_ARRAY_TASK_ID > result.txt\n",
+    passes="#SBATCH --array=1-10\necho $SLURM_ARRAY_TASK_ID > result_$SLURM_ARRAY_TASK_ID.txt\n",
+)
+def _array_overwrites(job: Job) -> Iterator[Hit]:
+    """Files of ``>``, and of ``--output``, whose names are the same in all tasks."""
+    if not job.is_slurm or (job.submission.request.array or 0) < 2:
+        return
+    for name in ("output", "error"):
+        setting = job.submission.settings.get(name)
+        if setting is not None and not re.search(r"^/dev/|%\d*[ajJNnstu]", setting.value):
+            yield hit(
+                setting,
+                f"all tasks write their --{name} to {setting.value}",
+                f"--{name}={_with_task(setting.value)}",
+            )
+    if "flock" not in job.text:
+        yield from _programs_overwrite(job)
+    for command in job.commands if "flock" not in job.text else ():
+        if command.conditional or command.folder is None or command.contained:
+            continue
+        program = job.program_of.get(id(command))
+        if program and program.source and "SLURM_ARRAY_TASK_ID" in program.source.text:
+            continue  # it may put the number into the name
+        for use in uses_of(command):
+            if (
+                use.kind != "write"
+                or use.word.text.startswith(("/dev/", '"/dev/'))
+                or use.word.is_glob
+            ):
+                continue
+            if not PurePosixPath(use.word.text).suffix and all(
+                one.target is not use.word for one in command.redirects
+            ):
+                continue  # an option may name a folder
+            appended = any(
+                one.target is use.word and ">>" in one.operator for one in command.redirects
+            )
+            if (
+                (
+                    not appended
+                    and use.word.text != "a.out"
+                    and not any(map(_OWN.fullmatch, use.word.depends))
+                )
+                and "-p" not in use.word.text
+                and command.name not in ("touch", "mv", "cp")
+            ):
+                text = f"all tasks write to {use.word.text[:60]}"
+                yield hit(
+                    use.word, text, "put $SLURM_ARRAY_TASK_ID into the name", source=command.source
+                )
+
+
+def _programs_overwrite(job: Job) -> Iterator[Hit]:
+    """Files of constant names that a Python program always writes, and knows of no task."""
+    for program, text in job.pythons:
+        knows = re.search(r"ARRAY|environ|getenv|getpid|hostname|tempfile|mkdtemp|chdir", text.text)
+        given = any(set(word.depends) & {"SLURM_ARRAY_TASK_ID"} for word in program.arguments)
+        command = program.command
+        if knows or program.imported or not given or command.conditional or command.contained:
+            continue
+        if command.folder is None:
+            continue  # it may be one of the task's own
+        for one in text.opened:
+            if one.mode == "w" and one.sure and "{" not in one.path:
+                message, fix = (
+                    f"all tasks write to {one.path}",
+                    "the number of the task in its name",
+                )
+                yield hit(Place(one.line, one.column), message, fix, source=program.source)
+
+
+def _with_task(value: str) -> str:
+    stem, dot, ending = value.rpartition(".")
+    return f"{stem}_%A_%a.{ending}" if dot and "%A" not in value else value.replace("%A", "%A_%a")
