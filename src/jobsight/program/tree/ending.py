@@ -123,9 +123,11 @@ class _Parts:
         within = _WITHIN - {0} if tree.files[tree.file[loop]].language == "go" else _WITHIN
         heads = [one for one in self._children(loop) if tree.role[one] not in within]
         if not heads:  # in Perl, a list of words is no node of the tree; `do concurrent` is another
-            perl = tree.files[tree.file[loop]].language == "perl"
-            other = any(tree.kind[one] == _K["parallel"] for one in self._children(loop))
-            return None if perl or other else "nothing ends this loop"
+            language = tree.files[tree.file[loop]].language
+            fortran = language == "fortran" and any(
+                tree.kind[one] == _K["parallel"] for one in self._children(loop)
+            )
+            return None if language == "perl" or fortran else "nothing ends this loop"
         if len(heads) == 1 and tree.role[heads[0]] != _R["value"]:
             one = heads[0]
             if tree.kind[one] in (_K["constant"], _K["number"]):
