@@ -264,11 +264,8 @@ def _programs_overwrite(job: Job) -> Iterator[Hit]:
             continue  # it may be one of the task's own
         for one in text.opened:
             if one.mode == "w" and one.sure and "{" not in one.path:
-                message, fix = (
-                    f"all tasks write to {one.path}",
-                    "the number of the task in its name",
-                )
-                yield hit(Place(one.line, one.column), message, fix, source=program.source)
+                place, message = Place(one.line, one.column), f"all tasks write to {one.path}"
+                yield hit(place, message, "put the task's number into it", source=program.source)
 
 
 def _with_task(value: str) -> str:

@@ -65,8 +65,11 @@ def _unused_gpus(job: Job) -> Iterator[Hit]:
 
 
 def _compiles(command: Command) -> bool:
-    """Whether it is a compiler for CPUs alone, with sources that are here."""
-    return re.fullmatch(r"(?:gcc|g\+\+|cc|c\+\+|gfortran)(?:-\d+)?", command.name or "") is not None
+    """Whether it is a compiler that builds for CPUs alone."""
+    plain = re.fullmatch(r"(?:gcc|g\+\+|cc|c\+\+|gfortran)(?:-\d+)?", command.name or "")
+    return plain is not None and not any(
+        one.text.startswith(("-foffload", "-fopenacc")) for one in command.arguments
+    )
 
 
 def _known(command: Command, job: Job) -> bool:
