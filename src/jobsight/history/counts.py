@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jobsight.history.timelines import History, Ints
 
-__all__ = ["NEVER", "CountIndex"]
+__all__ = ["NEVER", "CountIndex", "factorize"]
 
 NEVER = int(np.iinfo(np.int64).min)
 """The clock of a row that does not exist."""
@@ -90,3 +90,19 @@ class CountIndex:
         clock = np.full(len(rows), NEVER, np.int64)
         clock[rows >= 0] = self._clock[rows[rows >= 0]]
         return clock
+
+
+def factorize(*columns: NDArray[Any]) -> Ints:
+    """Number the distinct combinations of equally long columns, from 0, sorted: int64 (n,).
+
+    A combination with a negative member has number −1.
+    """
+    whole = np.zeros(len(columns[0]), np.int64)
+    unknown = np.zeros(len(whole), np.bool_)
+    for column in columns:
+        values, codes = np.unique(column, return_inverse=True)
+        unknown |= np.asarray(column) < 0
+        # Renumbered after every column, so that the product never overflows.
+        whole = np.unique(whole * len(values) + codes, return_inverse=True)[1].astype(np.int64)
+    whole[unknown] = -1
+    return whole

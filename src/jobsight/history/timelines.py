@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from jobsight.codes import EventCode
 from jobsight.errors import SourceError
 from jobsight.history.ads import attach_ads, with_submission_holds
-from jobsight.history.numbering import factorize, numbered
 from jobsight.jit import kernel
 
 __all__ = ["History", "Ints"]
@@ -121,7 +120,7 @@ class History:
         """Number of each job's cluster in its log, from 0, sorted: int64 (jobs,)."""
         cluster = self.jobs["cluster"].to_numpy()
         place = self.jobs["log"].to_numpy().astype(np.int64) * (cluster.max(initial=0) + 1)
-        return numbered(place + cluster)[0]
+        return np.unique(place + cluster, return_inverse=True)[1].astype(np.int64)
 
     def rows_of(self, job: int) -> Ints:
         """All rows of job number `job`, in order: int64 (rows,)."""
@@ -236,10 +235,9 @@ def _number_jobs(table: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
         pl.col("proc").cast(pl.Int32),
     )
     rows = np.flatnonzero(((table["cluster"] >= 0) & (table["proc"] >= 0)).to_numpy())
-    named = keys["access_point"].cast(pl.Categorical).to_physical().cast(pl.Int64)
-    parts = [(named + 1).fill_null(0), *(keys[name] for name in ("log", "cluster", "proc"))]
-    one = factorize(*(part.to_numpy()[rows] for part in parts))
-    count = int(one.max(initial=-1)) + 1
+    named = keys["access_point"].cast(pl.Categorical).to_physical().cast(pl.Int64).fill_null(-1)
+    parts = [named, *(keys[name] for name in ("log", "cluster", "proc"))]
+    one, count = _dense([part.to_numpy()[rows] for part in parts])
     # A release may be hidden from a decision of its own second, so none begins a job.
     begins = (table["code"] != EventCode.RELEASED).to_numpy()[rows]
     knows = begins & table["owner"].is_not_null().to_numpy()[rows]
@@ -259,6 +257,20 @@ def _number_jobs(table: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
         owner_row=at_owner,
     )
     return job, jobs
+
+
+def _dense(parts: list[NDArray[np.integer]]) -> tuple[Ints, int]:
+    """The combinations of columns, numbered from 0 in any order: int64 (n,); and how many."""
+    whole, count = np.zeros(len(parts[0]), np.int64), 1
+    for part in parts:
+        values = part.astype(np.int64) - part.min(initial=0)
+        size = int(values.max(initial=0)) + 1
+        if count * size >= 1 << 62:
+            found, whole = np.unique(whole, return_inverse=True)
+            count = len(found)
+        whole, count = whole * size + values, count * size
+    found, dense = np.unique(whole, return_inverse=True)
+    return dense.astype(np.int64), len(found)
 
 
 def _first(group: Ints, rows: Ints, count: int, none: int) -> Ints:

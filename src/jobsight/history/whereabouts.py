@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
+from jobsight.history.counts import factorize
 from jobsight.history.labels import RowLabels
-from jobsight.history.numbering import factorize
 from jobsight.history.timelines import History, Ints
 
 __all__ = [

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.histories import micros, table
 from tests.limits import examples
 
-from jobsight.history.counts import NEVER, CountIndex
+from jobsight.history.counts import NEVER, CountIndex, factorize
 from jobsight.history.timelines import History
 
 
@@ -68,6 +68,18 @@ def test_an_index_of_nothing_answers() -> None:
     history = history_of([[0]])
     index = CountIndex(history, np.array([], np.int64), np.array([], np.int64))
     assert index.count(np.array([0]), np.array([[1]])).tolist() == [0]
+
+
+def test_combinations_are_numbered_and_unknown_members_make_none() -> None:
+    numbers = factorize(np.array([1, 1, 2, -1, 1]), np.array([5, 5, 5, 5, 6]))
+    assert numbers[0] == numbers[1]
+    assert len({*numbers[[0, 2, 4]].tolist()}) == 3
+    assert numbers[3] == -1
+
+
+def test_many_large_columns_do_not_overflow() -> None:
+    columns = [np.arange(1000) * 2**50 for _ in range(12)]
+    assert len(np.unique(factorize(*columns))) == 1000
 
 
 @pytest.mark.parametrize("logs", [1, 3])

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.history import outcomes
+from jobsight.history.counts import factorize
 from jobsight.history.labels import RowLabels, label_rows
-from jobsight.history.numbering import factorize
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import cluster_numbers, preceding
 from jobsight.questions.hold.examples.edits import edited_releases, kept_turns

@@ -15,9 +15,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
-from jobsight.history.counts import CountIndex
+from jobsight.history.counts import CountIndex, factorize
 from jobsight.history.labels import RowLabels
-from jobsight.history.numbering import factorize
 from jobsight.history.outcomes import held_by_hand
 from jobsight.history.reasons import origins
 from jobsight.history.timelines import History, Ints
