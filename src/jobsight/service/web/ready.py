@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -135,7 +136,8 @@ class Ready:
             self._cached[key] = found._replace(until=found.stale)
             _RENEWING.submit(self._renew, key, seconds, make)
         if found.error is not None:
-            raise found.error.with_traceback(None)
+            # Another one each time: what is raised refers to all that its callers had at hand.
+            raise copy(found.error)
         value: T = found.value
         return value
 
@@ -158,7 +160,7 @@ class Ready:
         try:
             value = make()
         except JobsightError as failure:
-            error = failure
+            error = copy(failure)
         if len(self._cached) >= _MOST_CACHED:
             self._cached.clear()
         ended = time.monotonic()

@@ -1,12 +1,17 @@
 """The thread that follows the store."""
 
+import gc
 import threading
 from pathlib import Path
+from weakref import ref
 
+import pytest
 from tests.limits import limit
 from tests.serving import documents
 from tests.storedjobs import filled
 
+from jobsight.errors import JobError
+from jobsight.learning.following import Tables
 from jobsight.service.web.ready import Follower, Ready
 from jobsight.settings import ServeSettings, Settings
 from jobsight.store import open_store
@@ -29,3 +34,24 @@ def test_asked_to_stop_while_it_looks_it_waits_for_no_further_look(tmp_path: Pat
         follower.stop()
         timer.join()
     assert "follower" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_what_could_not_be_made_holds_no_state_of_the_store(tmp_path: Path) -> None:
+    def make() -> object:
+        raise JobError("no such job")
+
+    with open_store(filled(tmp_path / "jobs.db", documents())) as store:
+        ready, later = (Ready(Tables.read(store), Settings()) for _ in range(2))
+    for _ in range(2):
+        with pytest.raises(JobError, match="no such job"):
+            ready.cached(("job", "a"), 60.0, make)
+    later.keep(ready, ())
+    gone = ref(ready)
+    gc.disable()
+    try:
+        del ready
+        assert gone() is None
+    finally:
+        gc.enable()
+    with pytest.raises(JobError):
+        later.cached(("job", "a"), 60.0, dict)
