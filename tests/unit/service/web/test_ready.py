@@ -26,6 +26,7 @@ def test_asked_to_stop_while_it_looks_it_waits_for_no_further_look(tmp_path: Pat
 
     settings = Settings(serve=ServeSettings(follow_seconds=60))
     with open_store(filled(tmp_path / "jobs.db", documents())) as store:
+        others = set(threading.enumerate())
         follower = Follower(store, settings, prepare, lambda *_: None)
         follower.start()
         assert looking.wait(limit(30))
@@ -33,7 +34,8 @@ def test_asked_to_stop_while_it_looks_it_waits_for_no_further_look(tmp_path: Pat
         timer.start()
         follower.stop()
         timer.join()
-    assert "follower" not in {thread.name for thread in threading.enumerate()}
+    left = {one.name for one in set(threading.enumerate()) - others}
+    assert "follower" not in left
 
 
 def test_what_could_not_be_made_holds_no_state_of_the_store(tmp_path: Path) -> None:
