@@ -89,15 +89,13 @@ def run() -> Section:
                 "`--help`": ["--help"],
             }
         )
-    section = Section("One answer as a command")
-    section.say(
+    text = (
         f"From a store (SQLite) of the jobs of a log of {asked['events']:,} events, model {label} "
         f"for held jobs, else none; the whole process. Medians of {_RUNS} alternating runs of "
         "each, after one that is not counted; the aim is one second. On a busy machine (see the "
         "load), compare processor times; they grow less with the load."
     )
-    section.table(["", *_HEADINGS], _rows(found))
-    return section
+    return _section("One answer as a command", text, found)
 
 
 def many() -> Section:
@@ -116,14 +114,12 @@ def many() -> Section:
                 "`start JOB`": ["start", waiting, "--store", store],
             }
         )
-    section = Section("One answer as a command, many jobs")
-    section.say(
+    text = (
         f"{count:,} jobs in the store (SQLite), no trained model. Medians of {_RUNS} alternating "
         "runs of each, after one that reads all documents and is not counted. The aim of `hold` is "
         "two seconds."
     )
-    section.table(["", *_HEADINGS], _rows(found))
-    return section
+    return _section("One answer as a command, many jobs", text, found)
 
 
 def served() -> Section:
@@ -143,15 +139,13 @@ def served() -> Section:
             "`python -c pass`": [],
         }
         found = asyncio.run(_of_service(ways, store, str(folder / "serve.sock")))
-    section = Section("One answer of a running service, as a command")
-    section.say(
+    text = (
         f"`jobsight serve` runs on the same machine and has read the store of a log of "
         f"{asked['events']:,} events; no trained model. The whole process of the command, which "
         f"asks it over its socket: medians of {_RUNS} alternating runs. The aim is 150 ms of wall "
         "time on a quiet machine; processor time is the command's own."
     )
-    section.table(["", *_HEADINGS], _rows(found))
-    return section
+    return _section("One answer of a running service, as a command", text, found)
 
 
 async def _of_service(
@@ -211,8 +205,10 @@ def _environment() -> dict[str, str]:
     return own | {"JOBSIGHT_CONFIG": os.devnull}
 
 
-def _rows(found: Mapping[str, Times]) -> list[list[str]]:
-    return [
+def _section(title: str, text: str, found: Mapping[str, Times]) -> Section:
+    section = Section(title)
+    section.say(text)
+    rows = [
         [
             way,
             f"{median(times['seconds']):.3f}",
@@ -222,3 +218,5 @@ def _rows(found: Mapping[str, Times]) -> list[list[str]]:
         ]
         for way, times in found.items()
     ]
+    section.table(["", *_HEADINGS], rows)
+    return section

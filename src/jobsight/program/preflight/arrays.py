@@ -215,9 +215,10 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
                 f"all tasks write their --{name} to {setting.value}",
                 f"--{name}={_with_task(setting.value)}",
             )
-    if "flock" not in job.text:
-        yield from _programs_overwrite(job)
-    for command in job.commands if "flock" not in job.text else ():
+    if "flock" in job.text:
+        return
+    yield from _programs_overwrite(job)
+    for command in job.commands:
         if command.conditional or command.folder is None or command.contained:
             continue
         program = job.program_of.get(id(command))

@@ -115,7 +115,7 @@ class CondorJob:
                 found += _numbered(queue)
                 continue
             for _, line in queue.items[:_MOST_INSTANCES]:
-                fields = fields_of(line, len(queue.names)) if len(queue.names) > 1 else [line]
+                fields = fields_of(line, len(queue.names))
                 found.append(Instance(queue, dict(zip(queue.names, fields, strict=False))))
         if not found and self.in_dag:
             place = min((one.place for one in self.submission.settings.values()), default=None)

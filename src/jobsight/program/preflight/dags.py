@@ -84,11 +84,15 @@ class DagJob:
             waiting += more
         return found
 
-    def listed(self, name: str, command: str) -> set[str] | None:
-        """The files in a command of a node's submit file; None: they are not known."""
+    def _submit_text(self, name: str) -> str | None:
+        """The submit file of a node that is a job in the folder of the DAG."""
         node = self.dag.nodes.get(name)
         plain = node is not None and node.kind == "JOB" and not node.folder
-        text = self.machine.text(self.place_of(node.file or "")) if node and plain else None
+        return self.machine.text(self.place_of(node.file or "")) if node and plain else None
+
+    def listed(self, name: str, command: str) -> set[str] | None:
+        """The files in a command of a node's submit file; None: they are not known."""
+        text = self._submit_text(name)
         found = re.search(rf"(?im)^\s*{command}\s*=(.*)$", text or "")
         if found is None or "$" in found[1] or re.search(r"(?i)_remaps|initial_?dir", text or ""):
             return None
@@ -113,9 +117,7 @@ class DagJob:
 
     def _printed(self, name: str) -> set[str]:
         """The file that a node prints into, with ``{}`` for variables."""
-        node = self.dag.nodes.get(name)
-        text = self.machine.text(self.place_of(node.file or "")) if node else None
-        found = re.findall(r"(?im)^\s*output\s*=\s*(\S+)\s*$", text or "")
+        found = re.findall(r"(?im)^\s*output\s*=\s*(\S+)\s*$", self._submit_text(name) or "")
         return {re.sub(r"\$\([^()]*\)", "{}", one) for one in found}
 
     def _given_back(self, name: str) -> set[str] | None:
@@ -123,19 +125,12 @@ class DagJob:
 
         Without a list these are the new files of its folder, as far as its script names them all.
         """
-        node = self.dag.nodes.get(name)
-        path = self.place_of(node.file or "") if node is not None else ""
-        text = self.machine.text(path) if path else None
+        text = self._submit_text(name)
         listed = self.listed(name, "transfer_output_files")
         odd = r"(?im)^\s*(?:transfer_output_|initial_?dir|include\b|use\b)"
-        if (
-            listed is not None
-            or node is None
-            or text is None
-            or node.folder
-            or re.search(odd, text)
-        ):
+        if listed is not None or text is None or re.search(odd, text):
             return listed
+        path = self.place_of(self.dag.nodes[name].file or "")
         job = CondorJob(text, path, self.folder, self.machine, in_dag=True)
         scripts = [job.script(one) if job.transfers(one) else None for one in job.instances[:1]]
         written = [written_by(one) for one in scripts if one is not None and one.commands]

@@ -350,7 +350,7 @@ def _modules_known(job: Job) -> Iterator[Hit]:
 
 
 def _unwritable(job: Job, changed: set[str | None]) -> Iterator[Hit]:
-    """Files that are redirected into, and that nobody but root may write."""
+    """Files that are redirected into, and that root alone may write."""
     for command, trace in trace_of(job) if not job.blind else ():
         for one in command.redirects if not (command.contained or command.conditional) else ():
             path = path_of(one.target, command.folder, job) if ">" in one.operator else None

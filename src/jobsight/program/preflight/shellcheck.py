@@ -81,10 +81,10 @@ def shellcheck_findings(process: subprocess.Popen[bytes], job: Job, file: str) -
         process.wait()
         return
     lines = job.text.split("\n")
+    strict = any(command.errexit for command in job.commands)
     for one in comments:
         code, sure = one["code"], one["level"] == "error" and (one["code"] >= 2000 or job.broken)
         line = lines[one["line"] - 1] if one["line"] <= len(lines) else ""
-        strict = any(command.errexit for command in job.commands)
         if (
             (code == 1075 and not job.broken)
             or (code == 2155 and not strict)

@@ -238,7 +238,7 @@ class Follower:
 
     def _run(self) -> None:
         while True:
-            self._wake.clear()  # whoever wakes it from now on, while it looks, too
+            self._wake.clear()  # what wakes it from now on, while it looks, too
             if self._halt:
                 return
             started, first = time.monotonic(), self._ready is None
