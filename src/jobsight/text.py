@@ -1,6 +1,6 @@
 """Text to show: what is hostile made safe for a terminal, a page, an error; numbers of things."""
 
-__all__ = ["abridged", "beginning", "counted", "printable", "visible", "wordlist"]
+__all__ = ["abridged", "beginning", "counted", "one_slip", "printable", "visible", "wordlist"]
 
 _PER_LETTER = 8
 """Characters read for each that may show; what follows so many blanks is cut with them."""
@@ -14,6 +14,26 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 def wordlist(text: str) -> tuple[str, ...]:
     """The words of a list in the source, which would take a line each."""
     return tuple(text.split())
+
+
+def one_slip(name: str, other: str) -> bool:
+    """Whether one character is missing, too much, wrong, or swapped with the next."""
+    if name == other or abs(len(name) - len(other)) > 1 or name.lower() == other.lower():
+        return False
+    at = next(
+        (k for k, (a, b) in enumerate(zip(name, other, strict=False)) if a != b),
+        min(len(name), len(other)),
+    )
+    if at == min(len(name), len(other)) and (name + other)[-1].isdigit():
+        return False  # python2, gcc12
+    rest, end = name[at:], other[at:]
+    swapped = len(rest) > 1 and rest[1] + rest[0] + rest[2:] == end
+    return (
+        swapped
+        or (rest[1:] == end[1:] and not rest[:1].isdigit())
+        or rest[1:] == end
+        or rest == end[1:]
+    )
 
 
 def visible(text: str) -> str:

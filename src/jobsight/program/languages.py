@@ -38,7 +38,7 @@ _CONTENT = {
     "julia": re.compile(r"^(?:using \w+|function \w+\(.*\)\s*$)", re.M),
     "r": re.compile(r"^(?:library\(|\w+ <- )", re.M),
     "c": re.compile(r"^#include [<\"]", re.M),
-    "fortran": re.compile(r"^\s*program \w+\s*$", re.M | re.I),
+    "fortran": re.compile(r"^[ \t]*program \w+\s*$", re.M | re.I),
     "bash": re.compile(r"^#(?:SBATCH|PBS|\$) |^(?:set -[eux]|export \w+=|module load|srun )", re.M),
 }
 _DEEPEST = 400

@@ -96,6 +96,10 @@ class Machine:
         found = self.status(path)
         return found is not None and stat.S_ISDIR(found.st_mode)
 
+    def listed(self, folder: str) -> list[str]:
+        """The names in a folder that is there."""
+        return os.listdir(self.real(folder))  # noqa: PTH208
+
     def may(self, path: str, right: int) -> bool:
         """Whether anyone has a right (4 read, 2 write, 1 execute) on what is there."""
         found = self.status(path)
@@ -153,7 +157,8 @@ class Machine:
         found = f"{venv}/bin/{name}" if venv else name if "/" in name else self.command(name, path)
         if found and "/shims/" in found:
             found = _behind_shim(found)
-        return Python.at(found) if found and self.exists(found) else None
+        own = f"{Path(found or '').parent.parent}/pyvenv.cfg"
+        return Python.at(found) if found and (self.exists(found) or self.exists(own)) else None
 
 
 class Sandbox(Machine):
@@ -172,6 +177,10 @@ class Sandbox(Machine):
             return path
         top, slash, rest = path[len(self.folder) + 1 :].partition("/")
         return f"{self.files.get(top, '/nonexistent')}{slash}{rest}"
+
+    def listed(self, folder: str) -> list[str]:
+        """The names in a folder that is there."""
+        return list(self.files) if folder == self.folder else super().listed(folder)
 
 
 class Elsewhere(Machine):
@@ -212,19 +221,26 @@ class Python:
     @classmethod
     @cache
     def at(cls, executable: str) -> Python | None:
-        """The interpreter with that path; None: its version or folders are not to be found."""
+        """The interpreter with that path; None: its version or folders are not to be found.
+
+        That of a venv may be on the cluster alone: its folder says the version.
+        """
         prefix = Path(executable).parent.parent
         real = Path(os.path.realpath(executable))
         config = prefix / "pyvenv.cfg"
-        named = re.search(r"python(\d)\.(\d+)", str(real)) or re.search(
-            r"/(\d)\.(\d+)\.\d+/", str(real)
+        alone = config.is_file() and "include-system-site-packages = true" not in config.read_text()
+        own = " ".join(one.name for one in prefix.glob("lib/python*")) if alone else ""
+        named = (
+            re.search(r"python(\d)\.(\d+)", str(real))
+            or re.search(r"/(\d)\.(\d+)\.\d+/", str(real))
+            or re.search(r"python(\d)\.(\d+)", own)
         )
-        if named is None:
+        if named is None or not (alone or real.is_file()):
             return None
         version = (int(named[1]), int(named[2]))
         lib = f"lib/python{version[0]}.{version[1]}"
         prefixes = [prefix]
-        if not config.is_file() or "include-system-site-packages = true" in config.read_text():
+        if not alone:
             prefixes += [real.parent.parent, Path("/usr/local")]
         places = [f"{one}/{lib}/site-packages" for one in prefixes]
         if Path("/usr") in prefixes:

@@ -45,11 +45,11 @@ _TWO_MODULES = {
     "SimpleHTTPServer": "http.server", "itertools.izip": "zip", "exceptions": "the builtins",
 }  # fmt: skip
 _TWO_FORMS = (
-    (re.compile(r"^\s*print\s+(?![=(\[.,+\-*/%:)]|in\b|if\b)\S|^\s*print\s*>>|"
+    (re.compile(r"^[ \t]*print\s+(?![=(\[.,+\-*/%:)]|in\b|if\b)\S|^[ \t]*print\s*>>|"
                 r";\s*print\s+[\"']"), "print(...)"),
-    (re.compile(r"^\s*except\s+[\w.()]+(?:\s*,\s*\w+)?\s*,\s*\w+\s*:"), "except Error as name:"),
-    (re.compile(r"^\s*raise\s+\w+\s*,\s*\S"), "raise Error(...)"),
-    (re.compile(r"^\s*exec\s+[^(=\s]"), "exec(...)"),
+    (re.compile(r"^[ \t]*except\s+[\w.()]+(?:\s*,\s*\w+)?\s*,\s*\w+\s*:"), "except Error as name:"),
+    (re.compile(r"^[ \t]*raise\s+\w+\s*,\s*\S"), "raise Error(...)"),
+    (re.compile(r"^[ \t]*exec\s+[^(=\s]"), "exec(...)"),
     (re.compile(r"(?<![\w.])0[0-7]+[lL]?\b(?!\.)|\b\d+[lL]\b"), "0o... and integers without L"),
     (re.compile(r"<>"), "!="),
     (re.compile(r"`[^`]+`"), "repr(...)"),
@@ -98,7 +98,7 @@ class PythonText:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 self.tree = ast.parse(text)
-                if not re.search(r"^\s*(?:%|!)", text, re.M):
+                if not re.search(r"^[ \t]*(?:%|!)", text, re.M):
                     compile(self.tree, "script", "exec", dont_inherit=True)
                 leave_out_python_2(self.tree)
         except SyntaxError as error:
@@ -273,7 +273,14 @@ class PythonText:
     @cached_property
     def opened(self) -> list[Opened]:
         """Files that are opened or written by names that are known."""
+        return self.opened_with({})
+
+    def opened_with(self, given: Mapping[str, str | None]) -> list[Opened]:
+        """The same, where a parser gives these texts for the attributes of its arguments."""
         own = {} if self.path is None else {"__file__": ast.Constant(self.path)}
+        found = re.findall(r"\b(\w+)\s*=\s*[\w.()]+\.parse_args\(", self.text)
+        own |= {f"{name}.{one}": ast.Constant(value) for name in found[:1]
+                for one, value in given.items() if value}  # fmt: skip
         values = {**self.values, **own}
         return list(opened_in(self.calls, values, running_in(self.calls, self.stores)))
 
@@ -302,11 +309,28 @@ class PythonText:
     @cached_property
     def may_write(self) -> bool:
         """Whether it may write files other than those of `opened`."""
+        return self._may_write(asked=True)
+
+    @cached_property
+    def may_write_unasked(self) -> bool:
+        """Whether it may write files that neither `opened` nor its command line names."""
+        return self._may_write(asked=False)
+
+    def _may_write(self, asked: bool) -> bool:
         known = {(one.line, one.column): one for one in self.opened if one.mode != "?"}
-        opens = {(one.lineno, one.col_offset + 1) for name, one, _ in self.calls
-                 if name in OPENERS and not re.fullmatch(r"r[^+]*", mode_of(one, 1))}  # fmt: skip
+        opens = {
+            (one.lineno, one.col_offset + 1) for name, one, _ in self.calls
+            if name in OPENERS and not re.fullmatch(r"r[^+]*", mode_of(one, 1))
+            and (asked or not any(map(self._is_argument, one.args[:1])))
+        }  # fmt: skip
         saved = sum(one.mode == "w" for place, one in known.items() if place not in opens)
         return self.tree is None or bool(opens - known.keys()) or writings(self.text) > saved
+
+    def _is_argument(self, node: ast.expr) -> bool:
+        """Whether it is an argument of the program, by ``sys.argv`` or by argparse."""
+        of = dotted(node.value) if isinstance(node, ast.Attribute | ast.Subscript) else ""
+        parsed = of and re.search(rf"\b{re.escape(of)}\s*=\s*[\w.()]+\.parse_args\(", self.text)
+        return of == "sys.argv" or bool(parsed)
 
     @cached_property
     def constants(self) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 __all__ = [
     "OPENERS",
+    "RUNS",
     "Opened",
     "dotted",
     "mode_of",
@@ -21,6 +22,10 @@ __all__ = [
 
 OPENERS = frozenset({"open", "io.open", "gzip.open", "bz2.open", "lzma.open", "tarfile.open",
                      "zipfile.ZipFile"})  # fmt: skip
+RUNS = frozenset(
+    f"subprocess.{one}" for one in ("run", "call", "check_call", "check_output", "Popen")
+)
+"""Calls that start a program."""
 _METHODS = {"read_text": "r", "read_bytes": "r", "write_text": "w", "write_bytes": "w"}
 _SAVES = re.compile(
     r".+\.(?:to_(?:csv|parquet|pickle|json|excel|netcdf|feather|hdf)|savefig)"
@@ -37,6 +42,8 @@ _HARMLESS = re.compile(
     r"|\bwriter\b|\.copy\(\)"
 )
 """What writes to a file that is open already."""
+_SAID = re.compile(r"^[ \t]*(\"{3}|'{3}).*?\1|(?:^|(?<=\s))#\s[^\n]*", re.M | re.S)
+"""Docstrings and comments."""
 
 
 class Opened(NamedTuple):
@@ -68,11 +75,13 @@ def path_in(node: ast.AST | None, values: Mapping[str, ast.expr], deep: int = 0)
         return None
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
-    if isinstance(node, ast.Name):
-        return path_in(values.get(node.id), values, deep + 1)
+    if isinstance(node, ast.Name | ast.Attribute) and (name := dotted(node)) in values:
+        return path_in(values[name], values, deep + 1)
     parts: list[ast.expr] = []
-    if isinstance(node, ast.JoinedStr):
-        inner = (one.value if isinstance(one, ast.FormattedValue) else one for one in node.values)
+    added = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
+    if isinstance(node, ast.JoinedStr) or added:
+        together = [node.left, node.right] if isinstance(node, ast.BinOp) else node.values  # type: ignore[attr-defined]
+        inner = (one.value if isinstance(one, ast.FormattedValue) else one for one in together)
         texts = [path_in(one, values, deep + 1) for one in inner]
         known = "".join("{}" if one is None else one for one in texts)
         return known if texts[:1] != [None] else None
@@ -123,9 +132,29 @@ def opened_in(
         elif not reads:
             continue
         path = path_in(first, values)
+        sure = _surely(call, around, running)
         if path is not None:
-            sure = _surely(call, around, running)
             yield Opened(path, mode, call.lineno, call.col_offset + 1, sure, dotted(first or call))
+            continue
+        for given, caller, where in _passed(first, around, calls):
+            if (path := path_in(given, values)) is not None:
+                both = sure and _surely(caller, where, running)
+                yield Opened(path, mode, caller.lineno, caller.col_offset + 1, both, dotted(given))
+
+
+def _passed(
+    node: ast.expr | None, around: tuple[ast.AST, ...],
+    calls: Sequence[tuple[str, ast.Call, tuple[ast.AST, ...]]],
+) -> Iterator[tuple[ast.expr, ast.Call, tuple[ast.AST, ...]]]:  # fmt: skip
+    """What calls of the function around a node give the parameter that the node is."""
+    function = next((one for one in reversed(around) if isinstance(one, ast.FunctionDef)), None)
+    names = [one.arg for one in function.args.args] if function is not None else []
+    if function is None or not isinstance(node, ast.Name) or node.id not in names:
+        return
+    at = names.index(node.id)
+    for name, call, where in calls:
+        if name == function.name and len(call.args) > at:
+            yield call.args[at], call, where
 
 
 def mode_of(call: ast.Call, at: int) -> str:
@@ -176,4 +205,4 @@ def running_in(
 
 def writings(text: str) -> int:
     """How many places of a text may write files, besides what `open` opens."""
-    return len(_WRITES.findall(_HARMLESS.sub("(", text)))
+    return len(_WRITES.findall(_HARMLESS.sub("(", _SAID.sub("", text))))

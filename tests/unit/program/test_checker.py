@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
+import htcondor2
 import pytest
-from tests.checking import written
+from tests.checking import SITE, written
 from typer.testing import CliRunner, Result
 
 from jobsight.cli.main import app
 from jobsight.errors import SourceError
 from jobsight.program.preflight.check import Checker, Report
 from jobsight.program.site import Site
+from jobsight.program.submission.condor import fields_of
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +37,15 @@ def call(*words: str) -> Result:
 
 
 HEAD = "#!/bin/bash\n#SBATCH --mem=1G --time=10\n"
+PARSED = (
+    "=== a.py\nimport argparse\np = argparse.ArgumentParser()\np.add_argument('--to')\n"
+    "p.add_argument('--from', dest='source')\nargs = p.parse_args()\n"
+)
+FORTRAN = (
+    "gfortran a.f90 -o a\n./a\n=== a.f90\nprogram a\n"
+    "  integer, parameter :: dp = kind(1.d0), n = 9000\n"
+    "  real(dp), allocatable :: a(:, :), b(:, :)\n"
+)
 
 
 def test_texts_within_the_script_have_its_lines() -> None:
@@ -146,6 +158,7 @@ def test_what_it_runs_is_followed() -> None:
         "gcc -o a a.c\n./a b\n=== a.c\nint main(int argc, char **argv) {\n"
         "char *f = argc > 1 ? argv[1] : 0;\nif (!f) return 1;\nreturn 0;\n}\n",
         "echo done | mail -s done me\ncython a.pyx\nlfortran a.f90\nusleep 5\n",
+        f"{FORTRAN}  allocate(a(n, n))\n  deallocate(a)\n  allocate(b(n, n))\nend program\n",
     ],
 )
 def test_sound_scripts_have_no_errors(body: str) -> None:
@@ -231,6 +244,65 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
         ("seq 3 > a\nexit 0\ncp a /b\n", 6, "JS323"),
         ("seq 96 | xargs -P 48 -I{} sh -c 'echo {}'\n", 4, "JS209"),
         ("again() {\n  sbatch job.sh\n}\ntrap again EXIT\ntrue\n", 5, "JS306"),
+        (
+            "g++ a.cpp -o a\n./a\n=== n.h\nconstexpr int N = 600;\n=== a.cpp\n"
+            '#include <vector>\n#include "n.h"\nint main() {\n'
+            "    std::vector<double> a(N * N * N, 0.0);\n    return a.empty();\n}\n",
+            4,
+            "JS210",
+        ),
+        (f"{FORTRAN}  allocate(a(n, n))\n  allocate(b(0:n, n))\nend program\n", 5, "JS210"),
+        ("julia a.jl\n=== a.jl\nconst N = 700\na = zeros(Float32, N, N, N)\n", 2, "JS210"),
+        (
+            "python3 a.py\n=== a.py\nNAMES = 'names.txt'\ndef lines(path):\n"
+            "    with open(path) as text:\n        return list(text)\nprint(lines(NAMES))\n",
+            5,
+            "JS109",
+        ),
+        (
+            'python3 a.py b.txt\n=== a.py\n"""Read, and write gains."""\nimport sys\n'
+            "a = open('a.txt').read()\nopen(sys.argv[1], 'w').write(a)\n",
+            3,
+            "JS109",
+        ),
+        ("python3 -c '\nimport sys\nprint >>sys.stderr, 1'\n", 6, "JS334"),
+        (
+            "touch a.ok &\npython3 a.py\nwait\n=== a.py\nimport os, time\n"
+            "while not os.path.exists('a.done'):\n    time.sleep(9)\n",
+            2,
+            "JS345",
+        ),
+        (
+            "python3 a.py\n=== tools/b.sh\n#!/bin/sh\n=== a.py\nimport subprocess\n"
+            "TOOL = './' + 'tools/b.sh'\nsubprocess.run([TOOL, 'x'], check=True)\n",
+            3,
+            "JS108",
+        ),
+        (
+            "python3 a.py\n=== a.py\nfrom joblib import Parallel\n"
+            "JOBS = 8\nParallel(n_jobs=JOBS)\n",
+            2,
+            "JS209",
+        ),
+        (f"python3 a.py --to no/b.txt --from c.txt\n{PARSED}open(args.to, 'w')\n", 6, "JS109"),
+        (f"python3 a.py --to b.txt --from c.txt\n{PARSED}open(args.source)\n", 6, "JS109"),
+        ("command -v gcc && echo 1\nsort no.txt\n", 5, "JS101"),
+        (
+            "gcc a.c -o a\n./a\n=== a.c\n#include <stdint.h>\n#include <stdlib.h>\n#define L 800\n"
+            "#define ALL ((size_t)L * L * L)\nstatic uint16_t *a, *b;\nint main(void) {\n"
+            "    a = malloc(ALL * sizeof *a);\n    b = malloc(ALL * sizeof *b);\n"
+            "    return a == b;\n}\n",
+            8,
+            "JS210",
+        ),
+        (
+            "export PYTHONNOUSERSITE=1\nexport PYTHONPATH=$SLURM_SUBMIT_DIR/lib/site-packages\n"
+            "python3 a.py\n=== lib/site-packages/one.py\n=== a.py\nimport one\nimport two\n",
+            2,
+            "JS107",
+        ),
+        ("cd run || exit 1\nsbatch $0\n", 5, "JS306"),
+        ("if python3 -c 'raise SystemExit(3)' | tee log; then\n  rm a.csv\nfi\n", 4, "JS302"),
         ("make clean\n=== Makefile\nclean:\n\trm -rf $(BUILD)/*\n", 2, "JS303"),
         ("make -j $N\n=== Makefile\na:\n\tcc -c a.c\n", 2, "JS101"),
         ("gcc -o a a.c\n./a\n=== a.c\nint main(void) { return 0; }\n", 3, "JS213"),
@@ -313,11 +385,77 @@ def test_hostile_texts_are_bounded(text: str) -> None:
         assert "nested too deep" in str(error)
 
 
+def test_patterns_that_no_folder_takes_are_passed_over() -> None:
+    submit = "executable = /bin/true\nrequest_memory = 1GB\nlog = a.log\nqueue f matching files "
+    written(Path(), "job.sub", f"{submit}a**b\n")
+    assert [one.code for one in Checker(shellcheck=False).check("job.sub").findings] == []
+    text = "touch a &\npython3 a.py\n=== a.py\nimport os, time\n"
+    text += "while not os.path.exists('x.**'):\n    time.sleep(9)\n"
+    assert ("a.py", 2, "JS345") in found(f"{HEAD}{text}")
+
+
+def test_a_module_that_was_purged_is_missed() -> None:
+    text = f"{HEAD}module load samtools/1.17\nsource ./env.sh\nsamtools view a.bam\n"
+    text += "=== env.sh\nmodule purge\nmodule load gcc/13.2\n"
+    written(Path(), "job.sh", text)
+    report = Checker(Site.saved(written(Path("site"), "", SITE)), shellcheck=False).check("job.sh")
+    assert [(one.line, one.code) for one in report.findings if one.code == "JS103"] == [
+        (5, "JS103")
+    ]
+
+
+def test_items_are_those_of_htcondor() -> None:
+    lines = ["a b c d", "a, b, c", "a,b,c,d e", "a  b  c, d", "1 , 2 , 3", '"l m", n, o', "a b"]
+    submit = htcondor2.Submit("queue x, y, z from (\n" + "\n".join(lines) + "\n)\n")
+    for line, item in zip(lines, submit.itemdata(), strict=True):
+        found = [*fields_of(line, 3), ""][:3]
+        assert found == list(item.values()), line
+
+
+def test_what_is_transferred_by_pattern_or_from_a_folder_is_found() -> None:
+    text = (
+        "executable = a.py\narguments = $(file)\nshould_transfer_files = YES\n"
+        "transfer_input_files = $(file), lib/\nlog = a.log\n"
+        "queue file matching files in/*.txt\n"
+        "=== in/b.txt\n1\n=== lib/own.py\nX = 1\n=== a.py\n#!/usr/bin/env python3\nimport own\n"
+    )
+    written(Path(), "job.sub", text)
+    Path("a.py").chmod(0o755)
+    assert [one.code for one in Checker(shellcheck=False).check("job.sub").findings] == []
+    text = text.replace("a.py\n#!/usr/bin/env python3\nimport own", "a.py\n#!/bin/sh\ncat ./*.txt")
+    written(Path(), "job.sub", text)
+    Path("a.py").chmod(0o755)
+    assert [one.code for one in Checker(shellcheck=False).check("job.sub").findings] == []
+
+
 def test_what_is_held_and_released_is_tried_again() -> None:
     policy = "max_retries = 3\non_exit_hold = ExitCode != 0\nperiodic_release = NumJobStarts < 5\n"
     text = f"executable = /bin/true\nrequest_memory = 1GB\nlog = a.log\n{policy}queue\n"
     written(Path(), "job.sub", text)
     assert [one.code for one in Checker().check("job.sub").findings if one.code == "JS408"] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [("max_retries = 3\n", "JS408"), ("when_to_transfer_output = ON_EXIT_OR_EVICT\n", "JS407")],
+)
+def test_policies_that_cannot_work(line: str, code: str) -> None:
+    text = f"executable = a.py\nshould_transfer_files = IF_NEEDED\nlog = a.log\n{line}queue\n"
+    text += "=== a.py\n#!/usr/bin/env python3\nimport sys\ndef main():\n    return len(sys.path)\n"
+    written(Path(), "job.sub", f"{text}if __name__ == '__main__':\n    sys.exit(main())\n")
+    Path("a.py").chmod(0o755)
+    assert [one.code for one in Checker(shellcheck=False).check("job.sub").findings] == [code]
+
+
+@pytest.mark.parametrize("part", ["\n", "a ", "echo a;", "true\n", "\t \n"])
+def test_what_is_long_is_read_in_a_time_in_proportion(part: str) -> None:
+    times = []
+    for count in (2_000, 16_000):
+        before = time.process_time()
+        written(Path(), "job.sh", f"{HEAD}echo 1\necho {part * count}\necho 2\n")
+        Checker(shellcheck=False).check("job.sh")
+        times.append(time.process_time() - before)
+    assert times[1] < 24 * (times[0] + 0.05)
 
 
 def test_the_executable_is_checked_where_it_will_run() -> None:

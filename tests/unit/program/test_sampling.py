@@ -81,7 +81,8 @@ def test_synchronous_writes_wait_for_the_disk(tmp_path: Path) -> None:
         pytest.skip("the temporary folder is in memory")
     with program(writes, str(tmp_path / "file")) as one:
         found = sampled(of(one.pid), lambda window: window.io > 0.2 and window.written > 0)
-    assert found.io > 0.3 * (found.seconds - found.queued)
+    off_cpu = found.seconds - found.on_cpu - found.queued  # how long depends on the disk
+    assert found.io > 0.9 * off_cpu
     assert found.sockets == 0
 
 

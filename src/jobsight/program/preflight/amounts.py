@@ -1,17 +1,18 @@
-"""How many bytes a Python program allocates at once, where its sizes are constant."""
+"""How many bytes a program allocates at once, where its sizes are constant."""
 
 from __future__ import annotations
 
 import ast
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from jobsight.program.python import PythonText, dotted
+from jobsight.program.tree.expressions import Given, evaluated
 from jobsight.text import wordlist
 
-__all__ = ["allocations", "c_allocations"]
+__all__ = ["allocations", "compiled_allocations"]
 
 _SHAPED = frozenset(
     wordlist(
@@ -133,42 +134,134 @@ def _item(node: ast.Call, default: int) -> int:
     return default
 
 
-_C_SIZES = {"char": 1, "short": 2, "int": 4, "float": 4, "long": 8, "double": 8, "size_t": 8}
-_C_ARRAY = re.compile(
-    r"\b(char|short|int|float|long|double)\s+\w+\s*((?:\[\s*[\w* ]+\s*\])+)\s*[;=]"
+_C_SIZES = {"char": 1, "short": 2, "int": 4, "float": 4, "long": 8, "double": 8, "size_t": 8} | {
+    f"{sign}int{bits}_t": bits // 8 for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+_OF_C = rf"\b({'|'.join(_C_SIZES)})"
+_NESTED = r"((?:[^();]|\((?:[^()]|\([^()]*\))*\))*)"
+_C_ARRAY = re.compile(rf"{_OF_C}\s+\w+\s*((?:\[\s*[\w* ]+\s*\])+)\s*[;=]")
+_C_NEW = re.compile(rf"\bnew\s+{_OF_C}\s*\[([^\];]+)\]")
+_VECTOR = re.compile(rf"\bvector\s*<\s*{_OF_C}\s*>\s*\w*\s*\({_NESTED}\)")
+_C_CALL = re.compile(rf"\b(?:malloc|calloc)\s*\({_NESTED}\)")
+_JULIA_SIZES = {f"{kind}{bits}": bits // 8 for kind in ("Float", "Int", "UInt")
+                for bits in (8, 16, 32, 64)} | {"ComplexF64": 16, "ComplexF32": 8}  # fmt: skip
+_JULIA = re.compile(
+    r"\b(?:(?:zeros|ones|rand|randn)\(|Array\{)(?:rng,\s*)?(?:([A-Z]\w+)\b(?:,\s*\d\}\(undef)?,)?([^;]*?)\)"
 )
-_C_CALL = re.compile(r"\b(?:malloc|calloc)\s*\(((?:[^();]|\([^()]*\))*)\)")
+_FORTRAN_TYPE = re.compile(
+    r"\s*(real|integer|complex|logical|double\s+precision)\s*(?:\*\s*(\d+)|\(([^)]*)\))?"
+    r"\s*(?:,[^:]*(?:\([^)]*\)[^:]*)*)?::(.*)", re.I,
+)  # fmt: skip
+_FORTRAN_ARRAY = re.compile(r"(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)")
+_USED = re.compile(r"^[ \t]*use\s*(?:::)?\s*(\w+)|^[ \t]*#\s*include\s*\"([^\"]+)\"", re.M | re.I)
 
 
-def c_allocations(text: str) -> Iterator[tuple[int, float]]:
-    """Lines of a C program that allocate a constant amount of at least 1 MiB, with the bytes."""
-    defined = {
-        m[1]: m[2] for m in re.finditer(r"^\s*#\s*define\s+(\w+)\s+(\d+)[uUlL]*\s*$", text, re.M)
-    }
+def compiled_allocations(
+    text: str, language: str, others: Callable[[str], str]
+) -> Iterator[tuple[int, float]]:
+    """Lines of a program that allocate a constant amount of at least 1 MiB, with the bytes.
+
+    Args:
+        text: of the program.
+        language: of it: c, cpp, fortran or julia.
+        others: the text of a module or header that it uses; empty: it is not known.
+    """
+    used = [others(one or other) for one, other in _USED.findall(text)]
+    known = _constants("\n".join([text, *used]), language)
+    find = {"fortran": _of_fortran, "julia": _of_julia}.get(language, _of_c)
+    for line, size in find(text, known):
+        if size >= _SMALLEST:
+            yield line, size
+
+
+def _constants(text: str, language: str) -> dict[str, float]:
+    """Names that stand for one number; those of Fortran in small letters."""
+    if language == "fortran":
+        plain = "\n".join(re.findall(r"(?im)^.*\bparameter\b.*$", re.sub(r"!.*", "", text)))
+        kinds = {"real64": 8.0, "int64": 8.0, "real32": 4.0, "int32": 4.0, "real128": 16.0}
+        for name, digits in re.findall(r"(\w+)\s*=\s*selected_real_kind\s*\(\s*(\d+)", plain, re.I):
+            kinds[name.lower()] = 4.0 if int(digits) <= 6 else 8.0
+        for name in re.findall(r"(\w+)\s*=\s*kind\s*\(\s*[\d.]+d", plain, re.I):
+            kinds[name.lower()] = 8.0
+        return {**Given(plain.lower(), language).constants, **kinds}
+    found = dict(Given(text, language).constants)
+    for name, value in re.findall(r"^[ \t]*#\s*define\s+(\w+)[ \t]+(\S.*)$", text, re.M):
+        if (number := evaluated(value, found)) is not None:
+            found[name] = number
+    return found
+
+
+def _of_c(text: str, known: Mapping[str, float]) -> Iterator[tuple[int, float]]:
+    total, kept = 0.0, not re.search(r"\bfree\s*\(", text)
     for number, line in enumerate(text.split("\n"), 1):
-        for found in (*_C_ARRAY.finditer(line), *_C_CALL.finditer(line)):
-            factors = [str(_C_SIZES[found[1]])] if found.re is _C_ARRAY else []
-            inner = (
-                found[2].replace("][", "*").strip("[] ") if factors else found[1].replace(",", "*")
+        plain = line.partition("//")[0]
+        for found in _C_ARRAY.finditer(plain):
+            yield from _counted(
+                number, _C_SIZES[found[1]], re.findall(r"\[([^\]]+)", found[2]), known
             )
-            inner = re.sub(
-                r"sizeof\s*\(\s*(\w+)\s*\)", lambda m: str(_C_SIZES.get(m[1], "?")), inner
-            )
+        for found in (*_C_NEW.finditer(plain), *_VECTOR.finditer(plain)):
+            count = _items(found[2])[:1]
+            yield from _counted(number, _C_SIZES[found[1]], count, known)
+        for found in _C_CALL.finditer(plain):
+            sizes = r"sizeof\s*\(\s*(\w+)\s*\)"
+            inner = re.sub(sizes, lambda m: str(_C_SIZES.get(m[1], m[1])), found[1])
             inner = re.sub(r"sizeof\s*\(?\s*\*\s*(\w+)\s*\)?", partial(_pointed, text), inner)
-            factors += [
-                defined.get(one, one) for one in (part.strip("() ") for part in inner.split("*"))
-            ]
-            plain = [
-                re.sub(r"[uUlL]+$", "", re.sub(r"^\(\w+\)", "", one)).strip() for one in factors
-            ]
-            if all(one.isdecimal() and len(one) < 19 for one in plain):
-                size = float(math.prod(map(int, plain)))
-                if size >= _SMALLEST:
-                    yield number, size
+            for _, size in _counted(number, 1, _items(inner), known):
+                total = total + size if kept else size
+                yield number, total
+
+
+def _of_julia(text: str, known: Mapping[str, float]) -> Iterator[tuple[int, float]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        for found in _JULIA.finditer(line.partition("#")[0]):
+            size = _JULIA_SIZES.get(found[1] or "Float64", 8)
+            yield from _counted(number, size, _items(found[2]), known)
+
+
+def _of_fortran(text: str, known: Mapping[str, float]) -> Iterator[tuple[int, float]]:
+    """Arrays of a size of their own; what is allocated and never freed adds up."""
+    sizes: dict[str, float] = {}
+    total, kept = 0.0, not re.search(r"\bdeallocate\b", text, re.I)
+    for number, line in enumerate(text.lower().split("\n"), 1):
+        plain = line.partition("!")[0]
+        if found := _FORTRAN_TYPE.match(plain):
+            size = 8.0 if found[1].startswith("double") else 4.0
+            kind = (found[3] or found[2] or "").rpartition("=")[2].strip()
+            size = (evaluated(kind, known) or size) * (2 if found[1] == "complex" else 1)
+            for name, dims in _FORTRAN_ARRAY.findall(found[4]):
+                sizes[name] = size
+                yield from _counted(number, size, map(_extent, _items(dims)), known)
+        elif given := re.match(r"\s*allocate\s*\((.*)\)", plain):
+            for name, dims in _FORTRAN_ARRAY.findall(given[1]):
+                extents = map(_extent, _items(dims))
+                for _, size in _counted(number, sizes.get(name, 4.0), extents, known):
+                    total = total + size if kept else max(total, size)
+            yield number, total
+
+
+def _extent(bounds: str) -> str:
+    low, colon, high = bounds.partition(":")
+    return f"({high})-({low})+1" if colon and low.strip() and high.strip() else bounds
+
+
+def _items(text: str) -> list[str]:
+    return [
+        one for one in re.findall(r"(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+", text) if one.strip()
+    ]
+
+
+def _counted(
+    line: int, size: float, counts: Iterable[str], known: Mapping[str, float]
+) -> Iterator[tuple[int, float]]:
+    """Line and bytes of an array, if all its extents are known."""
+    numbers = [evaluated(one, known) for one in counts]
+    sizes = [one for one in numbers if one is not None and one > 0]
+    if sizes and len(sizes) == len(numbers):
+        yield line, size * math.prod(sizes)
 
 
 def _pointed(text: str, size_of: re.Match[str]) -> str:
     """The bytes of ``sizeof *name``, by its only declaration."""
-    types = "|".join(_C_SIZES)
-    found = set(re.findall(rf"\b({types})\s*\*\s*(?:restrict\s+)?{size_of[1]}\b", text))
-    return str(_C_SIZES[found.pop()]) if len(found) == 1 else "?"
+    form = rf"{_OF_C}\s*(?:\*\s*\w+\s*,\s*)*\*\s*(?:restrict\s+)?{size_of[1]}\b"
+    found = set(re.findall(form, text))
+    return str(_C_SIZES[found.pop()]) if len(found) == 1 else size_of[1]

@@ -63,8 +63,8 @@ def _results(program: Program, text: PythonText) -> Iterator[Hit]:
     known = {str(one.get("dest") or _destination(one["names"])) for one in every}
     makers = {
         function.name for function, _ in text.nodes if isinstance(function, ast.FunctionDef)
-        and re.search(r"(?m)^\s*return .*\.parse_args\(|^\s*(\w+) = .*\.parse_args\([^:]*"
-                      r"^\s*return \1$", ast.unparse(function))
+        and re.search(r"(?m)^[ \t]*return .*\.parse_args\(|^[ \t]*(\w+) = .*\.parse_args\([^:]*"
+                      r"^[ \t]*return \1$", ast.unparse(function))
     }  # fmt: skip
     given = Counter(
         dotted(node.targets[0]) for node, _ in text.nodes
@@ -326,7 +326,7 @@ def _by_options(
 
 def _cases(text: str, words: list[Word]) -> tuple[Word | None, str] | None:
     """Options of ``case $1 in``, whose last pattern ends the script."""
-    block = re.search(r"\bcase\s+\"?\$\{?1\}?\"?\s+in\b(.*?)^\s*esac", text, re.S | re.M)
+    block = re.search(r"\bcase\s+\"?\$\{?1\}?\"?\s+in\b(.*?)^[ \t]*esac", text, re.S | re.M)
     inner = re.sub(r"\"[^\"\n]*\"|\$\([^)]*\)", "", block[1]) if block else ""
     pattern = r"(?:^|;;|\n)\s*\(?([^\s()#;]+(?:[ \t]*\|[ \t]*[^\s()#;]+)*)\)"
     known = [one.strip() for some in re.findall(pattern, inner) for one in some.split("|")]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from jobsight.program.preflight.arguments import given_words, parsed
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import path_of
@@ -70,7 +71,7 @@ def _beyond(job: Job) -> Iterator[Hit]:
 def _aliases(job: Job) -> dict[str, int]:
     """Variables that are the number of the task plus so many."""
     found = {_ID: 0}
-    for name, value in re.findall(r"^\s*(?:export\s+)?(\w+)=(\S[^;#\n]*)", job.text, re.M):
+    for name, value in re.findall(r"^[ \t]*(?:export\s+)?(\w+)=(\S[^;#\n]*)", job.text, re.M):
         text = re.sub(r":-\d+", "", value.strip().strip("\"'"))
         if (number := _offset(text, found)) is not None:
             found[name] = number
@@ -263,7 +264,7 @@ def _programs_overwrite(job: Job) -> Iterator[Hit]:
             continue
         if command.folder is None:
             continue  # it may be one of the task's own
-        for one in text.opened:
+        for one in text.opened_with(parsed(text, given_words(program))):
             if one.mode == "w" and one.sure and "{" not in one.path:
                 place, message = Place(one.line, one.column), f"all tasks write to {one.path}"
                 yield hit(place, message, "put the task's number into it", source=program.source)

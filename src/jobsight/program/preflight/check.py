@@ -32,11 +32,13 @@ from jobsight.program.preflight import (
     missing,
     names,
     otherfiles,
+    packages,
     pythoncalls,
     pythonfiles,
     pythonlogic,
     pythonslips,
     requests,
+    retries,
     rtables,
     slips,
     starts,
@@ -74,9 +76,9 @@ _OF_FILES = frozenset({"JS008", "JS103", "JS105", "JS401", "JS403", "JS413", "JS
 
 _RULES = (
     arguments, arrays, compiled, condor, condorfiles, condorpool, counts, dags, datafiles, endless,
-    folders, given, gpus, habits, limits, logic, missing, names, otherfiles, pythoncalls,
-    pythonfiles, pythonlogic, pythonslips, requests, rtables, slips, starts, syntax, tools, traps,
-    variables,
+    folders, given, gpus, habits, limits, logic, missing, names, otherfiles, packages,
+    pythoncalls, pythonfiles, pythonlogic, pythonslips, requests, retries, rtables, slips, starts,
+    syntax, tools, traps, variables,
 )  # fmt: skip
 """The modules whose import registers the rules."""
 

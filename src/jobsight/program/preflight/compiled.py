@@ -1,4 +1,4 @@
-"""JS004, JS110, JS337: programs in compiled languages and Perl, as their own compilers see them.
+"""JS004, JS110, JS337, JS366: programs in compiled languages and Perl, as their compilers see them.
 
 ``gcc -fsyntax-only``, ``gfortran -fsyntax-only`` and ``perl -c`` read a program and run nothing of
 it. Perl would run what ``BEGIN``, ``use`` and attributes name: it is asked only where these name
@@ -150,7 +150,9 @@ def _by_tree(source: Source, language: str, program: Program) -> Iterator[Hit]:
         return  # fixed form
     if language == "perl" and re.search(r"^=\w|<<|\bq[qwrx]?\W|(?:.*\n){80}", source.text, re.M):
         return  # beyond the grammar
-    if language in ("c", "cpp", "cuda") and re.search(r"^\s*#\s*(?:if|define)", source.text, re.M):
+    if language in ("c", "cpp", "cuda") and re.search(
+        r"^[ \t]*#\s*(?:if|define)", source.text, re.M
+    ):
         return
     for lost in re.finditer(r"^\}\s*\n\s*else\b", source.text, re.M) if language == "r" else ():
         if source.text.count("{", 0, lost.end()) == source.text.count("}", 0, lost.end()):
@@ -230,7 +232,7 @@ def _headers(job: Job) -> Iterator[Hit]:
         bare = (
             command.environment.opaque or command.environment.modules or "CPATH" in command.assigned
         )
-        for found in re.finditer(r'^\s*#\s*include\s+([<"])([^">]+)[">]', source.text, re.M):
+        for found in re.finditer(r'^[ \t]*#\s*include\s+([<"])([^">]+)[">]', source.text, re.M):
             quoted = found[1] == '"'
             folders = [*own, *([where, source.folder, command.folder] if quoted else []), *_SYSTEM]
             if any(job.machine.exists(f"{one}/{found[2]}") for one in folders) or (
@@ -243,5 +245,39 @@ def _headers(job: Job) -> Iterator[Hit]:
             yield hit(line, f"the header {found[2]} is not there", source=source)
 
 
+@rule(
+    "JS366 A module of Fortran is compiled behind what uses it",
+    fails="gfortran main.f90 grid.f90 -o main\n=== grid.f90\nmodule grid\nend module\n"
+    "=== main.f90\nprogram main\n  use grid\nend program\n",
+    passes="gfortran grid.f90 main.f90 -o main\n=== grid.f90\nmodule grid\nend module\n"
+    "=== main.f90\nprogram main\n  use grid\nend program\n",
+)
+def _module_order(job: Job) -> Iterator[Hit]:
+    """Sources are compiled in the order in which they are named, and ``use`` reads a ``.mod``."""
+    fortran = [
+        (one, one.source, set(_MODULE.findall(one.source.text.lower())))
+        for one in job.walk.programs
+        if one.language == "fortran" and one.source is not None
+    ]
+    made: set[str] = set()
+    for k, (program, source, own) in enumerate(fortran):
+        behind = {
+            name: other
+            for one, other, names in fortran[k + 1 :]
+            for name in names
+            if one.command is program.command
+        }
+        made |= own
+        for found in re.finditer(r"^[ \t]*use\s*(?:::)?\s*(\w+)", source.text, re.M | re.I):
+            name = found[1].lower()
+            old = f"{program.command.folder}/{name}.mod"
+            if name in behind and name not in made and not job.machine.exists(old):
+                other = PurePosixPath(behind[name].file).name
+                line = source.text.count("\n", 0, found.start(1)) + 1
+                yield hit(line, f"{name} is not compiled yet: {other} is named behind this file",
+                          f"{other} first", source=source)  # fmt: skip
+
+
+_MODULE = re.compile(r"^[ \t]*module\s+(?!procedure\b)(\w+)", re.M)
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu",
            "/usr/include/aarch64-linux-gnu", "/usr/lib/gcc")  # fmt: skip

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance, all_settings
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
-from jobsight.program.preflight.job import Job
 from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
 from jobsight.text import wordlist
 
@@ -25,7 +24,7 @@ def _unknown(job: CondorJob) -> Iterator[Hit]:
     """One slip away from a command, and used nowhere: condor_submit ignores it."""
     used = {name.lower() for name in re.findall(r"\$\((\w+)", job.text)}
     used |= {
-        name.lower() for name in re.findall(r"^\s*if\s+defined\s+(\w+)", job.text, re.M | re.I)
+        name.lower() for name in re.findall(r"^[ \t]*if\s+defined\s+(\w+)", job.text, re.M | re.I)
     }
     for name, setting in all_settings(job).items():
         if (
@@ -60,8 +59,11 @@ def _queue_fields(job: CondorJob) -> Iterator[Hit]:
         wanted = len(queue.names)
         if wanted < 2 or queue.items is None:
             continue
-        counts = [(len(fields_of(line)), place, line) for place, line in queue.items]
-        wrong = [one for one in counts if one[0] < wanted or (one[0] > wanted and "," in one[2])]
+        counts = [
+            (max(len(fields_of(line, wanted)), line.count(",") + 1), place, line)
+            for place, line in queue.items
+        ]
+        wrong = [one for one in counts if one[0] != wanted]
         if wrong:
             have, place, line = wrong[0]
             inside = f" of {queue.file}" if queue.file else ""
@@ -102,6 +104,9 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
                 f"when_to_transfer_output = {when[:20]}",
                 "ON_EXIT, ON_EXIT_OR_EVICT or ON_SUCCESS",
             )
+        if chosen == "IF_NEEDED" and when == "ON_EXIT_OR_EVICT":
+            yield hit(given["when_to_transfer_output"],
+                      "ON_EXIT_OR_EVICT needs should_transfer_files = YES", "ON_EXIT")  # fmt: skip
         for name in ("transfer_input_files", "transfer_output_files", "when_to_transfer_output"):
             if chosen == "NO" and name in given:
                 yield hit(
@@ -134,86 +139,6 @@ def _universes(one: Instance) -> Iterator[Hit]:
         yield hit(given["universe"], "universe = grid needs grid_resource")
     if "docker_image" in given and universe in ("local", "scheduler", "java"):
         yield hit(given["docker_image"], f"universe = {universe} does not run docker_image")
-
-
-def _never_ends_with(code: str, script: Job | None) -> bool:
-    """Whether a Python program, all of whose exit codes are in its text, has none of this value."""
-    if script is None or script.language != "python" or len(script.pythons) != 1:
-        return False
-    given = re.findall(r"\bexit\(\s*([^()]*)\)|\bSystemExit\(([^()]*)\)", script.text)
-    calls = len(re.findall(r"exit\b(?!_)|SystemExit|abort|kill|exec[lv]|returncode", script.text))
-    return calls == len(given) and all(re.fullmatch(r"\d*", "".join(one)) for one in given) and (
-        code not in {"".join(one) for one in given}
-    )  # fmt: skip
-
-
-@rule(
-    "JS408 Retries that cannot succeed, or never end",
-    fails=ALWAYS + "max_retries = 5\non_exit_hold = ExitCode != 0\nqueue\n",
-    passes=ALWAYS + "max_retries = 5\nqueue\n",
-    kind="condor",
-)
-def _retries(job: CondorJob) -> Iterator[Hit]:
-    """Policies that hold, requeue or release a job however it ended."""
-    for one in job.instances[:1]:
-        given = one.queue.commands
-        remove = re.sub(r"[\s()]", "", one.value("on_exit_remove") or "").lower()
-        if remove in ("false", "0"):
-            yield hit(
-                given["on_exit_remove"],
-                "on_exit_remove is never true: the job runs again for ever",
-                "on_exit_remove = ExitCode == 0 || NumJobCompletions > 3",
-            )
-        hold = re.sub(r"\s", "", one.value("on_exit_hold") or "").lower()
-        kept = "max_retries" in given and "periodic_release" not in given
-        if kept and re.search(r"exitcode(?:!=|=!=|>)0|^\(?true", hold):
-            yield hit(
-                given["max_retries"],
-                "on_exit_hold holds each failure before it is tried again",
-                "leave out on_exit_hold, or max_retries",
-            )
-        yield from _releases(one)
-        retries = one.known("max_retries")
-        if retries is not None and not re.fullmatch(r"\d+", retries.strip()):
-            yield hit(
-                given["max_retries"],
-                f"max_retries = {retries[:20]} is not a number",
-                "max_retries = 3",
-            )
-        codes = one.known("success_exit_code"), one.known("retry_until")
-        for name, code in zip(("success_exit_code", "retry_until"), codes, strict=True):
-            if re.fullmatch(r"-\d+|\d{4,}|[3-9]\d\d|2[6-9]\d|25[6-9]", code or ""):
-                yield hit(given[name], f"{name} = {code}: exit codes are 0 to 255")
-        if (codes[0] or "0") != "0" and _never_ends_with(codes[0] or "", job.script(one)):
-            text = f"{one.known('executable')} never ends with {codes[0]}: all runs fail"
-            yield hit(given["success_exit_code"], text, "success_exit_code = 0")
-        if codes[0] is not None and codes[0] == codes[1]:
-            continue
-        periodic = re.sub(
-            r"[\s()]", "", one.value("periodic_remove") or one.value("periodic_hold") or ""
-        ).lower()
-        if periodic in ("true", "1"):
-            name = "periodic_remove" if "periodic_remove" in given else "periodic_hold"
-            yield hit(given[name], f"{name} is always true: the job never runs to its end")
-
-
-def _releases(one: Instance) -> Iterator[Hit]:
-    release = re.sub(r"[\s()]", "", one.value("periodic_release") or "").lower()
-    if (
-        release
-        and release not in ("false", "0")
-        and not re.search(
-            r"num(?:job|shadow|system)?\w*(?:starts|holds|completions)|runcount|holdreasonsubcode|holdreasoncode|"
-            r"enteredcurrentstatus|my\.\w+",
-            release,
-        )
-    ):
-        yield hit(
-            one.setting("periodic_release"),
-            "every hold is released again, for ever",
-            "periodic_release = NumHolds < 5 && ...",
-            severity="warning",
-        )
 
 
 @rule(
@@ -316,7 +241,7 @@ GIVEN_MACROS = frozenset(
 )
 def _macros(job: CondorJob) -> Iterator[Hit]:
     """It becomes nothing, without a word."""
-    if job.in_dag or re.search(r"^\s*(?:include|use)\b", job.text, re.M | re.I):
+    if job.in_dag or re.search(r"^[ \t]*(?:include|use)\b", job.text, re.M | re.I):
         return
     known = {name.lower() for name in all_settings(job)} | {
         n.lower() for q in job.submission.queues for n in q.names

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
@@ -108,10 +108,8 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
             place, source = _item_place(one, name, one.setting("input"), job)
             yield hit(place, f"{name} is not there: the job is held", source=source)
     for queue in job.submission.queues:
-        pattern = re.sub(r"^(?:files|dirs|any)\s+", "", queue.file or "", flags=re.I).strip("() ")
-        plain = re.fullmatch(r"(?!/)[^$,\s]*[*?][^$,\s]*", pattern) and queue.items is None
-        if plain and not any(Path(job.folder).glob(pattern)):
-            yield hit(queue, f"nothing matches {pattern}: no job is queued")
+        if job.matched(queue) == []:
+            yield hit(queue, f"nothing matches {queue.file}: no job is queued")
     for problem in job.submission.problems:
         if problem.kind == "missing":
             yield hit(problem, problem.message, problem.fix)
@@ -247,7 +245,7 @@ def _by_old_path(job: CondorJob, one: Instance, listed: list[str]) -> Iterator[H
     for name in listed:
         last = PurePosixPath(name).name
         form = (
-            r"(?m)^(?!\s*#|.*\b(?:cp|mv|ln|rsync|tee)\b|.*>).*?(?<![\w/}.])"
+            r"(?m)^(?![ \t]*#|.*\b(?:cp|mv|ln|rsync|tee)\b|.*>).*?(?<![\w/}.])"
             rf"(/(?:home|users?|afs|nfs|project\w*|data\d*|work|gpfs|lustre)/(?:[\w.-]+/)*{re.escape(last)})"
             r"(?![\w/.-])"
         )

@@ -8,9 +8,9 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
-from jobsight.program.machine import Machine, Sandbox
+from jobsight.program.machine import Elsewhere, Machine, Sandbox
 from jobsight.program.preflight.job import Job
 from jobsight.program.shell.model import Source, Word
 from jobsight.program.shell.programs import interpreter_of
@@ -112,7 +112,10 @@ class CondorJob:
         found: list[Instance] = []
         for queue in self.submission.queues:
             if queue.items is None:
-                found += _numbered(queue)
+                files = [] if self.fed else self.matched(queue) or []
+                item = queue.names[0] if queue.names else "Item"
+                found += [Instance(queue, {item: one}) for one in files[:_MOST_INSTANCES]]
+                found += [] if files else _numbered(queue)
                 continue
             for _, line in queue.items[:_MOST_INSTANCES]:
                 fields = fields_of(line, len(queue.names))
@@ -122,6 +125,20 @@ class CondorJob:
             if place is not None:
                 found.append(Instance(Queue(1, (), place, self.submission.settings), {}))
         return found[:_MOST_INSTANCES]
+
+    def matched(self, queue: Queue) -> list[str] | None:
+        """The files of ``queue … matching`` that are here now; None: they are not known."""
+        pattern = re.sub(r"^(?:files|dirs|any)\s+", "", queue.file or "", flags=re.I).strip("() ")
+        plain = re.fullmatch(r"(?!/)[^$,\s]*[*?][^$,\s]*", pattern) and len(queue.names) < 2
+        if (
+            not plain
+            or "**" in pattern
+            or queue.items is not None
+            or isinstance(self.machine, Elsewhere)
+        ):
+            return None
+        folder = Path(self.folder)
+        return [str(one.relative_to(folder)) for one in sorted(folder.glob(pattern))]
 
     def place_of(self, name: str, folder: str) -> str:
         """The absolute path of a file that is named."""

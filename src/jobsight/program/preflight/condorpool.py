@@ -66,11 +66,11 @@ def _matches(job: CondorJob) -> Iterator[Hit]:
             ("request_memory", "Memory", "m"),
             ("request_disk", "Disk", "k"),
             ("request_cpus", "Cpus", ""),
-            ("request_gpus", "Gpus", ""),
+            ("request_gpus", "GPUs", ""),
         ):
             text = one.known(name)
             most = max((_number(ad, attribute) for ad in slots), default=0.0)
-            if text is None or (not most and attribute != "Gpus"):
+            if text is None or (not most and attribute != "GPUs"):
                 continue
             asked = megabytes(text, unit) if unit else (float(text) if text.isdecimal() else None)
             most = most / 1024 if attribute == "Disk" else most
@@ -86,10 +86,10 @@ def _matches(job: CondorJob) -> Iterator[Hit]:
 
 
 def _number(ad: dict[str, str], attribute: str) -> float:
-    texts = [
-        ad.get(f"{prefix}{attribute}", "") for prefix in ("TotalSlot", "Total", "Detected", "")
-    ]
-    return max((float(one) for one in texts if re.fullmatch(r"\d+(?:\.\d+)?", one)), default=0.0)
+    """What a slot has when nothing runs in it; that of its machine only where this is not said."""
+    texts = [ad.get(f"{front}{attribute}", "") for front in ("TotalSlot", "", "Total", "Detected")]
+    known = [float(one) for one in texts if re.fullmatch(r"\d+(?:\.\d+)?", one)]
+    return max(known[:1] if texts[0] else known[:2], default=0.0)
 
 
 def _never(text: str, slots: list[dict[str, str]]) -> bool:

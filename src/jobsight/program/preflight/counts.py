@@ -49,7 +49,9 @@ def _counted(job: Job) -> Iterator[Hit]:
             text = re.sub(r"(?ms)^(?:function\s+)?\w+\s*\(\)\s*\{.*?^\}", "", text)
             if re.search(r"\bshift\b|\bset --", text):
                 continue
-            text = re.sub(r"(?ms)^\s*case\b.*?^\s*esac\b", "", text)  # each branch takes its own
+            text = re.sub(
+                r"(?ms)^[ \t]*case\b.*?^[ \t]*esac\b", "", text
+            )  # each branch takes its own
         given = len(words)
         form, extra = _COUNTS.get(language, (r"(?!)", 0))
         needed = _needed_by_shell(text) if language == "bash" else _taken(language, text)
@@ -96,7 +98,7 @@ def _taken(language: str, text: str) -> list[int]:
 def _needed_by_shell(text: str) -> list[int]:
     """The numbers of the arguments that a script or function of the shell cannot do without."""
     needed = re.findall(r"\$\{(\d):?\?", text)
-    if re.search(r"^\s*set\s+-\w*u|nounset", text, re.M):
+    if re.search(r"^[ \t]*set\s+-\w*u|nounset", text, re.M):
         needed += re.findall(r"\$\{?([1-9])(?!\d|:?[-+=])", text)
     elif not _OPTIONAL.search(text):
         plain = re.sub(r"'[^']*'|<<-?\s*[\"'\\](?s:.*)", "", text)
@@ -107,7 +109,7 @@ def _needed_by_shell(text: str) -> list[int]:
 def _body(text: str, at: int) -> str:
     """What follows a condition, up to the end of its block or four lines."""
     after = "\n".join(text[at : at + 600].split("\n")[:5])
-    return re.split(r"(?m)^\s*(?:fi|end|\}|else\b.*|elif\b.*)\s*$", after)[0]
+    return re.split(r"(?m)^[ \t]*(?:fi|end|\}|else\b.*|elif\b.*)\s*$", after)[0]
 
 
 def _started(job: Job) -> Iterator[tuple[Program, list[Word]]]:

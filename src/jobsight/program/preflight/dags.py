@@ -93,7 +93,7 @@ class DagJob:
     def listed(self, name: str, command: str) -> set[str] | None:
         """The files in a command of a node's submit file; None: they are not known."""
         text = self._submit_text(name)
-        found = re.search(rf"(?im)^\s*{command}\s*=(.*)$", text or "")
+        found = re.search(rf"(?im)^[ \t]*{command}\s*=(.*)$", text or "")
         if found is None or "$" in found[1] or re.search(r"(?i)_remaps|initial_?dir", text or ""):
             return None
         names = (one.strip().strip('"').rstrip("/") for one in found[1].split(","))
@@ -117,7 +117,7 @@ class DagJob:
 
     def _printed(self, name: str) -> set[str]:
         """The file that a node prints into, with ``{}`` for variables."""
-        found = re.findall(r"(?im)^\s*output\s*=\s*(\S+)\s*$", self._submit_text(name) or "")
+        found = re.findall(r"(?im)^[ \t]*output\s*=\s*(\S+)\s*$", self._submit_text(name) or "")
         return {re.sub(r"\$\([^()]*\)", "{}", one) for one in found}
 
     def _given_back(self, name: str) -> set[str] | None:
@@ -127,7 +127,7 @@ class DagJob:
         """
         text = self._submit_text(name)
         listed = self.listed(name, "transfer_output_files")
-        odd = r"(?im)^\s*(?:transfer_output_|initial_?dir|include\b|use\b)"
+        odd = r"(?im)^[ \t]*(?:transfer_output_|initial_?dir|include\b|use\b)"
         if listed is not None or text is None or re.search(odd, text):
             return listed
         path = self.place_of(self.dag.nodes[name].file or "")
@@ -250,14 +250,14 @@ def _variables(job: DagJob) -> Iterator[Hit]:
         text = (
             job.machine.text(path) if node.kind not in ("SUBDAG", "SPLICE") and node.file else None
         )
-        if text is None or re.search(r"^\s*(?:include|use)\b", text, re.M | re.I):
+        if text is None or re.search(r"^[ \t]*(?:include|use)\b", text, re.M | re.I):
             continue
         own = [(names, place) for other, names, place in job.dag.variables if other == name]
         given = every.union(*(names for names, _ in own)) | GIVEN_MACROS
-        given |= {one.lower() for one in re.findall(r"^\s*([\w.+]+)\s*=", text, re.M)}
-        queued = re.findall(r"(?im)^\s*queue\b(.*?)\b(?:from|in|matching)\b", text)
+        given |= {one.lower() for one in re.findall(r"^[ \t]*([\w.+]+)\s*=", text, re.M)}
+        queued = re.findall(r"(?im)^[ \t]*queue\b(.*?)\b(?:from|in|matching)\b", text)
         given |= {one.lower() for names in queued for one in re.findall(r"\w+", names)}
-        for macro in re.findall(r"(?m)^(?!\s*#).*?(?<!\$)\$\((\w+)\)", text):
+        for macro in re.findall(r"(?m)^(?![ \t]*#).*?(?<!\$)\$\((\w+)\)", text):
             if macro.lower() not in given:
                 place = own[0][1] if own else node.place
                 yield hit(place, f"{name} gets no {macro}, which {node.file} uses")
@@ -309,3 +309,26 @@ def _scripts(job: DagJob) -> Iterator[Hit]:
             yield hit(place, f"{name} is not there", near(path))
         elif job.machine.exists(path) and not job.machine.may(path, 1):
             yield hit(place, f"{name} may not be executed", f"chmod +x {name}")
+
+
+_PARALLEL = re.compile(
+    r"(?m)^(?![ \t]*#).*?(?:\bxargs\b.*\s-P\s*\S|\bmake\b.*\s-j|\b(?:mpirun|mpiexec)\s"
+    r"|\bparallel\s+-)"
+)
+
+
+@rule(
+    "JS427 A script of a node that computes in parallel where the DAG was submitted",
+    fails=f"JOB a a.sub\nSCRIPT PRE a pre.sh\n{_NODE}"
+    "=== pre.sh\n#!/bin/sh\nseq 99 | xargs -P 8 -I{} ./index {}\n",
+    passes=f"JOB a a.sub\nSCRIPT PRE a pre.sh\n{_NODE}=== pre.sh\n#!/bin/sh\ngzip -d a.gz\n",
+    severity="warning",
+    kind="dag",
+)
+def _heavy_scripts(job: DagJob) -> Iterator[Hit]:
+    """PRE and POST scripts run on the access point, which all users share."""
+    for node, name, place in job.dag.scripts:
+        folder = job.dag.nodes[node].folder if node in job.dag.nodes else ""
+        if found := _PARALLEL.search(job.machine.text(job.place_of(name, folder)) or ""):
+            shown = " ".join(found[0].split())[:40]
+            yield hit(place, f"{name} computes on the access point: {shown}", "a node of its own")

@@ -61,8 +61,8 @@ def _in_new_folders(job: Job) -> Iterator[Hit]:
 def _unused(name: str, word: Word, job: Job) -> bool:
     """Whether a variable is a new folder, and nothing before may have put a file there."""
     before = "\n".join(job.text.split("\n")[: word.place.line - 1])
-    made = re.findall(rf"(?m)^\s*(?:export\s+)?{name}=.*", before)
-    used = re.sub(r"(?m)^\s*(?:mkdir|trap|echo)\b.*", "", before)
+    made = re.findall(rf"(?m)^[ \t]*(?:export\s+)?{name}=.*", before)
+    used = re.sub(r"(?m)^[ \t]*(?:mkdir|trap|echo)\b.*", "", before)
     fresh = len(made) == 1 and "$(mktemp -d" in made[0]
     return fresh and not re.search(rf"\$\{{?{name}\b|\b(?:source|export|eval)\b", used)
 

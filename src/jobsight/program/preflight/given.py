@@ -42,7 +42,7 @@ def _unset_by_slurm(job: Job) -> Iterator[Hit]:
     """The number of an array task; without ``set -u``, counts that are empty are a warning."""
     if not job.is_slurm or re.search(r"sbatch\s.*--(?:array|cpus-per-task|ntasks)", job.text):
         return
-    strict = re.search(r"^\s*set\s+-\w*u|nounset", job.text, re.M)
+    strict = re.search(r"^[ \t]*set\s+-\w*u|nounset", job.text, re.M)
     seen: set[str] = set()
     for number, line in enumerate(job.text.split("\n"), 1):
         if line.lstrip().startswith("#") or "\\$" in line:

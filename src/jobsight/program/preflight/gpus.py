@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.packages import R_PACKAGES
 from jobsight.program.python import PythonText, dotted
+from jobsight.program.shell.programs import COMPILERS
 from jobsight.program.submission.job import Place
+from jobsight.text import wordlist
 
 if TYPE_CHECKING:
     from jobsight.program.shell.model import Command, Source
@@ -20,11 +25,26 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _GPU_TEXT = re.compile(
-    r"cuda|gpu|torch|tensorflow|jax|cupy|numba|nvidia|rapids|cudf|gmx|amber|namd|lammps|\blmp|nvcc|--nv\b|"
-    r"rocm|hip|keras|relion|alphafold|vllm|deepspeed|accelerate|onnx|triton|opencl|acc\b|vasp|gromacs|openmm|"
-    r"apptainer|singularity|docker|conda|module load|source |julia|matlab",
+    r"cuda|gpu|torch|tensorflow|jax|cupy|cuml|numba|nvidia|rapids|cudf|gmx|amber|namd|lammps|\blmp|nvcc|--nv\b|"
+    r"rocm|\bhip|keras|relion|alphafold|vllm|deepspeed|accelerate|onnx|triton|opencl|[a!$]\W?acc\b|vasp|gromacs"
+    r"|openmm|apptainer|singularity|docker|julia|matlab",
     re.IGNORECASE,
 )
+_SETS_UP = re.compile(
+    r"(?m)^[ \t]*(?:(?:module|ml|source|\.|\w*(?:conda|mamba) (?:de)?activate|nvidia-smi)(?!\S)"
+    r"[^;&|\n]*|export CUDA_VISIBLE_DEVICES=\S*)"
+)
+"""Lines of a script that choose where its programs come from, or show the node."""
+_FOR_CPUS = sys.stdlib_module_names | set(wordlist(
+    "numpy scipy pandas sklearn statsmodels matplotlib seaborn networkx joblib tqdm yaml requests "
+    "h5py netCDF4 xarray astropy Bio sympy PIL cv2 polars pyarrow psutil zarr pysam geopandas "
+    "rasterio mpi4py emcee nltk gensim"
+))  # fmt: skip
+"""Modules of Python that use no GPU by themselves."""
+_RUNS_MORE = re.compile(
+    r"\bsubprocess\b|\bsystem2?\s*\(|\bos\.(?:exec|spawn|popen)|\bqx\b|import_module|__import__|runpy|ctypes"
+)
+_R_LOADS = re.compile(r"\b(?:library|require\w*)\(\s*[\"']?([\w.]+)|\b([\w.]+)::")
 
 
 _GPU_USED = re.compile(
@@ -51,17 +71,36 @@ def _unused_gpus(job: Job) -> Iterator[Hit]:
         None,
     )
     texts = [one.text for one in job.walk.sources] or [job.text]
+    if job.walk.programs:
+        texts = [_SETS_UP.sub("", text) for text in texts]
     built = {w.text for one in job.commands if _compiles(one) for w in one.arguments}
     for program in job.walk.programs:
         word = program.word.text.removeprefix("./") if program.word else ""
         if program.source is None and word not in built:
             return
         texts += [program.source.text] if program.source is not None else []
-    body = "\n".join(re.sub(r"(?m)^\s*#.*$", "", text) for text in texts)
-    known = all(_known(one, job) for one in job.commands)
+    texts += [text.text for _, text in job.pythons]
+    body = "\n".join(re.sub(r"(?m)^[ \t]*#.*$", "", text) for text in texts)
+    known = all(_known(one, job) for one in job.commands) and _for_cpus(job)
     if name is not None and known and not _GPU_TEXT.search(body):
         setting = job.submission.settings[name]
         yield hit(setting, f"--{name}={setting.value}: nothing here uses a GPU", "leave it out")
+
+
+def _for_cpus(job: Job) -> bool:
+    """Whether all packages of its Python and R programs are for CPUs, and these start no others."""
+    texts = [one.source.text for one in job.walk.programs if one.source and one.language == "r"]
+    loaded = {one or other for text in texts for one, other in _R_LOADS.findall(text)}
+    texts = [job.program_texts, *(text.text for _, text in job.pythons)]
+    imports = ((one, program) for program, text in job.pythons for one in text.imports)
+    return (
+        loaded <= R_PACKAGES
+        and not any(map(_RUNS_MORE.search, texts))
+        and all(
+            one.name in _FOR_CPUS or job.local_module(one.full, program)[1] is not None
+            for one, program in imports
+        )
+    )
 
 
 def _compiles(command: Command) -> bool:
@@ -79,6 +118,8 @@ def _known(command: Command, job: Job) -> bool:
     name = PurePosixPath(command.name or "").name
     if not command.words or name in HARMLESS or name in job.walk.functions or _compiles(command):
         return True
+    if _SETS_UP.match(" ".join(one.text for one in command.words)):
+        return True
     return any(one.command is command for one in job.walk.programs) and bool(
         interpreter_of(name) or "/" in (command.name or "")
     )
@@ -90,13 +131,20 @@ def _known(command: Command, job: Job) -> bool:
     passes="#SBATCH --gpus=1\npython3 - <<'EOF'\nm = make_model().cuda()\nEOF\n",
 )
 def _missing_gpus(job: Job) -> Iterator[Hit]:
-    """``.cuda()``, ``device("cuda")`` without ``is_available``, CuPy; ``nvidia-smi``, ``--nv``."""
-    if not job.is_slurm or job.submission.request.gpus or "gres" in job.submission.settings:
+    """``.cuda()``, ``device("cuda")`` without ``is_available``, CuPy; ``nvidia-smi``, ``--nv``.
+
+    Programs that the job compiles for GPUs, or that are called with options for them.
+    """
+    submission = job.submission
+    if not job.is_slurm or submission.request.gpus or submission.components > 1:
         return
-    named = job.submission.value("partition") or ""
+    # With --exclusive, but not with =user or =mcs, a job gets all GPUs of its nodes (man sbatch).
+    if {"gres", "tres-per-task"} & submission.settings.keys() or (
+        submission.value("exclusive") in ("", "true")
+    ):
+        return
+    named = f"{submission.value('partition')} {submission.value('constraint')}"
     gres = job.site is not None and any(one.gpus for one in job.site.nodes)
-    if "tres-per-task" in job.submission.settings:
-        return
     # Some sites give the jobs of such a partition a GPU that they do not ask for.
     given = re.search(r"gpu|a100|v100|h100", named, re.I) and not gres
     severity: Severity | None = "warning" if given else None
@@ -107,9 +155,15 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
             for one in command.launchers
             if one.name in ("apptainer", "singularity", "docker")
         )
-        if (command.name == "nvidia-smi" or nv) and not (command.checked or command.conditional):
-            what = "nvidia-smi" if command.name == "nvidia-smi" else "--nv"
-            yield hit(command, f"{what}, but the job has no GPU", fix, severity=severity)
+        called = _GPU_CALL.search(" ".join(one.text for one in command.words))
+        what = "nvidia-smi" if command.name == "nvidia-smi" else "--nv" if nv else None
+        what = called[0].strip() if called else what
+        if what and not (command.checked or command.conditional):
+            message = f"{what}, but the job has no GPU"
+            yield hit(command, message, fix, severity=severity, source=command.source)
+    for command in _compiled(job):
+        message = f"{command.words[0].text} is compiled for a GPU, and the job asks for none"
+        yield hit(command, message, fix, severity=severity, source=command.source)
     for program, text in job.pythons:
         if "is_available" in text.text or "device_count" in text.text:
             continue
@@ -121,6 +175,37 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
                 message = "this needs a GPU, and the job asks for none"
                 yield hit(place, message, fix, severity=severity, source=program.source)
                 break
+
+
+_GPU_CALL = re.compile(
+    r"^pmemd\.cuda\S*|\s-(?:nb|pme|bonded|update|sf|suffix) gpu\b|\s-(?:k|kokkos) on g [1-9]"
+)
+"""Amber; options of GROMACS and LAMMPS."""
+_KERNEL = re.compile(r"<<<|\b(?:cuda|hip)Malloc|\bthrust::device|\b(?:cu|hip)(?:blas|fft)\w+\(")
+_COUNTS_GPUS = re.compile(r"\b(?:cuda|hip)GetDevice(?:Count)?\(")
+
+
+def _compiled(job: Job) -> Iterator[Command]:
+    """Commands that start what the job compiles for GPUs, or what has the name of such a source."""
+    built = dict[str, bool]()
+    for command in job.commands:
+        name, words = PurePosixPath(command.name or "").name, [w.text for w in command.arguments]
+        if COMPILERS.fullmatch(name) and not {"-c", "-E", "-ptx", "-cubin"} & {*words}:
+            output = words[words.index("-o") + 1 :][:1] if "-o" in words else ["a.out"]
+            built.update({PurePosixPath(one).name: name in ("nvcc", "hipcc") for one in output})
+    for program in job.walk.programs:
+        command, path = program.command, program.path
+        name = PurePosixPath(path or "").name
+        if program.source or program.interpreter or path is None or command.checked:
+            continue
+        text = job.program_texts if built.get(name) else ""
+        folders = {os.path.dirname(path), command.folder, f"{command.folder}/src"}  # noqa: PTH120
+        for one in folders if name not in built else ():
+            here = [end for end in (".cu", ".c", ".cc", ".cpp", ".f90")
+                    if job.machine.exists(f"{one}/{name}{end}")]  # fmt: skip
+            text += (job.machine.text(f"{one}/{name}.cu") or "") if here == [".cu"] else ""
+        if _KERNEL.search(text) and not _COUNTS_GPUS.search(text) and not command.conditional:
+            yield command
 
 
 def _needs_gpu(node: ast.AST) -> bool:

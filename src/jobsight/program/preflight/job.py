@@ -18,6 +18,7 @@ from jobsight.program.site import Site
 from jobsight.program.submission.job import Place, Submission
 from jobsight.program.submission.sbatch import read_sbatch
 from jobsight.program.tree import LANGUAGES, Endless
+from jobsight.program.tree.expressions import evaluated
 from jobsight.program.tree.reader import endless_in
 
 __all__ = ["BASH_SECONDS", "Job", "bash_error"]
@@ -28,6 +29,8 @@ _MODULES_IN = re.compile(
 )
 """Folders that a script or a program puts on the path of Python's modules."""
 _MOST_PYTHONS = 64
+_LONGEST_NUMBER = 200
+"""Characters of the arithmetic that a number is computed from."""
 
 
 def bash_error(text: str, machine: Machine, *, dash: bool = False) -> tuple[int, str] | None:
@@ -36,7 +39,7 @@ def bash_error(text: str, machine: Machine, *, dash: bool = False) -> tuple[int,
     ``bash -n`` reads from a pipe, with an empty environment, so that no start-up file is run.
     """
     bash = machine.command("bash") or "/bin/bash"
-    wider = ["-O", "extglob"] if re.search(r"^\s*shopt -s\b.*\bextglob", text, re.M) else []
+    wider = ["-O", "extglob"] if re.search(r"^[ \t]*shopt -s\b.*\bextglob", text, re.M) else []
     try:
         ended = subprocess.run(  # noqa: S603  # -n: commands are read and not run
             ["/bin/sh", "-n"] if dash else [bash, "--norc", "--noprofile", *wider, "-n"],
@@ -114,6 +117,40 @@ class Job:
     def submission(self) -> Submission:
         """What it asks of Slurm."""
         return read_sbatch(self.text, self.options, self.machine.environment)
+
+    def whole(self, text: str) -> int | None:
+        """The number that a word becomes: arithmetic of constants and of variables of Slurm.
+
+        Others are known where the script sets them once.
+        """
+        for _ in range(4):
+            if len(text) > _LONGEST_NUMBER:
+                return None
+            text = re.sub(r"\b(?:expr|echo|bc)\b|[\"'\\|]", " ", text.replace("$(", "("))
+            text = re.sub(r"\$?\{?\b([A-Za-z_]\w*)\b\}?", lambda m: self._set_once(m[1]), text)
+        value = None if "%" in text else evaluated(text, {})
+        return int(value) if value is not None and abs(value) < 1e9 else None
+
+    def _set_once(self, name: str) -> str:
+        """What a variable is set to, as written; its name where that is not known."""
+        request, given = self.submission.request, self.submission.settings
+        nodes = given["nodes"].value.isdecimal() if "nodes" in given else request.tasks == 1
+        tasks = {"ntasks", "ntasks-per-node"} & given.keys()
+        known = {
+            **dict.fromkeys(("SLURM_NNODES", "SLURM_JOB_NUM_NODES"), nodes and request.nodes),
+            **dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS"), tasks and request.tasks),
+            "SLURM_CPUS_PER_TASK": "cpus-per-task" in given and request.cpus_per_task,
+            "SLURM_NTASKS_PER_NODE": self.submission.value("ntasks-per-node"),
+        }
+        if name in known:
+            return str(known[name] or name)
+        sets = re.findall(rf"(?m)\b{name}\+?=(.*?)(?:\s#.*|;.*)?$", self.text)
+        others = re.search(
+            rf"\b(?:for|read|local)\b.{{0,80}}\b{name}\b|\(\(\s*{name}\s*(?:[-+*/]?=(?!=)|\+\+|--)",
+            self.text,
+        )
+        known_once = len(sets) == 1 and len(sets[0]) <= _LONGEST_NUMBER and not others
+        return f"({sets[0]})" if known_once else name
 
     @cached_property
     def broken(self) -> tuple[int, str] | None:

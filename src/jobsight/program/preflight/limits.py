@@ -5,11 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
-from jobsight.program.preflight.amounts import allocations, c_allocations
+from jobsight.program.preflight.amounts import allocations, compiled_allocations
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.shell.model import Source
 from jobsight.program.submission.job import Place
 
 if TYPE_CHECKING:
@@ -42,24 +44,26 @@ def _memory(job: Job) -> Iterator[Hit]:
 
 
 def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
-    """Of C programs, and of options of commands."""
+    """Of programs in compiled languages, and of options of commands."""
     for program in job.walk.programs:
-        if program.language in ("c", "cpp") and program.source is not None:
-            for line, size in c_allocations(program.source.text):
+        source, language = program.source, program.language or ""
+        if language in ("c", "cpp", "fortran", "julia") and source is not None:
+            used = partial(_used, job, source)
+            for line, size in compiled_allocations(source.text, language, used):
                 if size > asked * 2**20:
                     yield hit(
                         line,
                         f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
                         _more(size, job),
-                        source=program.source,
+                        source=source,
                     )
     for command in job.commands:
-        for word in command.words if command.name not in ("sbatch", "salloc") else ():
+        words = command.words if command.name not in ("sbatch", "salloc") else ()
+        for word, before in zip(words, ("", *(one.text for one in words)), strict=False):
             found = re.fullmatch(r"-Xm[xs](\d+)([kmgKMG])", word.text)
             found = found or re.fullmatch(
                 r"--?(?:vm-bytes|buffer-size|memory|mem|max-memory)=?(\d+)([kmgKMG])b?", word.text
             )
-            before = command.words[command.words.index(word) - 1].text
             if not found and command.name == "sort" and before in ("-S", "--buffer-size"):
                 found = re.fullmatch(r"(\d+)([kmgKMG])", word.text)
             if found:
@@ -71,6 +75,14 @@ def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
                         _more(size, job),
                         source=command.source,
                     )
+
+
+def _used(job: Job, source: Source, name: str) -> str:
+    """The text of a header, or of the program that has a module of Fortran."""
+    if "." in name:
+        return job.machine.text(f"{source.folder}/{name}") or ""
+    texts = (one.source.text for one in job.walk.programs if one.source is not None)
+    return next((one for one in texts if re.search(rf"(?im)^[ \t]*module\s+{name}\b", one)), "")
 
 
 def _more(size: float, job: Job) -> str:

@@ -32,15 +32,21 @@ _HOLDS = frozenset(wordlist("sleep tail flock timeout xargs srun exec wait find"
 """Commands that may take as long as what runs in the background."""
 
 
-def _programs(job: Job) -> list[Command]:
-    """Commands that do the work of the job."""
+_ON_FAILURE = re.compile(
+    r"\s*(?!\[|test\b|grep\b|\(\(|!)[^|\s][^|]*\|\|\s*(?:\{.*)?\bexit\s+(?:[1-9]|\$)"
+)
+"""Where a job ends if a command fails that is no test."""
+
+
+def _programs(job: Job, checked: bool = False) -> list[Command]:
+    """Commands that do the work of the job; those whose status is looked at too, if `checked`."""
     return [
         one
         for one in job.commands
         if one.words
         and (one.name or "?").rpartition("/")[2] not in _NO_WORK
         and one.name not in job.walk.functions
-        and not (one.checked or one.substituted)
+        and not (one.substituted or (one.checked and not checked))
         and not (interpreter_of(one.name) == "bash" and _walked(one, job))
     ]
 
@@ -104,27 +110,23 @@ def _hidden_status(job: Job) -> Iterator[Hit]:
 )
 def _piped_status(job: Job) -> Iterator[Hit]:
     """The status of a pipe is that of its last command, without ``pipefail``."""
-    if not job.is_slurm or "PIPESTATUS" in job.text:
+    if "PIPESTATUS" in job.text:
         return
+    work, lines = _programs(job, checked=True), job.text.split("\n")
     for at, command in enumerate(job.commands[:-1]):
         following = job.commands[at + 1]
-        if (
-            not command.piped
-            or command.pipefail
-            or command.conditional
-            or command not in _programs(job)
-        ):
+        if not command.piped or command.pipefail or command not in work:
             continue
-        if PurePosixPath(following.name or "").name in wordlist(
-            "tee cat tail grep head ts sed gzip bzip2 xz zstd pigz sort"
-        ):
-            text = (
-                f"| {following.name} hides whether {PurePosixPath(command.name or '?').name} fails"
-            )
-            line = following.place.line
-            asked = "$?" in "".join(job.text.split("\n")[line - 1 : line + 1])
-            severity: Severity | None = "error" if asked else None  # it is the status of another
-            yield hit(command, text, "set -o pipefail", severity=severity)
+        name, line = PurePosixPath(following.name or "").name, following.place.line
+        asked = [k for k in (line, line + 1) if "$?" in "".join(lines[k - 1 : k])]
+        used = name == "tee" and (following.checked or asked)  # as the status of the program
+        if not used and (command.conditional or command.checked or not job.is_slurm):
+            continue
+        if name in wordlist("tee cat tail grep head ts sed gzip bzip2 xz zstd pigz sort"):
+            text = f"| {name} hides whether {PurePosixPath(command.name or '?').name} fails"
+            severity: Severity | None = "error" if used or asked else None
+            place = asked[0] if asked and command.source.file == job.source.file else command
+            yield hit(place, text, "set -o pipefail", severity=severity)
 
 
 @rule(
@@ -176,7 +178,15 @@ def _resubmits(job: Job) -> Iterator[Hit]:
     for command in job.commands:
         if command.name != "sbatch" or command.conditional or not job.is_slurm:
             continue
-        leaves = (one for one in job.commands if one.name in ("exit", "return") and one.conditional)
+        leaves = (
+            one
+            for one in job.commands
+            if one.name in ("exit", "return")
+            and one.conditional
+            and not _ON_FAILURE.match(
+                "".join(one.source.text.split("\n")[one.place.line - 1 :][:1])
+            )
+        )
         if any(one.place < command.place and one.source is command.source for one in leaves):
             continue  # it may end before
         for word in command.arguments:
@@ -188,17 +198,17 @@ def _resubmits(job: Job) -> Iterator[Hit]:
             if itself:
                 yield hit(
                     command,
-                    "the job submits itself again, whatever happened",
+                    "the job submits itself again as long as nothing fails",
                     "put a condition before it that ends the chain",
                 )
 
 
 def _trapped(job: Job, own: str) -> Iterator[Hit]:
     """A function without a condition that ``trap … EXIT`` runs, and that submits the job."""
-    for name in re.findall(r"(?m)^\s*trap\s+[\"']?(\w+)[\"']?\s+(?:\w+\s+)*EXIT\b", job.text):
+    for name in re.findall(r"(?m)^[ \t]*trap\s+[\"']?(\w+)[\"']?\s+(?:\w+\s+)*EXIT\b", job.text):
         found = re.search(rf"(?ms)^(?:function\s+)?{name}\s*(?:\(\))?\s*\{{(.*?)^\}}", job.text)
         body = found[1] if found and job.is_slurm else ""
-        again = re.search(rf"(?m)^\s*sbatch\b.*(?:\$0|{re.escape(own)})[\"']?\s*$", body)
+        again = re.search(rf"(?m)^[ \t]*sbatch\b.*(?:\$0|{re.escape(own)})[\"']?\s*$", body)
         if found and again and not re.search(r"\b(?:if|case|while|exit|return)\b|&&|\|\|", body):
             at = found.start(1) + again.start() + again[0].index("sbatch")
             line = job.text.count("\n", 0, at) + 1

@@ -14,13 +14,14 @@ from collections.abc import Iterator
 
 from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.pythonfiles import not_executable
 from jobsight.program.preflight.traces import Trace, absent, path_of, said, trace_of
 from jobsight.program.preflight.uses import BUILTINS, Use, uses_of
 from jobsight.program.shell.model import Command, Program, Word
 from jobsight.program.shell.programs import interpreter_of, other_language
-from jobsight.text import wordlist
+from jobsight.text import one_slip, wordlist
 
-__all__ = ["one_slip"]
+__all__: list[str] = []
 
 _COMMON = [
     *wordlist(
@@ -82,7 +83,7 @@ def _matches_nothing(word: Word, command: Command, trace: Trace, job: Job) -> bo
     folder = job.machine.resolve(os.path.normpath(os.path.join(command.folder or "", front)))  # noqa: PTH118
     if not job.machine.is_folder(folder) or any(one.startswith(f"{folder}/") for one in trace.made):
         return False
-    return not fnmatch.filter(os.listdir(job.machine.real(folder)), last)  # noqa: PTH208
+    return not fnmatch.filter(job.machine.listed(folder), last)
 
 
 def _handled(command: Command, job: Job) -> bool:
@@ -196,11 +197,21 @@ def _commands_known(job: Job) -> Iterator[Hit]:
         if near is not None:
             message = f"{name}: command not found"
             yield hit(command.words[0], message, near, source=command.source)
-        elif modules and not command.environment.opaque and not command.checked:
+        elif modules and not command.environment.opaque:
             loaded = {(word.value or "?").split("/")[0] for word in command.environment.modules}
-            if name in modules and name not in loaded and not loaded & {"?"}:
+            of = _OF_MODULES.get(name, name)
+            named = (
+                not command.checked
+                if of == name
+                else re.search(rf"\b(?:module|ml)\b.*\s{of}(?:/|\s|$)", job.text, re.M)
+            )
+            if of in modules and named and of not in loaded and not loaded & {"?"}:
                 message = f"{name}: command not found: its module is not loaded"
-                yield hit(command.words[0], message, f"module load {name}", source=command.source)
+                yield hit(command.words[0], message, f"module load {of}", source=command.source)
+
+
+_OF_MODULES = {"Rscript": "R", "gmx": "gromacs", "gmx_mpi": "gromacs", "lmp": "lammps",
+               "blastn": "blast", "blastp": "blast", "nvcc": "cuda"}  # fmt: skip
 
 
 def _misspelt(name: str) -> str | None:
@@ -212,26 +223,6 @@ def _misspelt(name: str) -> str | None:
         return None
     near = (one for one in _COMMON if one[:1] == name[:1] or set(one[:2]) == set(name[:2]))
     return next((one for one in near if len(one) > 3 and one_slip(name, one)), None)
-
-
-def one_slip(name: str, other: str) -> bool:
-    """Whether one character is missing, too much, wrong, or swapped with the next."""
-    if name == other or abs(len(name) - len(other)) > 1 or name.lower() == other.lower():
-        return False
-    at = next(
-        (k for k, (a, b) in enumerate(zip(name, other, strict=False)) if a != b),
-        min(len(name), len(other)),
-    )
-    if at == min(len(name), len(other)) and (name + other)[-1].isdigit():
-        return False  # python2, gcc12
-    rest, end = name[at:], other[at:]
-    swapped = len(rest) > 1 and rest[1] + rest[0] + rest[2:] == end
-    return (
-        swapped
-        or (rest[1:] == end[1:] and not rest[:1].isdigit())
-        or rest[1:] == end
-        or rest == end[1:]
-    )
 
 
 @rule(
@@ -374,6 +365,7 @@ def _rights(job: Job) -> Iterator[Hit]:
         return
     changed = {path_of(word, one.folder, job) for one in changes for word in one.arguments}
     yield from _unwritable(job, changed)
+    yield from not_executable(job, changed)
     for program in job.walk.programs:
         path, word = program.path, program.word
         if path is None or word is None or path.startswith("\0") or path in changed:

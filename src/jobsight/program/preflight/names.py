@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.missing import one_slip
 from jobsight.program.preflight.traces import siblings
 from jobsight.program.shell.model import Program, Source
-from jobsight.text import wordlist
+from jobsight.text import one_slip, wordlist
 
 __all__ = ["PERL_ASIDE"]
 
@@ -115,7 +114,7 @@ def _functions(
             continue
         close = next((one for one in known if len(one) > 3 and _slip(name, one)), None)
         bare = rf"(?<![\w.]){re.escape(name)}(?![\w.(!])|\bfunction\b.*\b{re.escape(name)}\b"
-        set_here = rf"^\s*{re.escape(name)}\(.*\)\s*=[^=]"
+        set_here = rf"^[ \t]*{re.escape(name)}\(.*\)\s*=[^=]"
         own = f"{name}.m" in siblings(f"{source.folder}/x")
         if close and not own and not re.search(f"{bare}|{set_here}", everything, re.M):
             yield name, found.start(), close
@@ -170,7 +169,8 @@ _FROM = {
 }  # fmt: skip
 """Packages, and what they bring: functions that the languages themselves lack."""
 _LOADS = re.compile(
-    r"tidyverse|pacman|box::use|lapply\([^\n]*(?:library|require)|\bsource\(|\binclude\(|^\s*do\b",
+    r"tidyverse|pacman|box::use|lapply\([^\n]*(?:library|require)|\bsource\(|\binclude\("
+    r"|^[ \t]*do\b",
     re.M,
 )
 _BRINGS = (
@@ -217,10 +217,10 @@ def _first_use(functions: str, language: str, text: str, everything: str) -> re.
     for name in wordlist(functions):
         word = re.escape(name)
         own = rf"\b{word}\s*(?:<-|=[^=])|(?:function|sub)\s+(?:[\w.]+\.)?{word}\b"
-        own += rf"|^\s*(?:use|using|import)\b[^;\n]*\b{word}\b"
+        own += rf"|^[ \t]*(?:use|using|import)\b[^;\n]*\b{word}\b"
         end = r"\b" if name[0] == "@" else r"\s*\("
         found = re.search(rf"{before}({word}){end}", text)
-        if found and not re.search(rf"{own}|^\s*{word}\(.*\)\s*=", everything, re.M):
+        if found and not re.search(rf"{own}|^[ \t]*{word}\(.*\)\s*=", everything, re.M):
             return found
     return None
 
@@ -237,7 +237,9 @@ def _go(job: Job) -> Iterator[Hit]:
         block = re.search(r"(?m)^import\s*\((?s:.*?)^\)|^(?:import\s+[^(\n]*\n)+", code)
         start, end = block.span() if block else (0, 0)
         rest = code[end:]
-        imports = re.finditer(r"(?m)^\s*(?:import\s+)?([\w.]+\s+)?\"([\w./-]+)\"", code[start:end])
+        imports = re.finditer(
+            r"(?m)^[ \t]*(?:import\s+)?([\w.]+\s+)?\"([\w./-]+)\"", code[start:end]
+        )
         for found in imports:
             name = (found[1] or found[2].rpartition("/")[2]).strip()
             if (

@@ -164,7 +164,7 @@ def unclosed(text: str) -> int | None:
 
 
 _OCTAVE = (
-    (r"(?m)^(\s*)#([{}]?)", r"\1%\2"),
+    (r"(?m)^([ \t]*)#([{}]?)", r"\1%\2"),
     (r"(?m)(?<=[\s;,)])#(?=.*$)", "%"),
     (r"(?m)(,|&&|\|\|)[ \t]*$", r"\1 ..."),
     (r"\bend(?:_try_catch|_unwind_protect|if|for|while|function|switch|parfor)\b", "end"),
@@ -173,21 +173,21 @@ _OCTAVE = (
     (r"\b(?:persistent|global)\s+(?=\w+\s*=)", ""),
     (r"!(?==)", "~"),
     (r"(?<![\w!])!(?=\s*[\w(])", "~"),
-    (r"(?m)^(\s*[\w.(),: ]+?)\s*\.?[-+*/^|&]=(?!=)", r"\1 ="),
-    (r"(?m)^(\s*\w+\s*=\s*)(?:\w+\s*=(?!=)\s*)+", r"\1"),
-    (r"(?m)^(\s*)(?:\+\+|--)?(\w+)(?:\+\+|--)?\s*;", r"\1\2;"),
+    (r"(?m)^([ \t]*[\w.(),: ]+?)\s*\.?[-+*/^|&]=(?!=)", r"\1 ="),
+    (r"(?m)^([ \t]*\w+\s*=\s*)(?:\w+\s*=(?!=)\s*)+", r"\1"),
+    (r"(?m)^([ \t]*)(?:\+\+|--)?(\w+)(?:\+\+|--)?\s*;", r"\1\2;"),
 )
 """What Octave has beyond MATLAB, and the same in MATLAB's words."""
 
 
 def as_matlab(text: str) -> str:
     """A program of Octave as the grammar of MATLAB takes it, line by line."""
-    if re.search(r"(?m)^\s*do\s*(?:[#%].*)?$", text):
+    if re.search(r"(?m)^[ \t]*do\s*(?:[#%].*)?$", text):
         return ""
     for form, other in _OCTAVE:
         text = re.sub(form, other, text)
     values = re.compile(r"(?<=\w)\s*=\s*(?:[^,()=\n]|\(\s*\))+(?=[,)])")  # of arguments
-    return re.sub(r"(?m)^\s*function\b.*", lambda m: values.sub("", m[0]), text)
+    return re.sub(r"(?m)^[ \t]*function\b.*", lambda m: values.sub("", m[0]), text)
 
 
 def dedented(text: str) -> int | None:
@@ -195,7 +195,7 @@ def dedented(text: str) -> int | None:
     bare = re.sub(r"%.*|\"[^\"\n]*\"|(?<![\w)\]}.'])'[^'\n]*'", "", text)
     while (plain := re.sub(r"\([^()\n]*\)|\[[^][\n]*\]|\{[^{}\n]*\}", "", bare)) != bare:
         bare = plain
-    ends = len(re.findall(r"(?m)^\s*end\b", bare))
-    starts = len(re.findall(r"(?m)^\s*(?:par)?(?:for|while|if|switch|try)\b(?!.*\bend\b)", bare))
+    ends = len(re.findall(r"(?m)^[ \t]*end\b", bare))
+    starts = len(re.findall(r"(?m)^[ \t]*(?:par)?(?:for|while|if|switch|try)\b(?!.*\bend\b)", bare))
     line = unclosed(bare) if 0 < ends == starts else None
     return line if line and not re.match(r"\s*function\b", bare.split("\n")[line - 1]) else None

@@ -9,114 +9,18 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path, PurePosixPath
 
-from jobsight.commands import child_environment, run_command
 from jobsight.program.preflight.arguments import given_words
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.missing import one_slip
-from jobsight.program.preflight.names import PERL_ASIDE
 from jobsight.program.preflight.rtables import with_arguments
 from jobsight.program.preflight.traces import Trace, absent, near, path_of, said, siblings, trace_of
 from jobsight.program.shell.makefiles import make_call, read_makefile
 from jobsight.program.shell.model import Command, Program, Source, Word
 from jobsight.program.submission.job import Place
-from jobsight.text import wordlist
 
 __all__: list[str] = []
-
-_R_PACKAGES = frozenset(wordlist(
-    "base compiler datasets graphics grDevices grid methods parallel splines stats stats4 "
-    "tcltk tools utils boot class cluster codetools foreign lattice MASS Matrix mgcv nlme nnet "
-    "rpart spatial survival ggplot2 dplyr tidyr readr purrr tibble stringr tidyverse data.table "
-    "lme4 vegan ape Rcpp doParallel foreach future raster terra sf caret randomForest glmnet "
-    "jsonlite optparse argparse DESeq2 edgeR limma Seurat Biostrings GenomicRanges brms rstan "
-    "reshape2 plyr igraph"
-))  # fmt: skip
-_R_FOLDERS = ("/usr/lib/R/library", "/usr/lib/R/site-library", "/usr/local/lib/R/site-library",
-              "/usr/lib64/R/library", "/usr/share/R/library")  # fmt: skip
-
-
-@cache
-def _perl_folders(perl: str) -> tuple[str, ...]:
-    words = (perl, "-e", 'print join "\\n", @INC')
-    ended = run_command(words, env=child_environment(PERL5OPT=""), timeout=5, most_output=1 << 16)
-    return tuple(ended.stdout.decode("utf-8", "replace").split("\n"))
-
-
-@cache
-def _r_packages() -> frozenset[str]:
-    """Packages of R in the usual folders, and in those of the user."""
-    own = [str(one) for one in Path.home().glob("R/*/*")]
-    names = {one for folder in (*_R_FOLDERS, *own) if Path(folder).is_dir()
-             for one in os.listdir(folder)}  # fmt: skip  # noqa: PTH208
-    return frozenset(names)
-
-
-@rule(
-    "JS111 R, Perl or Lua lacks a package that is loaded",
-    fails="perl run.pl\n=== run.pl\nuse List::Utill qw(sum);\nprint sum(1, 2);\n",
-    passes="perl run.pl\n=== run.pl\nuse List::Util qw(sum);\nprint sum(1, 2);\n",
-)
-def _packages(job: Job) -> Iterator[Hit]:
-    """Looked up in the folders of this machine's interpreter, where no module chooses another."""
-    for program in job.walk.programs:
-        source, command = program.source, program.command
-        if source is None or command.contained or command.environment.opaque:
-            continue
-        if program.language == "r":
-            yield from _of_r(source, bool(command.environment.modules), job)
-        elif program.language == "perl" and not command.environment.modules:
-            yield from _of_perl(source, command, job)
-        elif program.language == "lua" and command.folder and program.path:
-            if re.search(r"LUA_PATH|package\.(?:path|searchers|loaders)", source.text + job.text):
-                continue
-            own = os.path.dirname(program.path)  # noqa: PTH120
-            for found in re.finditer(r"\brequire\s*\(?\s*[\"']([\w.]+)[\"']", source.text):
-                name = f"{found[1].replace('.', '/')}.lua"
-                if job.machine.exists(f"{own}/{name}") and not job.machine.exists(
-                    f"{command.folder}/{name}"
-                ):
-                    line = source.text.count("\n", 0, found.start()) + 1
-                    message = f"Lua looks for {name} in the current folder, not in its program's"
-                    yield hit(line, message, "LUA_PATH", source=source)
-
-
-def _of_r(source: Source, moved: bool, job: Job) -> Iterator[Hit]:
-    there = frozenset() if moved or not job.machine.command("Rscript") else _r_packages()
-    known = there | _R_PACKAGES
-    form = (
-        r"^(?:suppress\w+\()*(?:library|require)\(\s*[\"']?([\w.]+)[\"']?\s*[,)]|^\s*([\w.]+)::\w"
-    )
-    for found in re.finditer(form, source.text, re.M):
-        name = found[1] or found[2]
-        slip = next((one for one in sorted(known) if len(one) > 3 and one_slip(name, one)), None)
-        if name in known and (name in there or not there):
-            continue
-        if slip is None and (not there or "install.packages" in source.text + job.text):
-            continue
-        severity: Severity | None = "warning" if name in known else None
-        line = source.text.count("\n", 0, found.start()) + 1
-        yield hit(line, f"R has no package {name}", slip, severity=severity, source=source)
-
-
-def _of_perl(source: Source, command: Command, job: Job) -> Iterator[Hit]:
-    perl = job.machine.command("perl")
-    if perl is None or re.search(r"\buse lib\b|@INC", source.text) or "PERL5LIB" in job.text:
-        return
-    folders = [
-        *_perl_folders(perl),
-        *(one.text[2:] for one in command.arguments if one.text[:2] == "-I"),
-    ]
-    text = re.sub(PERL_ASIDE, lambda m: re.sub(r"[^\n]", " ", m[0]), source.text)
-    for found in re.finditer(r"^\s*use ([A-Z][\w:]*)", text, re.M):
-        path = found[1].replace("::", "/") + ".pm"
-        if not any(job.machine.exists(f"{one}/{path}") for one in folders):
-            line = source.text.count("\n", 0, found.start(1)) + 1
-            yield hit(line, f"Perl has no module {found[1]}", source=source)
-
 
 _OPENS = {
     "r": r"^(?:[\w.$]+\s*(?:<-|=)\s*)?"
@@ -211,7 +115,7 @@ def _written(
     form = _SAVED.get(program.language or "")
     if form is None or re.search(_MAKES, source.text):
         return
-    named = rf"(?m)^(?!\s*[#%])[^\n]*{form}[^\"'\n]*[\"']([\w./-]+)/[^/\"'\n]+[\"']"
+    named = rf"(?m)^(?![ \t]*[#%])[^\n]*{form}[^\"'\n]*[\"']([\w./-]+)/[^/\"'\n]+[\"']"
     for found in re.finditer(named, source.text):
         path = path_of(Word(found[1], found[1], Place(1)), folder, job)
         if path and absent(path, trace, job):

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import PurePosixPath
 
 from jobsight.program.languages import shebang
-from jobsight.program.machine import Sandbox
+from jobsight.program.machine import Python, Sandbox
+from jobsight.program.preflight.arguments import given_words, parsed
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import Trace, absent, near, path_of, siblings, trace_of
 from jobsight.program.python import PythonText
+from jobsight.program.pythonpaths import RUNS, path_in
 from jobsight.program.shell.model import Command, Program
 from jobsight.program.submission.job import Place
 from jobsight.text import wordlist
 
-__all__: list[str] = []
+__all__ = ["not_executable"]
 
 _KNOWN_PACKAGES = frozenset(
     wordlist(
@@ -39,6 +42,7 @@ _KNOWN_PACKAGES = frozenset(
 )
 def _python_imports(job: Job) -> Iterator[Hit]:
     """Read from the folders of the interpreter that the script chooses."""
+    yield from _not_on_path(job)
     if "PYTHONPATH=" in job.text or "pip install" in job.text or "conda" in job.text:
         return
     for program, text in job.pythons:
@@ -66,6 +70,25 @@ def _python_imports(job: Job) -> Iterator[Hit]:
             yield hit(place, message, fix, severity=severity, source=program.source)
 
 
+def _not_on_path(job: Job) -> Iterator[Hit]:
+    """Imports that the one folder of PYTHONPATH lacks, where those of the user are left out."""
+    set_to = re.findall(r"\bPYTHONPATH=[\"']?([^\s\"':;]+)[\"']?\s", job.text)
+    named = re.sub(r"^\$\{?(?:SLURM_SUBMIT_DIR|PWD)\}?/", "", set_to[0]) if set_to else ""
+    folder = os.path.normpath(os.path.join(job.folder, named))  # noqa: PTH118
+    own = named.endswith("site-packages") and job.machine.is_folder(folder)
+    code = re.sub(r"(?m)(?:^|\s)#.*", "", job.text)
+    if len(set_to) != 1 or not own or "PYTHONNOUSERSITE" not in code or "pip install" in code:
+        return
+    names = Python((3, 11), (job.machine.real(folder),)).names
+    for program, text in job.pythons if names is not None else ():
+        for one in text.imports:
+            known = one.name in (names or ()) or text.renamed(one.name)
+            if not known and not _local(one.full, program, job):
+                message = f"{named} has no module {one.name}: the interpreter must have it"
+                yield hit(Place(one.line, one.column), message, severity="warning",
+                          source=program.source)  # fmt: skip
+
+
 _OWN_FOLDER = re.compile(
     r"sys\.path\.(?:insert\(\s*0\s*,|append\()\s*(?:str\()?(?:os\.path\.dirname\((?:os\.path\.\w+\()?__file__"
     r"|Path\(__file__\)(?:\.resolve\(\))?\.parent(?!\.parent|\s*/))\)*\s*$", re.M
@@ -78,15 +101,26 @@ def _importable(program: Program, text: PythonText, job: Job) -> tuple[str, froz
     environment = program.command.environment
     words = shebang(program.source.text) or [] if program.source else []
     name = program.interpreter or next((w for w in words if "python" in w), "python3")
-    known = environment.venv is not None or not (environment.opaque or environment.modules)
+    venv = _venv_of(name, program.command, job)
+    known = venv is not None or not (environment.opaque or environment.modules)
     known = known and job.given is not None and "PYTHONPATH" not in job.given
     if program.command.contained or not known or "sys.path" in _OWN_FOLDER.sub("", text.text):
         return name, None
     if environment.fresh:
         return name, frozenset(sys.stdlib_module_names) | {"pip", "setuptools"}
-    called = PurePosixPath(name).name if "/" not in name else name
-    chosen = job.machine.python(called, environment.venv, environment.path)
+    called = PurePosixPath(name).name if venv else name
+    chosen = job.machine.python(called, venv, environment.path)
     return name, chosen.names if chosen else None
+
+
+def _venv_of(name: str, command: Command, job: Job) -> str | None:
+    """The venv of an interpreter: activated, named by its path, or first on the PATH."""
+    if "/" not in name and command.environment.venv:
+        return command.environment.venv
+    path = os.path.normpath(f"{command.folder}/{name}")
+    first = (command.environment.path or "").partition(":")[0]
+    venv = os.path.dirname(os.path.dirname(path) if "/" in name else first)  # noqa: PTH120
+    return venv if venv and job.machine.exists(f"{venv}/pyvenv.cfg") else None
 
 
 def _local(module: str, program: Program, job: Job) -> bool:
@@ -169,19 +203,22 @@ _MAKES = re.compile(
 def _python_opens(
     program: Program, text: PythonText, command: Command, trace: Trace, job: Job
 ) -> Iterator[Hit]:
-    own = tuple(one.path.partition("{")[0] for one in text.opened if set("wax") & set(one.mode))
+    opened = text.opened_with(parsed(text, given_words(program)))
+    own = tuple(one.path.partition("{")[0] for one in opened if set("wax") & set(one.mode))
     parts = [one for other, one in job.pythons if other.imported or one is text]
     makes = any(_MAKES.search(one.text) for one in parts)
-    made_before = any(one.may_write for one in parts)
-    for one in text.opened:
+    made_before = any(one.may_write_unasked for one in parts)
+    given = {word.value for word in command.arguments}
+    for one in opened:
         path = job.machine.resolve(os.path.normpath(os.path.join(command.folder or "", one.path)))  # noqa: PTH118
         reads = (
             "r" in one.mode
             and not one.path.startswith(own)
+            and (one.path not in given or "." in one.name)
             and "://" not in one.path
             and not re.search(r"[*{]", one.path)
             and (not one.name or len(re.findall(rf"\b{re.escape(one.name)}\b", text.text)) <= 2)
-            and text.text.count(one.path.rpartition("/")[2]) == 1
+            and text.text.count(one.path.rpartition("/")[2]) <= 1
         )
         if not one.sure or command.conditional or "{" in os.path.dirname(one.path):  # noqa: PTH120
             continue
@@ -207,6 +244,25 @@ def _python_opens(
                 f"mkdir -p {folder}",
                 source=program.source,
             )
+
+
+def not_executable(job: Job, changed: Container[str | None]) -> Iterator[Hit]:
+    """Files that Python programs start by name without the right to execute; but for `changed`."""
+    for program, text in job.pythons:
+        command = program.command
+        if "chmod" in text.text or command.contained or command.folder is None:
+            continue
+        for name, call, _ in text.calls:
+            first = call.args[0] if call.args and name in RUNS else None
+            words = first.elts if isinstance(first, ast.List) else [first]
+            path = (path_in(words[0], text.values) if words else None) or ""
+            file = os.path.normpath(os.path.join(command.folder, path))  # noqa: PTH118
+            if "/" not in path or file in changed or file in job.walk.made:
+                continue
+            there = job.machine.exists(file) and not job.machine.is_folder(file)
+            if there and not job.machine.may(file, 1):
+                yield hit(call, f"{path} may not be executed: permission denied",
+                          f"chmod +x {path}", source=program.source)  # fmt: skip
 
 
 def _shown(path: str, command: Command) -> str:

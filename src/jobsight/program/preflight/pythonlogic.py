@@ -11,6 +11,7 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.pythoncalls import compiled_programs
 from jobsight.program.preflight.variables import GIVEN
 from jobsight.program.python import PythonText, catches, dotted
+from jobsight.program.pythonpaths import RUNS
 from jobsight.program.shell.model import Program
 
 __all__: list[str] = []
@@ -102,11 +103,6 @@ def _unbound(function: _Function) -> Iterator[ast.Name]:
 
 _TWO_METHODS = {"iteritems": "items", "itervalues": "values", "iterkeys": "keys", "has_key": "in"}
 _LAZY = frozenset({"map", "filter", "zip", "reversed"})
-_RUNS = frozenset(
-    f"subprocess.{one}" for one in ("run", "call", "check_call", "check_output", "Popen")
-)
-
-
 _OF_HANDLES = frozenset({"json.load", "pickle.load", "csv.reader", "csv.DictReader"})
 
 
@@ -182,6 +178,9 @@ def _cannot(node: ast.AST, text: PythonText, fed: bool) -> tuple[str, str | None
             and not node.value.args and _is_number(node.slice)
         ):  # fmt: skip
             return "Python 3 makes no list here: TypeError", "list(...)[...]"
+    shifted = isinstance(node, ast.BinOp) and isinstance(node.op, ast.RShift)
+    if shifted and dotted(node.left) == "print" and not text.stores["print"]:  # type: ignore[attr-defined]
+        return "print >> is of Python 2: TypeError", "print(..., file=...)"
     operators = ast.Add | ast.Sub | ast.Div | ast.FloorDiv | ast.Pow
     orders = ast.Lt | ast.Gt | ast.LtE | ast.GtE
     pair: list[ast.expr] = []
@@ -239,7 +238,7 @@ def _cannot_call(node: ast.Call, text: PythonText, fed: bool) -> tuple[str, str 
     if written and first is not None and _kind(first, text) == "number":
         return "write() takes a text: TypeError", "str(...)"
     shell = any(one.arg in ("shell", None) for one in node.keywords)
-    if name in _RUNS and isinstance(first, ast.Constant | ast.JoinedStr) and not shell:
+    if name in RUNS and isinstance(first, ast.Constant | ast.JoinedStr) and not shell:
         parts = [first] if isinstance(first, ast.Constant) else first.values
         words = "".join(str(one.value) for one in parts if isinstance(one, ast.Constant))
         if " " in words.strip():

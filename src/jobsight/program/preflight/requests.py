@@ -138,12 +138,12 @@ def _tasks_and_nodes(job: Job) -> Iterator[Hit]:
     passes="#SBATCH --ntasks=8\nsrun --ntasks=8 hostname\n",
 )
 def _launcher_tasks(job: Job) -> Iterator[Hit]:
-    """``srun -n`` and ``mpirun -np`` against ``--ntasks``; fewer is a waste."""
+    """``srun -n`` and ``mpirun -np``, given or computed, against ``--ntasks``; fewer is a waste."""
     if not job.is_slurm or job.submission.components > 1:
         return
     request = job.submission.request
     settings = job.submission.settings
-    open_ended = "exclusive" in settings
+    open_ended = job.submission.value("exclusive") in ("", "true")  # not =user, =mcs
     # Where nodes are given out whole, as many sites do, that is all that is asked for.
     whole = "nodes" in settings and not any("tasks" in one or "cpus" in one for one in settings)
     for command in job.commands:
@@ -151,12 +151,15 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
             if one.name not in MPI and one.name != "srun":
                 continue
             names = ("n", "np", "ntasks") if one.name == "srun" else ("n", "np", "ntasks", "c")
-            given = next((one.options[name] for name in names if name in one.options), "")
-            if not given.isdecimal() or "oversubscribe" in one.options or "O" in one.options:
+            named = next((one.options[name] for name in names if name in one.options), "")
+            given = job.whole(named)
+            if given is None or "O" in one.options or "oversubscribe" in f"{one.options}".lower():
                 continue
-            if int(given) > request.tasks and not open_ended:
+            # Open MPI has the slots of --ntasks-per-node even where whole nodes are given out.
+            slots = "openmpi" in job.text and one.name in MPI and "ntasks-per-node" in settings
+            if given > request.tasks and (slots or not open_ended):
                 cpus = request.cpus
-                fits = one.name in MPI and int(given) <= cpus
+                fits = one.name in MPI and given <= cpus
                 message = f"{one.name} starts {given} tasks, the job has {request.tasks}"
                 yield hit(
                     one,

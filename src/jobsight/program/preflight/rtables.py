@@ -96,7 +96,7 @@ def with_arguments(text: str, words: list[Word] | None) -> str:
 
 
 _READERS = (
-    r"(?m)^\s*([\w.]+)\s*(?:<-|=)\s*(?:utils::)?(read\.csv|read\.delim|read_csv|read_tsv)"
+    r"(?m)^[ \t]*([\w.]+)\s*(?:<-|=)\s*(?:utils::)?(read\.csv|read\.delim|read_csv|read_tsv)"
     r"\(\s*(?:file\s*=\s*)?[\"']([^\"'\n]+)[\"']([^\n]*)$"
 )
 

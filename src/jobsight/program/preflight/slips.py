@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.missing import one_slip
 from jobsight.program.preflight.traces import Trace, absent, path_of, trace_of
 from jobsight.program.preflight.uses import HARMLESS, uses_of
 from jobsight.program.shell.model import Command, Word
 from jobsight.program.submission.job import Place
+from jobsight.text import one_slip
 
 __all__: list[str] = []
 
@@ -36,8 +38,9 @@ def _other_names(job: Job) -> Iterator[Hit]:
         (use.word, command) for command in job.commands for use in uses_of(command)
         if use.kind == "read" and not (command.conditional and command.checked)
     ]  # fmt: skip
-    set_to = re.findall(r"(?m)^\s*(\w+)=[\"']?([\w./-]+)[\"']?\s*$", job.text)
-    once = {name: value for name, value in set_to if len(re.findall(rf"\b{name}=", job.text)) == 1}
+    set_to = re.findall(r"(?m)^[ \t]*(\w+)=[\"']?([\w./-]+)[\"']?\s*$", job.text)
+    times = Counter(re.findall(r"\b(\w+)=", job.text))
+    once = {name: value for name, value in set_to if times[name] == 1}
     text = re.sub(r"\$\{?(\w+)\}?", lambda m: once.get(m[1], m[0]), job.text)
     for number, line in enumerate(text.split("\n") if job.language == "bash" else (), 1):
         form = r"\b(?:until|while\s+!|while\s+\[\[?\s+!)\s*(?:\[\[?\s+)?-[efs]\s+[\"']?([\w./-]+)"
@@ -67,11 +70,9 @@ def _other_names(job: Job) -> Iterator[Hit]:
 
 def _never_made(job: Job, awaited: list[Word]) -> Iterator[Hit]:
     """Files that are waited for while something runs, and that no text here names otherwise."""
-    plain = HARMLESS | job.walk.functions | {"["}
-    known = all(one.name in plain or job.program_of.get(id(one)) for one in job.commands)
-    texts = all(one.source is not None for one in job.walk.programs)
-    if not (awaited and known and texts and any(one.background for one in job.commands)):
+    if not _all_is_known(job):
         return
+    yield from _awaited_by_python(job)
     waits = {word.place.line for word in awaited}
     lines = enumerate(job.text.split("\n"), 1)
     others = [line for n, line in lines if n not in waits and not re.match(r"\s*(?:rm|#)", line)]
@@ -82,6 +83,32 @@ def _never_made(job: Job, awaited: list[Word]) -> Iterator[Hit]:
         path = path_of(word, job.folder, job)
         if path and (ending or base) not in named and not job.machine.exists(path):
             yield hit(word, f"nothing here makes {word.value}: it is waited for in vain")
+
+
+def _all_is_known(job: Job) -> bool:
+    """Whether something runs in the background, and all that runs is here to be read."""
+    plain = HARMLESS | job.walk.functions | {"["}
+    known = all(one.name in plain or job.program_of.get(id(one)) for one in job.commands)
+    texts = all(one.source is not None for one in job.walk.programs)
+    return known and texts and any(one.background for one in job.commands)
+
+
+def _awaited_by_python(job: Job) -> Iterator[Hit]:
+    """Files that a loop of a Python program looks for, with an ending that nothing else names."""
+    if job.blind or not job.machine.is_folder(job.folder):
+        return
+    here, texts = job.machine.listed(job.folder), f"{job.text}\n{job.program_texts}"
+    for program, text in job.pythons:
+        for name, call, around in text.calls if "sleep(" in text.text else ():
+            looks = name in ("os.path.exists", "os.path.isfile")
+            if not looks or not any(isinstance(one, ast.While) for one in around):
+                continue
+            parts = [one.value for one in ast.walk(call) if isinstance(one, ast.Constant)]
+            ending = os.path.splitext(str(parts[-1]) if parts else "")[1]  # noqa: PTH122
+            there = any(one.endswith(ending) for one in here)
+            if ending and texts.count(ending) == 1 and not there:
+                yield hit(call, f"nothing here makes a file *{ending}: it is waited for in vain",
+                          source=program.source)  # fmt: skip
 
 
 def _alike(name: str, other: str) -> bool:
@@ -118,13 +145,13 @@ def _path(job: Job) -> Iterator[Hit]:
 def _cancels(job: Job) -> Iterator[Hit]:
     """``scancel`` of its own number, with commands behind it."""
     own = [one for one in job.commands if one.source.file == job.source.file and one.words]
-    for command in own:
+    for command in (one for one in own if one.name == "scancel"):
         words = " ".join(word.text for word in command.arguments)
         itself = re.search(r"\$\{?SLURM_(?:ARRAY_)?JOB_?ID\}?\"?(?:\s|$)", words)
         more = any(one.place > command.place and one.name not in ("echo", "exit") for one in own)
         other = re.search(r"-s\b|--signal|\}_|D_", words)
         sure = itself and more and not other and not command.conditional
-        if command.name == "scancel" and sure:
+        if sure:
             yield hit(command, "ends the job here: what follows does not run")
 
 
@@ -137,9 +164,9 @@ def _cancels(job: Job) -> Iterator[Hit]:
 )
 def _left_behind(job: Job) -> Iterator[Hit]:
     """What is written after ``cd $TMPDIR``, and neither read nor copied afterwards."""
-    made = r"^\s*(?:export\s+)?(\w+)=[\"']?(?:\$\(mktemp -d|\$\{?(?:SLURM_)?TMPDIR|/tmp/)"
+    made = r"^[ \t]*(?:export\s+)?(\w+)=[\"']?(?:\$\(mktemp -d|\$\{?(?:SLURM_)?TMPDIR|/tmp/)"
     temporary = {*re.findall(made, job.text, re.M), "TMPDIR", "SLURM_TMPDIR"}
-    inside, gone = False, re.search(r"trap\s.*rm -\w*r|^\s*rm -\w*r", job.text, re.M)
+    inside, gone = False, re.search(r"trap\s.*rm -\w*r|^[ \t]*rm -\w*r", job.text, re.M)
     last: Word | None = None
     for command in job.commands if job.is_slurm else ():
         if command.name in ("cd", "pushd", "popd"):
@@ -164,10 +191,10 @@ def _left_behind(job: Job) -> Iterator[Hit]:
 def _copied_at_the_end(job: Job) -> bool:
     """Whether a function that ``trap`` names copies files."""
     bodies = re.findall(
-        r"^\s*(?:function\s+)?(\w+)\s*(?:\(\))?\s*\{(.*?)\}\s*$", job.text, re.M | re.S
+        r"^[ \t]*(?:function\s+)?(\w+)\s*(?:\(\))?\s*\{(.*?)\}\s*$", job.text, re.M | re.S
     )
     return any(
-        re.search(rf"^\s*trap\b.*\b{name}\b", job.text, re.M)
+        re.search(rf"^[ \t]*trap\b.*\b{name}\b", job.text, re.M)
         and re.search(r"\b(?:cp|mv|rsync|tar|scp|install)\b", body)
         for name, body in bodies
     )

@@ -9,10 +9,9 @@ from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.missing import one_slip
 from jobsight.program.preflight.traces import absent, near, path_of, siblings, trace_of
 from jobsight.program.shell.model import Command, Word
-from jobsight.text import wordlist
+from jobsight.text import one_slip, wordlist
 
 __all__: list[str] = []
 
@@ -52,7 +51,7 @@ def _exits(text: str, command: Command, job: Job) -> bool:
     programs = [
         one.source.text for one in job.walk.programs if one.command is command and one.source
     ]
-    return not programs or any(re.search(r"(?m)^\s*(?:exit|quit)\b", one) for one in programs)
+    return not programs or any(re.search(r"(?m)^[ \t]*(?:exit|quit)\b", one) for one in programs)
 
 
 def _script_of_matlab(word: Word, text: str, command: Command, job: Job) -> Iterator[Hit]:
@@ -114,7 +113,7 @@ def _public_classes(job: Job) -> Iterator[Hit]:
         if program.language != "java" or program.source is None or program.path is None:
             continue
         stem = PurePosixPath(program.path).stem
-        found = re.search(r"^\s*public\s+(?:final\s+|abstract\s+)*class\s+(\w+)",
+        found = re.search(r"^[ \t]*public\s+(?:final\s+|abstract\s+)*class\s+(\w+)",
                           program.source.text, re.M)  # fmt: skip
         if found and found[1] != stem:
             line = program.source.text.count("\n", 0, found.start(1)) + 1

@@ -277,7 +277,7 @@ def _bashisms(job: Job) -> Iterator[Hit]:
     for number, line in enumerate(job.text.split("\n"), 1):
         found = re.search(
             r"(?:^|[;&|!]|\b(?:if|elif|while))\s*(\[\[) |(?:^|\s)\[ [^\]]*\s(==)\s|<<<|"
-            r"^\s*function (\w+)",
+            r"^[ \t]*function (\w+)",
             line,
         )
         if found and number not in job.here_lines and not line.lstrip().startswith("#"):

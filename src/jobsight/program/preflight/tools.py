@@ -63,7 +63,9 @@ def _awk(word: Word, command: Command, job: Job) -> str | None:
         if name in job.walk.assigned and not re.search(own, given):
             return f"{name} of the script is not seen: -v {name}=${name}, without $ in the program"
     text = re.sub(r"\"(?:[^\"\\\n]|\\.)*\"", '""', word.text[1:-1])
-    text = re.sub(r"(?<=[~(,!&|{;\n])\s*/(?:[^/\\\n]|\\.)+/|^\s*/(?:[^/\\\n]|\\.)+/", " 1 ", text)
+    text = re.sub(
+        r"(?<=[~(,!&|{;\n])\s*/(?:[^/\\\n]|\\.)+/|^[ \t]*/(?:[^/\\\n]|\\.)+/", " 1 ", text
+    )
     text = re.sub(r"#[^\n]*", "", text)
     stack: list[str] = []
     for one in text:

@@ -267,7 +267,7 @@ def _hooked(command: Command, job: Job) -> bool:
 
 
 _SUBMITTED = re.compile(
-    r"^\s*(?:export\s+|local\s+|declare\s+)?(\w+)=[\"']?(?:\$\(|`)\s*sbatch\b([^\n|]*)$", re.M
+    r"^[ \t]*(?:export\s+|local\s+|declare\s+)?(\w+)=[\"']?(?:\$\(|`)\s*sbatch\b([^\n|]*)$", re.M
 )
 
 

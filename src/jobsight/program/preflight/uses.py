@@ -273,7 +273,5 @@ def _compiler(words: tuple[Word, ...]) -> Iterator[Use]:
             if _SOURCES.fullmatch(word.text):
                 built = word.text.strip("\"'").rpartition("/")[2].rpartition(".")[0] + ".o"
                 yield Use("write", Word(built, built if word.value else None, word.place))
-    if "-o" not in texts and "-c" not in texts:
-        yield (
-            Use("write", Word("a.out", "a.out", words[0].place)) if words else Use("read", words[0])
-        )
+    if words and "-o" not in texts and "-c" not in texts:
+        yield Use("write", Word("a.out", "a.out", words[0].place))

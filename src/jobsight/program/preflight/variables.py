@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.missing import one_slip
 from jobsight.program.shell.model import Source, Word
 from jobsight.program.submission.job import Place
-from jobsight.text import wordlist
+from jobsight.text import one_slip, wordlist
 
 __all__ = ["GIVEN"]
 
@@ -45,12 +44,12 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
         | job.given
         | {name for one in _DEFAULTED.findall(job.text) for name in one}
     )
-    seen: set[str] = set()
+    seen, usual = set[str](), known - _PATHS
     for word, source, nounset in _words_read(job):
         if ":-" in word.depends or re.search(r"\$\{\w+[:\-+=?]", word.text):
             continue
         names = set(re.findall(r"\$\{?([A-Za-z_]\w*)", word.text)) & word.depends
-        for name in sorted(names - (known - _PATHS) - seen):
+        for name in sorted(names - usual - seen):
             found = _unset(name, known, nounset, job, source)
             if found is not None:
                 seen.add(name)

@@ -21,7 +21,7 @@ _KEYWORDS = frozenset(wordlist(
     "thread_count n_cores ncores n_cpus"
 ))  # fmt: skip
 _R = r"mc\.cores|cores|workers|nthreads?|n\.cores|num\.threads|ncpus"
-_OPENMP = r"\bomp_set_num_threads\s*\(\s*(\w+)|^\s*#pragma omp .*\bnum_threads\s*\(\s*(\w+)"
+_OPENMP = r"\bomp_set_num_threads\s*\(\s*(\w+)|^[ \t]*#pragma omp .*\bnum_threads\s*\(\s*(\w+)"
 _FORMS = {
     "r": rf"[(,]\s*(?:{_R})\s*=\s*([\w.]+)\s*[,)]"
          r"|\b(?:make(?:PSOCK|Fork)?Cluster|registerDo(?:Parallel|MC)|setDTthreads)\(\s*([\w.]+)",
@@ -59,9 +59,11 @@ def _of_python(text: PythonText, source: Source, most: int) -> Iterator[Hit]:
             continue
         given = [*(call.args[:1] if last in _POOLS else ())]
         given += [one.value for one in call.keywords if one.arg in _KEYWORDS]
-        number = next((n for n in map(text.number, given) if n is not None), None)
-        if number is not None and number > most:
-            yield _hit(call, int(number), most, source)
+        for one in given:
+            number = text.number(one)
+            if number is not None and number > most:
+                yield _hit(text.values.get(dotted(one), call), int(number), most, source)
+                break
     for node, _ in text.nodes:
         value = _threads_set(node) if isinstance(node, ast.Assign) else None
         if value is not None and value > most and isinstance(node, ast.Assign):

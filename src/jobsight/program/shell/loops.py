@@ -52,7 +52,7 @@ def _stays(condition: Node, loop: Node) -> bool:
         return False
     body = loop.child_by_field_name("body")
     inside = text_of(body) if body is not None else ""
-    if re.search(r"\b(?:source|eval|read|mapfile|printf -v|unset)\b|^\s*\. ", inside, re.M):
+    if re.search(r"\b(?:source|eval|read|mapfile|printf -v|unset)\b|^[ \t]*\. ", inside, re.M):
         return False
     names = re.findall(r"[A-Za-z_]\w*", re.sub(r"-[a-z]{2}\b", "", text))
     return not any(

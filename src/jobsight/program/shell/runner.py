@@ -356,9 +356,8 @@ class Runner:
         else:
             loaded = tuple(plain)  # ml gcc
         opaque = environment.opaque or verb in ("restore", "swap")
-        self.state.environment = replace(
-            environment, modules=(*environment.modules, *loaded), opaque=opaque
-        )
+        kept = () if verb == "purge" else environment.modules
+        self.state.environment = replace(environment, modules=(*kept, *loaded), opaque=opaque)
 
     def run(self) -> None:
         """Walk the source."""

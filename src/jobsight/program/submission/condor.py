@@ -75,12 +75,12 @@ def looks_like_submit(text: str) -> bool:
     head = text[:20_000]
     if head.startswith("#!"):
         return False
-    assigns = re.search(r"^\s*(?:executable|universe|transfer_input_files|request_memory|arguments"
-                        r"|should_transfer_files)\s*=", head, re.M | re.I)  # fmt: skip
-    queues = re.search(r"^\s*queue\b(?!\s*[=(.])", head, re.M | re.I)
+    assigns = re.search(r"^[ \t]*(?:executable|universe|transfer_input_files|request_memory"
+                        r"|arguments|should_transfer_files)\s*=", head, re.M | re.I)  # fmt: skip
+    queues = re.search(r"^[ \t]*queue\b(?!\s*[=(.])", head, re.M | re.I)
     return bool(
-        assigns and (queues or re.search(r"^\s*executable\s*=\s", head, re.M | re.I))
-    ) or bool(queues and re.search(r"^\s*\w+\s*=\s*\S", head, re.M))
+        assigns and (queues or re.search(r"^[ \t]*executable\s*=\s", head, re.M | re.I))
+    ) or bool(queues and re.search(r"^[ \t]*\w+\s*=\s*\S", head, re.M))
 
 
 @dataclass
@@ -296,9 +296,14 @@ def _items(
     return tuple(kept), name
 
 
-def fields_of(line: str, most: int = 0) -> list[str]:
-    """The fields of an item: by commas, else by blanks; the last of `most` has the rest."""
-    return [one.strip() for one in line.split("," if "," in line else None, most - 1)]
+def fields_of(line: str, most: int) -> list[str]:
+    """The fields of an item, at commas and blanks alike; the last of `most` has the rest."""
+    found: list[str] = []
+    rest = line.strip()
+    while len(found) < most - 1 and (parts := re.match(r"([^,\s]*)[,\s]\s*(.*)", rest, re.S)):
+        found.append(parts[1])
+        rest = parts[2]
+    return [*found, rest]
 
 
 def expanded(

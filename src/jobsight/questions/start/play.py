@@ -17,6 +17,7 @@ import heapq
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.jit import helper, kernel
@@ -27,6 +28,7 @@ __all__ = [
     "RESOURCES",
     "Queue",
     "draw_runtimes",
+    "needs",
     "play",
     "play_draw",
     "quantiles",
@@ -73,6 +75,12 @@ class Queue(NamedTuple):
     eligible: Floats
     asked: Bools
     ghost: Bools
+
+
+def needs(jobs: pl.DataFrame) -> Floats:
+    """What jobs ask for: float64 (n, resources); in C order, as one compiled kernel expects it."""
+    asked = jobs.select(pl.col(RESOURCES).cast(pl.Float64).fill_null(0.0))
+    return np.ascontiguousarray(asked.to_numpy())
 
 
 def play(queue: Queue, runtimes: Floats, depth: int = DEPTH) -> Floats:
@@ -321,16 +329,21 @@ def _reserved(
     spare: Floats, job: int, queue: Queue, free: Floats, active: Ints, until: Floats
 ) -> float:
     """The earliest moment at which a job fits by the limits of those that run; fills `spare`."""
-    places = queue.places[job]
+    places, resources = queue.places[job], range(free.shape[1])
     for which in range(2):
-        spare[which] = 0.0
-        if places[which] >= 0:
-            spare[which] += free[places[which]] - queue.need[job]
+        for one in resources:
+            spare[which, one] = 0.0
+            if places[which] >= 0:
+                spare[which, one] = free[places[which], one] - queue.need[job, one]
     for other in active:
+        fits = True
         for which in range(2):
+            mine = 0
             for place in queue.places[other]:
-                if place >= 0 and place == places[which]:
-                    spare[which] += queue.need[other]
-        if spare.min() >= 0.0:
+                mine += place >= 0 and place == places[which]
+            for one in resources:
+                spare[which, one] += mine * queue.need[other, one]
+                fits &= spare[which, one] >= 0.0
+        if fits:
             return float(until[other])
     return np.inf

@@ -15,7 +15,7 @@ from jobsight.documents import State
 from jobsight.history.jobtable import JobTable
 from jobsight.history.slurm.scontrol import Node, Partition
 from jobsight.program.submission.sizes import gpus
-from jobsight.questions.start.play import RESOURCES, Queue, draw_runtimes, play
+from jobsight.questions.start.play import RESOURCES, Queue, draw_runtimes, needs, play
 
 __all__ = ["Earlier", "Machine", "Snapshot"]
 
@@ -269,7 +269,7 @@ class Snapshot:
         """What is played."""
         n, names = len(self.jobs), self.jobs["partition"].unique(maintain_order=True).to_list()
         families = self.machine.families(names)
-        need = np.array(self.jobs.select(pl.col(RESOURCES).cast(pl.Float64).fill_null(0.0)))
+        need = needs(self.jobs)
         rows = {name: k for k, name in enumerate(names)}
         whole = {name: len(names) + k for k, one in enumerate(families) for name in one}
         places = np.array([[rows[one], whole[one]] for one in self.jobs["partition"]])
@@ -278,7 +278,7 @@ class Snapshot:
             running=self.running,
             capacity=self._capacity(names, families, places.reshape(n, 2), need, runs),
             places=places.reshape(n, 2),
-            need=need.reshape(n, len(RESOURCES)),
+            need=need,
             planned=np.maximum(self.limits() - ages, 1.0),
             eligible=np.where(self.jobs["blocked"].to_numpy(), np.inf, 0.0),
             asked=asked & ~runs,
@@ -350,7 +350,7 @@ def _most_used(jobs: JobTable, partitions: Strings) -> Floats:
     of = pl.col("partition").is_in(list(partitions), nulls_equal=True)
     rows = jobs.table.filter(of & pl.col("last_start").is_not_null())
     rows = rows.with_columns(began=began, over=over)
-    need = np.array(rows.select(pl.col(RESOURCES).cast(pl.Float64).fill_null(0.0)))
+    need = needs(rows)
     never = np.iinfo(np.int64).max
     times = np.concatenate([rows["over"].fill_null(never).to_numpy(), rows["began"].to_numpy()])
     order = np.argsort(times, kind="stable")  # what ends gives room to what starts then

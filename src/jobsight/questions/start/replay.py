@@ -24,7 +24,7 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.past import Past
 from jobsight.history.pastevents import ENDED, RUNNING, WAITING
 from jobsight.jit import kernel
-from jobsight.questions.start.play import LEVELS, RESOURCES, Queue, draw_runtimes, play_draw
+from jobsight.questions.start.play import LEVELS, Queue, draw_runtimes, needs, play_draw
 
 __all__ = ["expected_waits"]
 
@@ -61,9 +61,9 @@ def expected_waits(
     places, asked_places = _places(jobs.table, rows)
     user = pl.coalesce("owner", "account")
     users = jobs.table.select(user.rank("dense").fill_null(0).cast(pl.Int64)).to_series()
-    whole = _Jobs(places, _need(jobs.table), _limits(jobs.table), np.array(users))
+    whole = _Jobs(places, needs(jobs.table), _limits(jobs.table), np.array(users))
     own = np.array(rows["row"].cast(pl.Int64).fill_null(-1).to_numpy())
-    asked = _Jobs(asked_places[order], _need(rows)[order], _limits(rows)[order], own[order])
+    asked = _Jobs(asked_places[order], needs(rows)[order], _limits(rows)[order], own[order])
     events = past.events
     waits = _walk(
         events["time"].copy(),
@@ -73,7 +73,8 @@ def expected_waits(
         whole,
         asked,
         moments[order],
-        seed,
+        np.append(np.unique(moments[order], return_index=True)[1], len(order)),
+        (DRAWS, DEPTH, seed),
     )
     found[order] = np.log1p(np.minimum(waits, _LONGEST))
     return found
@@ -100,10 +101,6 @@ def _places(jobs: pl.DataFrame, rows: pl.DataFrame) -> tuple[Ints, Ints]:
     cluster = pl.col("scheduler_name").rank("dense").fill_null(0).cast(pl.Int64)
     codes = both.select(number=number, cluster=cluster + number.max()).to_numpy().copy()
     return codes[: len(jobs)], codes[len(jobs) :]
-
-
-def _need(jobs: pl.DataFrame) -> Floats:
-    return np.array(jobs.select(pl.col(RESOURCES).cast(pl.Float64).fill_null(0.0)).to_numpy())
 
 
 def _limits(jobs: pl.DataFrame) -> Floats:
@@ -152,9 +149,13 @@ class _Now(NamedTuple):
 @kernel
 def _walk(
     times: Ints, rows: Ints, phases: tuple[NDArray[np.int8], NDArray[np.int8]], seconds: Floats,
-    jobs: _Jobs, asked: _Jobs, moments: Ints, seed: int,
+    jobs: _Jobs, asked: _Jobs, moments: Ints, borders: Ints, play: tuple[int, int, int],
 ) -> Floats:  # fmt: skip
-    """Seconds that each job asked about still waits: float64 (n, LEVELS); in order of `moments`."""
+    """Seconds that each job asked about still waits: float64 (n, LEVELS); in order of `moments`.
+
+    Between two `borders` moments are equal; `play` has draws, depth and seed. Constants are passed
+    as arguments, since Numba compiles a kernel anew for each constant that it is called with.
+    """
     found, n = np.empty((len(moments), len(LEVELS))), len(jobs.places)
     places = max(jobs.places.max(), asked.places.max()) + 1
     resources, users = jobs.need.shape[1], jobs.numbers.max() + 1
@@ -164,11 +165,10 @@ def _walk(
         np.zeros((places, resources)), np.zeros((places, resources)),
         np.zeros((users, _RUNS, 2)), np.zeros((users, _RUNS, 2)), np.zeros(users, np.int64),
     )  # fmt: skip
-    event, first = 0, 0
-    while first < len(moments):
-        last = first
-        while last < len(moments) and moments[last] == moments[first]:
-            last += 1
+    draws, depth, seed = play
+    event = 0
+    for group in range(len(borders) - 1):
+        first, last = borders[group], borders[group + 1]
         while event < len(times) and times[event] < moments[first]:
             row, before, after = rows[event], phases[0][event], phases[1][event]
             if before != after:
@@ -176,15 +176,14 @@ def _walk(
             if before == RUNNING and after == ENDED and seconds[event] >= 0.0:
                 _learned(now, jobs.numbers[row], seconds[event], jobs.limits[row])
             event += 1
-        queue, runtimes, at = _queue(now, jobs, asked, first, last, moments[first], seed)
-        starts = np.full((DRAWS, len(queue.places) - queue.running), np.inf)
-        for draw in range(DRAWS):
-            play_draw(queue, runtimes[draw], DEPTH, starts[draw])
+        queue, runtimes, at = _queue(now, jobs, asked, first, last, moments[first], draws, seed)
+        starts = np.full((draws, len(queue.places) - queue.running), np.inf)
+        for draw in range(draws):
+            play_draw(queue, runtimes[draw], depth, starts[draw])
         for one in range(first, last):
             waits = np.sort(starts[:, at[one - first] - queue.running])
             for level in range(len(LEVELS)):
-                found[one, level] = waits[int(LEVELS[level] * DRAWS)]
-        first = last
+                found[one, level] = waits[int(LEVELS[level] * draws)]
     return found
 
 
@@ -243,7 +242,7 @@ def _learned(now: _Now, user: int, seconds: float, limit: float) -> None:
 
 @kernel
 def _queue(
-    now: _Now, jobs: _Jobs, asked: _Jobs, first: int, last: int, moment: int, seed: int
+    now: _Now, jobs: _Jobs, asked: _Jobs, first: int, last: int, moment: int, draws: int, seed: int
 ) -> tuple[Queue, Floats, Ints]:
     """The queue at a moment, draws of its runtimes, and where in it the jobs asked about are.
 
@@ -292,4 +291,4 @@ def _queue(
     wanted[at] = True
     planned = np.maximum(limits - ages, 1.0)
     queue = Queue(running, now.most.copy(), places, need, planned, np.zeros(n), wanted, ghosts)
-    return queue, draw_runtimes(knots, ages, limits, keys, DRAWS, seed), at
+    return queue, draw_runtimes(knots, ages, limits, keys, draws, seed), at

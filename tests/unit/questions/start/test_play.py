@@ -27,7 +27,7 @@ def queue(
     places = np.stack([rows[:, 3].astype(np.int64), np.full(n, len(capacity))], axis=1)
     made = Queue(
         running=running,
-        capacity=np.array([[*capacity, machine]]).T,
+        capacity=np.array([[*capacity, machine]], float).T.copy(),
         places=places,
         need=rows[:, :1].copy(),
         planned=rows[:, 1].copy(),

@@ -1,0 +1,72 @@
+"""Packages of the environment that a script chooses: a venv of Python, libraries of R."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.checking import written
+
+from jobsight.program.preflight.check import Checker
+
+SLURM = "#!/bin/bash\n#SBATCH --mem=1G --time=10\nmodule load lang/1.0\n"
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def found(text: str) -> list[tuple[str, int, str]]:
+    written(Path(), "job.sh", text)
+    report = Checker(shellcheck=False).check("job.sh")
+    return [(one.file, one.line, one.code) for one in report.findings]
+
+
+@pytest.mark.parametrize(
+    "start", [". v/bin/activate\npython3", "PATH=$PWD/v/bin:$PATH\npython3", "v/bin/python"]
+)
+@pytest.mark.parametrize("link", [None, "/apps/python/3.11.3/bin/python3", "/apps/bin/python3.11"])
+@pytest.mark.parametrize(("config", "wrong"), [("false", [("a.py", 2, "JS107")]), ("true", [])])
+def test_a_venv_whose_interpreter_is_not_here(
+    start: str, link: str | None, config: str, wrong: list[tuple[str, int, str]]
+) -> None:
+    text = f"{SLURM}{start} a.py\n=== a.py\nimport emcee\nimport lmfit.models, json\n"
+    text += f"=== v/pyvenv.cfg\nhome = /apps\ninclude-system-site-packages = {config}\n"
+    text += "=== v/bin/activate\n=== v/lib/python3.11/site-packages/emcee/__init__.py\n"
+    if link:
+        Path("v/bin").mkdir(parents=True)
+        Path("v/bin/python").symlink_to(link)
+        Path("v/bin/python3").symlink_to("python")
+    assert found(text) == wrong
+
+
+_R = "=== R/a.R\nlibrary(stats)\nlibrary(sandwich)\nlibrary(lmtest)\n"
+_R += "=== rlib/zoo/DESCRIPTION\n=== rlib/sandwich/DESCRIPTION\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "program", "wrong"),
+    [
+        ("export R_LIBS_USER=$PWD/rlib\nRscript R/a.R", "", [3]),
+        ("# of install.packages(lib=...)\nR_LIBS=rlib Rscript R/a.R", "", [3]),
+        ("Rscript R/a.R", ".libPaths(c('rlib', .libPaths()))\n", [4]),
+        ("Rscript R/a.R", ".libPaths(file.path(getwd(), 'rlib'))\n", [4]),
+        ("Rscript R/a.R\n=== .Renviron\nR_LIBS_USER=rlib\n", "", [3]),
+        ("Rscript R/a.R", "", []),
+        ("export R_LIBS=$GROUP/r:rlib\nRscript R/a.R", "", []),
+        ("export R_LIBS=rlib\nR CMD INSTALL lmtest.tgz\nRscript R/a.R", "", []),
+        ("export R_LIBS=rlib\nRscript R/a.R", ".libPaths(Sys.getenv('OWN'))\n", []),
+        ("module load r-bundle/4.3\nexport R_LIBS=rlib\nRscript R/a.R", "", []),
+    ],
+)
+def test_a_package_that_the_library_of_the_project_lacks(
+    script: str, program: str, wrong: list[int]
+) -> None:
+    text = f"{SLURM}{script}\n{_R}".replace("=== R/a.R\n", f"=== R/a.R\n{program}")
+    assert found(text) == [("R/a.R", line, "JS111") for line in wrong]
+
+
+def test_packages_that_come_with_many_installations_of_r() -> None:
+    text = f"{SLURM}export R_LIBS=rlib\nRscript R/a.R\n{_R}".replace("lmtest", "ggplot2")
+    assert found(text) == []

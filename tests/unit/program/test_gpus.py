@@ -1,0 +1,97 @@
+"""GPUs that are asked for and not used, and used and not asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.checking import written
+
+from jobsight.program.preflight.check import Checker
+
+SLURM = "#!/bin/bash\n#SBATCH --mem=1G --time=10{asked}\nmodule load lang/1.0\n"
+_CODES = ("JS213", "JS214")
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def found(text: str, asked: str = "") -> list[tuple[str, int, str]]:
+    written(Path(), "job.sh", SLURM.replace("{asked}", asked) + text)
+    report = Checker(shellcheck=False).check("job.sh")
+    return [(one.file, one.line, one.code) for one in report.findings if one.code in _CODES]
+
+
+_FOREST = "from sklearn.ensemble import RandomForestClassifier\nfrom tools import rows\n"
+_FOREST += "accuracy = 0\nfor row in rows():\n    accuracy += 1\nprint(accuracy)\n=== tools.py\n"
+_ROWS = "import csv\ndef rows():\n    return [1]\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "module", "idle"),
+    [
+        ("nvidia-smi -L || true\npython3 a.py", _ROWS, True),
+        (". v/bin/activate\nsrun python3 a.py\n=== v/bin/activate\n", _ROWS, True),
+        ("python3 a.py\n./other", _ROWS, False),
+        ("python3 a.py --device cuda", _ROWS, False),
+        ("python3 -m cuml.accel a.py", _ROWS, False),
+        ("python3 a.py", f"import torch\n{_ROWS}", False),
+        ("python3 a.py", f"import no_such_package\n{_ROWS}", False),
+        ("python3 a.py", f"import subprocess\n{_ROWS}subprocess.run(['gmx'])\n", False),
+        ("Rscript a.R\n=== a.R\nlibrary(survival)\nprint(1)\n", _ROWS, True),
+        ("Rscript a.R\n=== a.R\nlibrary(greta)\nprint(1)\n", _ROWS, False),
+        ("nvidia-smi", _ROWS, False),
+    ],
+)
+def test_programs_for_cpus_alone(call: str, module: str, idle: bool) -> None:
+    wrong = [("job.sh", 2, "JS213")] if idle else []
+    text = f"{call}\n=== a.py\n{_FOREST}{module}"
+    assert found(text, " --gres=gpu:a100:2") == wrong
+
+
+_CUDA = "#include <cstdio>\n__global__ void f() {}\nint main() { f<<<1, 1>>>(); return 0; }\n"
+_MAKE = "=== Makefile\nNVCC ?= nvcc\nsim: sim.cu\n\t$(NVCC) -O3 -o $@ $<\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "wrong"),
+    [
+        ("nvcc -O3 -o sim sim.cu\nsrun ./sim", [5]),
+        ("[ -x ./sim ] || nvcc -o sim sim.cu\nfor t in 1 2; do ./sim $t; done", [5]),
+        ("hipcc sim.cu\n./a.out", [5]),
+        (f"make -s sim\nsrun ./sim\n{_MAKE}", [5]),
+        ("cmake -B build && cmake --build build\nbuild/sim", [5]),
+        ("nvcc -o sim sim.cu", []),
+        ("nvcc -c sim.cu\ng++ -o test test.o\n./test", []),
+        ("nvcc -o sim sim.cu\nif nvidia-smi; then ./sim; fi", []),
+        ("g++ -o sim sim.cpp\n./sim\n=== sim.cpp\nint main() { return 0; }\n", []),
+        ("make sim CC=gcc\n./sim\n=== sim.cpp\nint main() { return 0; }\n", []),
+    ],
+)
+def test_a_program_that_is_compiled_for_gpus(script: str, wrong: list[int]) -> None:
+    text = f"{script}\n=== sim.cu\n{_CUDA}"
+    assert found(text) == [("job.sh", line, "JS214") for line in wrong]
+    for asked in (" --gpus=1", " --exclusive"):
+        assert "JS214" not in {code for _, _, code in found(text, asked)}
+    assert found(text.replace("f<<<", "int n; cudaGetDeviceCount(&n); f<<<")) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "wrong"),
+    [
+        ("gmx mdrun -nb gpu -deffnm md", [4]),
+        ("lmp -sf gpu -in in.lj", [4]),
+        ("lmp -k on g 1 -sf kk -in in.lj", [4]),
+        ("pmemd.cuda -O -i md.in", [4]),
+        ("gmx mdrun -nb auto -deffnm md", []),
+        ("gmx mdrun -nb gpu -deffnm md || gmx mdrun -nb cpu", []),
+    ],
+)
+def test_programs_that_are_called_for_gpus(script: str, wrong: list[int]) -> None:
+    assert found(script) == [("job.sh", line, "JS214") for line in wrong]
+
+
+def test_a_second_part_of_the_job_may_have_the_gpus() -> None:
+    assert found("srun --het-group=1 pmemd.cuda -i md.in\n", "\n#SBATCH hetjob\n#SBATCH -G1") == []

@@ -1,0 +1,97 @@
+"""What jobs ask of HTCondor's slots, and how their scripts end there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.checking import written
+
+from jobsight.program.preflight.check import Checker
+from jobsight.program.site import Site
+
+_SLOT = "Name = 'slot1@a'\nMemory = {free}\nTotalSlotMemory = 16000\nTotalMemory = 64000\n"
+_SLOT += (
+    "DetectedMemory = 96000\nCpus = 1\nTotalSlotCpus = 8\nDetectedCpus = 2\nTotalSlotGPUs = 2\n"
+)
+_SLOT += "GPUs = 2\nDisk = 90000000\nTotalSlotDisk = 90000000.0\n"
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def found(text: str, site: Site | None = None) -> list[tuple[str, int, str]]:
+    written(Path(), "a.sub", text)
+    report = Checker(site, shellcheck=False).check("a.sub")
+    return [(one.file, one.line, one.code) for one in report.findings if one.code != "JS402"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "fits"),
+    [
+        ("request_memory = 16 GB", False),
+        ("request_memory = 16000", True),
+        ("request_memory = 15 GB", True),
+        ("request_cpus = 9", False),
+        ("request_cpus = 8", True),
+        ("request_gpus = 2", True),
+        ("request_gpus = 3", False),
+        ("request_disk = 80 GB", True),
+    ],
+)
+@pytest.mark.parametrize("free", [16000, 100])
+def test_a_slot_has_no_more_than_its_share_of_the_machine(
+    asked: str, fits: bool, free: int
+) -> None:
+    ads = _SLOT.replace("{free}", str(free)).replace("'", '"')
+    site = Site.saved(written(Path("site"), "", f"=== condor_status.ads\n{ads}"))
+    text = f"executable = /bin/echo\n{asked}\nqueue\n"
+    assert found(text, site) == ([] if fits else [("a.sub", 2, "JS411")])
+
+
+_REMOVED = "on_exit_remove = (ExitBySignal == False) && (ExitCode == 0)"
+
+
+@pytest.mark.parametrize(
+    ("policy", "last", "wrong"),
+    [
+        (_REMOVED, 'grep -c "not a probe" "$1.problems"', True),
+        (_REMOVED, "zgrep -i warning run.log.gz\nexit $?", True),
+        (_REMOVED, "[ -s errors.txt ] && cat errors.txt\n# end", True),
+        (_REMOVED, '[[ -n "$DEBUG" ]] && ls -l', True),
+        (_REMOVED, "diff old.txt new.txt > changes.txt", True),
+        (_REMOVED, "grep -c warning run.log || true", False),
+        (_REMOVED, "grep -q finished run.log", False),
+        (_REMOVED, "grep -c '^>' out.fa", False),
+        (_REMOVED, "grep error run.log | sort", False),
+        (_REMOVED, "[ ! -s errors.txt ]", False),
+        (_REMOVED, "cmp -s old.txt new.txt", False),
+        (_REMOVED, "grep -c error run.log\nexit 0", False),
+        (_REMOVED, "cat <<E\ngrep error x\nE", False),
+        ("max_retries = 3", "grep -c error run.log", True),
+        ("on_exit_hold = ExitCode =!= 0", "grep -c error run.log", True),
+        ("retry_until = ExitCode <= 1\nmax_retries = 3", "grep -c error run.log", False),
+        ("on_exit_remove = ExitCode == 0 || ExitCode == 1", "grep -c error run.log", False),
+        ("max_retries = 0", "grep -c error run.log", False),
+        ("priority = 2", "grep -c error run.log", False),
+    ],
+)
+def test_good_runs_that_end_with_1_are_not_tried_again(policy: str, last: str, wrong: bool) -> None:
+    script = f"#!/bin/bash\ntouch {{run.log,old.txt,new.txt,out.fa,errors.txt}}\n{last}\n"
+    text = f"executable = a.sh\narguments = x\n{policy}\nqueue\n=== a.sh\n{script}"
+    assert [one for one in found(text) if one[2] == "JS408"] == (
+        [("a.sub", 3, "JS408")] if wrong else []
+    )
+
+
+def test_a_node_of_a_dag_that_ends_with_1() -> None:
+    text = "JOB a a.sub\n{post}=== a.sub\nexecutable = a.sh\nqueue\n=== a.sh\n#!/bin/bash\n"
+    text += "seq 3 > x.log\ngrep -c error x.log\n=== p.sh\n#!/bin/sh\ntrue\n"
+    for post, wrong in (("", [("a.sh", 3, "JS408")]), ("SCRIPT POST a p.sh\n", [])):
+        written(Path(), "a.dag", text.replace("{post}", post))
+        report = Checker(shellcheck=False).check("a.dag")
+        assert [
+            (one.file, one.line, one.code) for one in report.findings if one.code == "JS408"
+        ] == wrong
