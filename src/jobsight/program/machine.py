@@ -5,6 +5,7 @@ Nothing is run and nothing imported. Files are looked at once.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import stat
@@ -241,7 +242,7 @@ class Python:
         lib = f"lib/python{version[0]}.{version[1]}"
         prefixes = [prefix]
         if not alone:
-            prefixes += [real.parent.parent, Path("/usr/local")]
+            prefixes += [real.parent.parent, Path("/usr/local"), Path("~/.local").expanduser()]
         places = [f"{one}/{lib}/site-packages" for one in prefixes]
         if Path("/usr") in prefixes:
             places += ["/usr/lib/python3/dist-packages", f"/usr/local/{lib}/dist-packages"]
@@ -257,14 +258,44 @@ class Python:
         for folder in map(Path, self.folders):
             entries = os.listdir(folder)  # noqa: PTH208
             for one in entries:
-                if one.endswith(".pth") and _adds_names(one, folder / one):
+                added = _added_by(folder / one) if one.endswith(".pth") else frozenset()
+                if added is None:
                     return None
+                names |= added
             names |= {one.partition(".")[0] for one in entries}
         return frozenset(names)
 
 
-def _adds_names(name: str, path: Path) -> bool:
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    return name.startswith("__editable__") or any(
-        line.strip() and not line.startswith(("#", "import ", "import\t")) for line in lines
-    )
+def _added_by(path: Path) -> frozenset[str] | None:
+    """The names that a path file adds; None: not all are known.
+
+    A line names a folder, or imports a module that may be the finder of an editable install.
+    """
+    names: set[str] = set()
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        imported = re.match(r"import[ \t]+(\w+)", line)
+        folder = path.parent / line.strip()
+        if imported and "editable" in line + path.name:
+            found = _mapped(folder.with_name(f"{imported[1]}.py"))
+            if found is None:
+                return None
+            names |= found
+        elif line.strip() and imported is None and not line.startswith("#"):
+            if not folder.is_dir():
+                return None
+            names |= {one.partition(".")[0] for one in os.listdir(folder)}  # noqa: PTH208
+    return frozenset(names)
+
+
+def _mapped(finder: Path) -> frozenset[str] | None:
+    """The names that a finder of setuptools maps to folders; None: it is none."""
+    try:
+        tree = ast.parse(finder.read_text(encoding="utf-8", errors="replace"))
+        tables = [
+            ast.literal_eval(one.value) for one in tree.body
+            if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+            and one.target.id in ("MAPPING", "NAMESPACES") and one.value
+        ]  # fmt: skip
+        return frozenset(name.partition(".")[0] for one in tables for name in one) or None
+    except (OSError, SyntaxError, ValueError, TypeError, AttributeError, RecursionError):
+        return None

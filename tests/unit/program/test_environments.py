@@ -41,6 +41,30 @@ def test_a_venv_whose_interpreter_is_not_here(
     assert found(text) == wrong
 
 
+_FINDER = "MAPPING: dict[str, str] = {'lens': '/src/lens'}\nNAMESPACES: dict[str, list[str]] = {}\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "finder", "wrong"),
+    [
+        ("{src}\n", "", [2]),
+        ("import os; os.environ\n# none\n\n", "", [1, 2]),
+        ("{src}/gone\n", "", []),
+        ("import __editable___lens_finder; __editable___lens_finder.install()\n", _FINDER, [2]),
+        ("import __editable___lens_finder; __editable___lens_finder.install()\n", "x = 1\n", []),
+        ("import __editable___lens_finder; __editable___lens_finder.install()\n", "", []),
+    ],
+)
+def test_names_that_an_editable_install_adds(path: str, finder: str, wrong: list[int]) -> None:
+    """It names a folder, or maps names to folders."""
+    text = f"{SLURM}v/bin/python a.py\n=== a.py\nimport lens\nimport lense_data\n"
+    text += "=== v/pyvenv.cfg\nhome = /apps\n=== src/lens/__init__.py\n"
+    site = "=== v/lib/python3.11/site-packages/"
+    text += f"{site}own.pth\n{path.format(src=Path('src').absolute())}"
+    text += f"{site}__editable___lens_finder.py\n{finder}"
+    assert found(text) == [("a.py", line, "JS107") for line in wrong]
+
+
 _R = "=== R/a.R\nlibrary(stats)\nlibrary(sandwich)\nlibrary(lmtest)\n"
 _R += "=== rlib/zoo/DESCRIPTION\n=== rlib/sandwich/DESCRIPTION\n"
 
