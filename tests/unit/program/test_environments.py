@@ -65,6 +65,23 @@ def test_names_that_an_editable_install_adds(path: str, finder: str, wrong: list
     assert found(text) == [("a.py", line, "JS107") for line in wrong]
 
 
+@pytest.mark.parametrize(
+    ("imports", "wrong"),
+    [
+        ("import plate_oi", True),
+        ("from utils.io_helpers import read", True),
+        ("from utils.io_helper import read", False),
+        ("from utils import io_helpers", False),
+        ("import plate_io, corners, json", False),
+        ("import sys\nsys.path.insert(0, 'lib')\nimport plate_oi", False),
+    ],
+)
+def test_own_modules_where_the_packages_are_not_known(imports: str, wrong: bool) -> None:
+    text = f"{SLURM}conda activate plates\npython a.py\n=== a.py\n{imports}\n"
+    text += "=== plate_io.py\n=== corner.py\n=== utils/io_helper.py\n"
+    assert [one for one in found(text) if one[2] == "JS107"] == [("a.py", 1, "JS107")] * wrong
+
+
 _R = "=== R/a.R\nlibrary(stats)\nlibrary(sandwich)\nlibrary(lmtest)\n"
 _R += "=== rlib/zoo/DESCRIPTION\n=== rlib/sandwich/DESCRIPTION\n"
 

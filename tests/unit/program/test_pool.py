@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from tests.checking import written
@@ -83,6 +83,45 @@ def test_good_runs_that_end_with_1_are_not_tried_again(policy: str, last: str, w
     text = f"executable = a.sh\narguments = x\n{policy}\nqueue\n=== a.sh\n{script}"
     assert [one for one in found(text) if one[2] == "JS408"] == (
         [("a.sub", 3, "JS408")] if wrong else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("sent", "wrapper", "wrong"),
+    [
+        ("code/fit.py", "module load python", ["fit.py", "a.sub"]),
+        ("code/fit.py, code/lens.py, code/optics", "module load python", []),
+        ("code/fit.py, code.tgz", "module load python\ntar xzf code.tgz", []),
+        ("code/fit.py", "PYTHONPATH=/apps/lens", []),
+    ],
+)
+@pytest.mark.parametrize("universe", ["vanilla", "container"])
+def test_modules_next_to_a_program_of_an_interpreter_that_is_not_known(
+    sent: str, wrapper: str, wrong: list[str], universe: str
+) -> None:
+    text = f"universe = {universe}\ncontainer_image = a.sif\nexecutable = a.sh\n"
+    text += f"transfer_input_files = {sent}\nqueue\n=== a.sh\n#!/bin/bash\n{wrapper}\n"
+    text += "python3 fit.py\n=== code/fit.py\nimport lens, numpy, emcee\nimport json\n"
+    text += "from optics import rays\n=== code/lens.py\n=== code/optics/__init__.py\n"
+    text += "=== code/json.py\n=== code.tgz\n"
+    places = {(PurePosixPath(file).name, code) for file, _, code in found(text)}
+    assert {file for file, code in places if code == "JS412"} == {*wrong}
+    assert not {file for file, code in places if code in ("JS107", "JS403")}
+
+
+@pytest.mark.parametrize(
+    ("asked", "heavy"),
+    [
+        ("universe = local\nqueue 8", True),
+        ("universe = scheduler\nrequest_memory = 16 GB\nqueue", True),
+        ("universe = local\nrequest_cpus = 1\nrequest_memory = 100\nqueue", False),
+        ("universe = vanilla\nqueue 100", False),
+    ],
+)
+def test_work_on_the_access_point(asked: str, heavy: bool) -> None:
+    wrong = [("a.sub", 1, "JS418")] if heavy else []
+    assert (
+        found(f"{asked.replace('queue', 'executable = /bin/echo' + chr(10) + 'queue')}\n") == wrong
     )
 
 

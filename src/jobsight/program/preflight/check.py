@@ -241,14 +241,16 @@ class Checker:
             if not found.file:  # of the call of an interpreter
                 place = one.setting("arguments").place
                 found = found._replace(file=file, line=place.line, column=place.column)  # noqa: PLW2901
-            if found.code in _OF_CONTAINERS and job.contained(one):
-                continue
             listed = found.message.partition(" ")[0] in map(os.path.basename, job.inputs(one) or ())
             if (found.code in _FAILS and job.forgiven) or (found.code in _READS and listed):
                 continue  # JS403 says it
-            lost = found.code == "JS107" and job.machine.exists(
-                f"{script.source.folder}/{found.message.rpartition(' ')[2]}.py"
+            module = f"{os.path.dirname(found.file)}/{found.message.rpartition(' ')[2]}"  # noqa: PTH120
+            lost = found.code == "JS107" and any(
+                job.machine.exists(os.path.abspath(f"./{module}{end}"))  # noqa: PTH100
+                for end in (".py", "/__init__.py")
             )
+            if found.code in _OF_CONTAINERS and job.contained(one) and not lost:
+                continue
             if (found.code in _READS or lost) and not script.blind and job.transfers(one):
                 place = one.setting("transfer_input_files", "executable").place
                 code, message = condorfiles.NOT_TRANSFERRED, f"{found.message}: not transferred"

@@ -6,7 +6,13 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance, all_settings
+from jobsight.program.preflight.condorjob import (
+    ALWAYS,
+    CondorJob,
+    Instance,
+    all_settings,
+    megabytes,
+)
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
 from jobsight.text import wordlist
@@ -139,6 +145,31 @@ def _universes(one: Instance) -> Iterator[Hit]:
         yield hit(given["universe"], "universe = grid needs grid_resource")
     if "docker_image" in given and universe in ("local", "scheduler", "java"):
         yield hit(given["docker_image"], f"universe = {universe} does not run docker_image")
+
+
+_HEAVY = (("queue", 8), ("request_cpus", 4), ("request_gpus", 1), ("request_memory", 8192))
+"""Jobs, CPUs, GPUs and MiB from which work is too heavy for an access point."""
+
+
+@rule(
+    "JS418 Heavy work on the access point",
+    fails=ALWAYS + "universe = local\nqueue 40\n",
+    passes=ALWAYS + "universe = local\nqueue\n",
+    severity="warning",
+    kind="condor",
+)
+def _on_access_point(job: CondorJob) -> Iterator[Hit]:
+    """Jobs of the universes local and scheduler run where they are submitted, as all users do."""
+    for queue in job.submission.queues:
+        one = Instance(queue, {})
+        universe = (one.known("universe") or "").lower()
+        amounts = {name: megabytes(one.known(name) or "", "m") or 0 for name, _ in _HEAVY}
+        amounts["queue"] = queue.jobs or 0
+        heavy = next((name for name, least in _HEAVY if amounts[name] >= least), None)
+        if universe in ("local", "scheduler") and heavy:
+            much = f"{queue.jobs} jobs" if heavy == "queue" else f"{heavy} = {one.known(heavy)}"
+            yield hit(one.setting("universe"), f"universe = {universe} runs {much} on the access"
+                      " point, not on a worker", "universe = vanilla")  # fmt: skip
 
 
 @rule(

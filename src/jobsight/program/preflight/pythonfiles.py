@@ -20,7 +20,7 @@ from jobsight.program.python import PythonText
 from jobsight.program.pythonpaths import RUNS, path_in
 from jobsight.program.shell.model import Command, Program
 from jobsight.program.submission.job import Place
-from jobsight.text import wordlist
+from jobsight.text import one_slip, wordlist
 
 __all__ = ["not_executable"]
 
@@ -43,31 +43,52 @@ _KNOWN_PACKAGES = frozenset(
 def _python_imports(job: Job) -> Iterator[Hit]:
     """Read from the folders of the interpreter that the script chooses."""
     yield from _not_on_path(job)
-    if "PYTHONPATH=" in job.text or "pip install" in job.text or "conda" in job.text:
+    if "PYTHONPATH=" in job.text:
         return
+    installs = "pip install" in job.text or "conda" in job.text
     for program, text in job.pythons:
-        name, names = _importable(program, text, job)
-        for one in text.imports if names is not None and program.source is not None else ():
+        name, found = _importable(program, text, job)
+        found = None if installs else found
+        names = frozenset(sys.stdlib_module_names) if found is None else found
+        moved = "sys.path" in _OWN_FOLDER.sub("", text.text)
+        for one in text.imports if program.source is not None else ():
             place = Place(one.line, one.column)
-            if (
-                one.name in (names or ())
-                or text.renamed(one.name)
-                or _local(one.full, program, job)
-            ):
-                inner = None if one.name in (names or ()) else _lacks(one.full, program, job)
-                if inner is not None:
+            if one.name in names or text.renamed(one.name):
+                continue
+            if _local(one.full, program, job):
+                if not moved and (inner := _lacks(one.full, program, job)) is not None:
                     message = f"{inner} has no module {one.full.rpartition('.')[2]}"
                     yield hit(place, message, source=program.source)
                 continue
+            meant = None if moved or program.command.contained else _meant(one.name, program, job)
+            if found is None and meant is None:
+                continue
             sure = program.command.environment.venv is not None or job.site is not None
             sure = sure or job.machine.has_scheduler or one.name not in _KNOWN_PACKAGES
-            others = difflib.get_close_matches(
-                one.name, (names or set()) | _KNOWN_PACKAGES, 1, 0.84
-            )
-            fix = f"import {others[0]}?" if others else "an environment that has it"
+            near = [meant] if meant else difflib.get_close_matches(
+                one.name, names | _KNOWN_PACKAGES, 1, 0.84
+            )  # fmt: skip
+            fix = f"import {near[0]}?" if near else "an environment that has it"
             severity: Severity | None = None if sure else "warning"
             message = f"{name} has no module {one.name}"
             yield hit(place, message, fix, severity=severity, source=program.source)
+
+
+_UNPACKS = r"\b(?:tar|unzip|git|cp|mv|ln|rsync|curl|wget|xrdcp|stashcp|osdf|PYTHONPATH)\b"
+
+
+def _meant(module: str, program: Program, job: Job) -> str | None:
+    """The module next to a program that is meant: misspelt, or not transferred by HTCondor."""
+    path = job.machine.real(program.path or "")
+    own = os.path.dirname(path)  # noqa: PTH120
+    if not own or job.given is None or "PYTHONPATH" in job.given or module in _KNOWN_PACKAGES:
+        return None
+    if isinstance(job.machine, Sandbox) and not re.search(_UNPACKS, job.text):
+        here = (job.machine.exists(f"{own}/{module}{end}") for end in (".py", "/__init__.py"))
+        return module if any(here) else None
+    names = (one.removesuffix(".py") for one in siblings(path) if one.endswith(".py"))
+    swapped = (one for one in names if one_slip(module, one) and len(one) > 4)
+    return next((one for one in swapped if "_" in one or len(one) == len(module)), None)
 
 
 def _not_on_path(job: Job) -> Iterator[Hit]:
@@ -127,7 +148,8 @@ def _local(module: str, program: Program, job: Job) -> bool:
     """Whether it is a file next to the program, or one that the script writes."""
     folders = {job.folder, job.source.folder, program.command.folder or job.folder}
     if isinstance(job.machine, Sandbox):
-        folders = {job.folder}
+        own = os.path.dirname(program.path or "")  # noqa: PTH120
+        folders = {job.folder, own if own.startswith(job.folder) else job.folder}
     elif program.path and not program.path.startswith("\0"):
         folders.add(os.path.dirname(program.path))  # noqa: PTH120
     elif program.source is not None:
@@ -149,7 +171,8 @@ def _lacks(module: str, program: Program, job: Job) -> str | None:
     parent = os.path.dirname(inner)  # noqa: PTH120
     if not job.machine.is_folder(parent) or any(one.startswith(parent) for one in job.walk.made):
         return None
-    there = any(job.machine.exists(inner + end) for end in ("", ".py", ".so", ".pyx"))
+    last = inner.rpartition("/")[2]
+    there = any(one.partition(".")[0] == last for one in job.machine.listed(parent))
     return None if there else module.rpartition(".")[0]
 
 
