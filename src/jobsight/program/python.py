@@ -265,6 +265,12 @@ class PythonText:
             ]
         return found
 
+    @cached_property
+    def siblings(self) -> list[str]:
+        """Modules of its package that it imports by ``from .``."""
+        own = [n for n, _ in self.nodes if isinstance(n, ast.ImportFrom) and n.level == 1]
+        return [one for n in own for one in ([n.module] if n.module else (a.name for a in n.names))]
+
     @staticmethod
     def renamed(module: str) -> str | None:
         """What Python 3 has instead of a module of Python 2."""

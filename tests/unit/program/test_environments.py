@@ -82,6 +82,35 @@ def test_own_modules_where_the_packages_are_not_known(imports: str, wrong: bool)
     assert [one for one in found(text) if one[2] == "JS107"] == [("a.py", 1, "JS107")] * wrong
 
 
+_VENV = "python3 -m venv v\nsource v/bin/activate\n"
+_CONDA = "conda env create -f environment.yml -p ./v\nconda activate ./v\n"
+
+
+@pytest.mark.parametrize(
+    ("build", "listed", "wrong"),
+    [
+        (f"{_VENV}pip install -q -r r.txt", "pandas>=2\nscikit-learn\n", [1, 4]),
+        (f"{_VENV}pip install -r r.txt opencv-python", "pandas\nsklearn\n", []),
+        (f"{_VENV}pip install -r r.txt opencv-python", "# of the fit\nseaborn==0.13\n", [2, 4]),
+        (f"{_VENV}pip install -r r.txt", "pandas\nown-tools\n", []),
+        (f"{_VENV}pip install -r r.txt\npip install .", "pandas\n", []),
+        (f"{_VENV}pip install -r r.txt -f wheels/", "pandas\n", []),
+        (f"{_VENV}pip install -r r.txt\nexport PYTHONPATH=/apps", "pandas\n", []),
+        ("module load python\npip install --user -r r.txt", "pandas\n", []),
+        (_CONDA, "pandas\n", [1, 2, 4]),
+        (f"{_CONDA}conda install -y scikit-learn", "pandas\n", []),
+        (f"conda env create -f environment.yml -p ./v\n{_VENV}", "pandas\n", []),
+    ],
+)
+def test_an_environment_that_the_job_builds(build: str, listed: str, wrong: list[int]) -> None:
+    """What comes along with a listed package is there; with one unknown all may be."""
+    text = f"{SLURM}{build}\npython code/a.py\n=== r.txt\n{listed}=== environment.yml\n"
+    text += "name: fit\ndependencies:\n  - python=3.11\n  - pip:\n    - pandas\n=== code/a.py\n"
+    text += "import cv2\nimport sklearn.svm\nimport numpy, json\nfrom . import part\n"
+    text += "=== code/part.py\nimport pandas\nimport os\n\nimport yaml\n"
+    assert sorted({line for _, line, code in found(text) if code == "JS107"}) == wrong
+
+
 _R = "=== R/a.R\nlibrary(stats)\nlibrary(sandwich)\nlibrary(lmtest)\n"
 _R += "=== rlib/zoo/DESCRIPTION\n=== rlib/sandwich/DESCRIPTION\n"
 

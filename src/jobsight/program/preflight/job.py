@@ -252,8 +252,8 @@ class Job:
             path = one.path if one.path and one.path.startswith("/") else None
             text = PythonText(one.source.text, path)
             found[key] = (one, text)
-            for name in text.imports:
-                path, source = self.local_module(name.full, one)
+            for name in (*(name.full for name in text.imports), *text.siblings):
+                path, source = self.local_module(name, one)
                 if source is not None:
                     waiting.append(replace(one, source=source, path=path, imported=True))
         return list(found.values())

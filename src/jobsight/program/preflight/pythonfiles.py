@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from jobsight.program.languages import shebang
 from jobsight.program.machine import Python, Sandbox
 from jobsight.program.preflight.arguments import given_words, parsed
+from jobsight.program.preflight.environments import built_for, requirement_of
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import Trace, absent, near, path_of, siblings, trace_of
@@ -48,7 +49,8 @@ def _python_imports(job: Job) -> Iterator[Hit]:
     installs = "pip install" in job.text or "conda" in job.text
     for program, text in job.pythons:
         name, found = _importable(program, text, job)
-        found = None if installs else found
+        built = built_for(program, job) if installs else None
+        found = (built[1] if built else None) if installs else found
         names = frozenset(sys.stdlib_module_names) if found is None else found
         moved = "sys.path" in _OWN_FOLDER.sub("", text.text)
         for one in text.imports if program.source is not None else ():
@@ -64,11 +66,13 @@ def _python_imports(job: Job) -> Iterator[Hit]:
             if found is None and meant is None:
                 continue
             sure = program.command.environment.venv is not None or job.site is not None
-            sure = sure or job.machine.has_scheduler or one.name not in _KNOWN_PACKAGES
+            sure = sure or bool(built) or job.machine.has_scheduler
+            sure = sure or one.name not in _KNOWN_PACKAGES
             near = [meant] if meant else difflib.get_close_matches(
                 one.name, names | _KNOWN_PACKAGES, 1, 0.84
             )  # fmt: skip
             fix = f"import {near[0]}?" if near else "an environment that has it"
+            fix = f"add {requirement_of(one.name)} to {built[0]}" if built else fix
             severity: Severity | None = None if sure else "warning"
             message = f"{name} has no module {one.name}"
             yield hit(place, message, fix, severity=severity, source=program.source)
