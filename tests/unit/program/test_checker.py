@@ -41,6 +41,7 @@ PARSED = (
     "=== a.py\nimport argparse\np = argparse.ArgumentParser()\np.add_argument('--to')\n"
     "p.add_argument('--from', dest='source')\nargs = p.parse_args()\n"
 )
+COMPILE_C = "gcc a.c -o a\n./a\n=== a.c\n#include <stdio.h>\nint main(void) {\n"
 FORTRAN = (
     "gfortran a.f90 -o a\n./a\n=== a.f90\nprogram a\n"
     "  integer, parameter :: dp = kind(1.d0), n = 9000\n"
@@ -323,11 +324,57 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
         ),
         ("Rscript a.R\n=== a.R\nf <- 'a.csv'\nd <- read.csv(f)\n", 2, "JS112"),
         ("Rscript a.R\n=== a.R\nwrite.csv(mtcars, 'out/a.csv')\n", 1, "JS112"),
+        (f'{COMPILE_C}  FILE *f = fopen("in.dat", "r");\n', 3, "JS112"),
+        (f'{COMPILE_C}  FILE *f = fopen("out/a.dat", "w");\n', 3, "JS112"),
+        (f'{COMPILE_C}#include "grid.h"\n'.replace("./a", '"$X"/a'), 3, "JS110"),
+        (
+            "gfortran -c a.f90\ngfortran a.o -o a\nsrun ./a\n=== a.f90\nprogram a\n"
+            "  character(*), parameter :: name = 'in.dat'\n  open(10, file=name, status='old')\n"
+            "end program\n",
+            3,
+            "JS112",
+        ),
+        (
+            "javac A.java\njava -Xmx1g A\n=== A.java\npublic class A {\n  static String s() throws"
+            ' Exception {\n    return Files.readString(Path.of("in.txt"));\n  }\n}\n',
+            3,
+            "JS112",
+        ),
+        ('julia a.jl\n=== a.jl\nopen("out/a.txt", "w") do io\n  println(io, 1)\nend\n', 1, "JS112"),
+        ("Rscript a.R\n=== a.R\nm <- matrix(0, nrow = 20000, ncol = 2e4)\n", 1, "JS210"),
+        ("Rscript a.R\n=== a.R\nn <- 2e4\na <- array(0, dim = c(n, n, 3L))\n", 2, "JS210"),
+        ("Rscript a.R\n=== a.R\nx <- rep(NA, 600000000)\n", 1, "JS210"),
+        ("octave a.m\n=== a.m\nx = zeros(20000);\n", 1, "JS210"),
+        ("Rscript a.R\n=== a.R\nx <- 3\nif (x > 2) print(1)\nelse print(2)\n", 3, "JS004"),
+        ("source settings.sh\n", 4, "JS101"),
+        ("for f in data/*.csv; do wc -l $f; done\n", 4, "JS101"),
+        ("for i in 1..5; do echo $i; done\n", 4, "JS328"),
+        ("n=3\nfor i in {1..$n}; do echo $i; done\n", 5, "JS328"),
+        ("#SBATCH -n 8\nsrun python3 a.py\n=== a.py\nprint(sum(range(9)))\n", 5, "JS208"),
     ],
 )
 def test_errors_are_at_their_lines(body: str, line: int, code: str) -> None:
     head = "#!/bin/bash\n#SBATCH --mem=1G --time=10\n#SBATCH --gpus=1\n"
     assert (line, code) in {one[1:] for one in found(head + body)}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'mkdir out\n{COMPILE_C}  FILE *f = fopen("out/a.dat", "w");\n  return !f;\n}}\n',
+        f'{COMPILE_C}  FILE *f = fopen("in.dat", "r");\n  return !f;\n}}\n'.replace("./a", "./b")
+        + "=== b\n",
+        "Rscript a.R\n=== a.R\nm <- matrix(0L, 10000, 20000)\n"
+        "m <- matrix(scan('stdin'), ncol = 3)\n",
+        "Rscript a.R\n=== a.R\nf <- function(x) {\n  if (x > 2) 1\n  else 2\n}\nprint(f(3))\n",
+        "module load tools\nsource settings.sh\n",
+        "shopt -s nullglob\nls data/*.csv\n",
+        "#SBATCH -n 8\nsrun python3 a.py\n=== a.py\nimport os\nprint(os.environ['SLURM_PROCID'])\n",
+    ],
+)
+def test_what_may_be_sound_is_left_alone(body: str) -> None:
+    head = "#!/bin/bash\n#SBATCH --mem=1G --time=10\n"
+    assert {one[2] for one in found(head + body)} <= {"JS108", "JS302"}
 
 
 def test_what_is_silenced_is_not_reported() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.checking import written
 
+from jobsight.program.machine import Machine
 from jobsight.program.preflight.check import Checker
 
 SLURM = "#!/bin/bash\n#SBATCH --mem=1G --time=10\n"
@@ -296,3 +297,25 @@ def test_one_file_of_a_program_in_all_tasks() -> None:
     assert found(text) == [("a.py", 2, "JS304")]
     own = 'd=run_$SLURM_ARRAY_TASK_ID\nmkdir -p "$d"\ncd "$d" || exit 1\npython3 ../a.py'
     assert found(text.replace("python3 a.py", own)) == []
+
+
+@pytest.mark.parametrize(
+    ("set_to", "lines"), [("laplace = 2.0", [5]), ("total = 2.0", []), ("do k = 1, 3", [5])]
+)
+def test_fortran_names_are_declared(
+    set_to: str, lines: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Machine, "command", lambda *_: None)  # a compiler would say it itself
+    text = f"{SLURM}./a\n=== a\n=== Makefile\n=== a.f90\nprogram a\n  implicit none\n"
+    text += f"  real :: x, & ! comment\n    total\n  {set_to}\nend program\n"
+    text = text.replace("./a\n", "gfortran a.f90 -o a\n./a\n")
+    assert [line for file, line, code in found(text) if code == "JS354"] == lines
+
+
+def test_what_a_node_prints_is_there_for_the_next_wherever_it_runs() -> None:
+    text = 'JOB a fit.sub\nVARS a year="1990"\nJOB b plot.sub DIR plots\nPARENT a CHILD b\n'
+    text += "=== fit.sub\nexecutable = /bin/date\noutput = plots/fit_$(year).txt\n"
+    text += "transfer_output_files = x\nqueue\n=== plots/plot.sub\nexecutable = /bin/cat\n"
+    text += f"transfer_input_files = {{}}.txt\n{CONDOR}"
+    assert found(text.format("fit_1990"), "a.dag") == []
+    assert [one[2] for one in found(text.format("fit"), "a.dag")] == ["JS403"]

@@ -28,6 +28,20 @@ def found(text: str, site: Site | None = None) -> list[tuple[str, int, str]]:
     return [(one.file, one.line, one.code) for one in report.findings if one.code != "JS402"]
 
 
+def test_an_attribute_that_is_nearly_one_of_the_slots(tmp_path: Path) -> None:
+    (tmp_path / "condor_status.ads").write_text(_SLOT.format(free=100))
+    text = "executable = /bin/true\nrequirements = {} > 100\nqueue\n"
+    site = Site.saved(tmp_path)
+    assert found(text.format("Memmory"), site) == [("a.sub", 2, "JS411")]
+    assert found(text.format("MyOwnMark"), site) == []
+
+
+def test_an_image_that_is_a_file_must_be_there() -> None:
+    text = "executable = /bin/true\ncontainer_image = {}\nqueue\n"
+    assert found(text.format("img.sif")) == [("a.sub", 2, "JS403")]
+    assert found(text.format("docker://debian:12")) == []
+
+
 @pytest.mark.parametrize(
     ("asked", "fits"),
     [
@@ -103,7 +117,7 @@ def test_modules_next_to_a_program_of_an_interpreter_that_is_not_known(
     text += f"transfer_input_files = {sent}\nqueue\n=== a.sh\n#!/bin/bash\n{wrapper}\n"
     text += "python3 fit.py\n=== code/fit.py\nimport lens, numpy, emcee\nimport json\n"
     text += "from optics import rays\n=== code/lens.py\n=== code/optics/__init__.py\n"
-    text += "=== code/json.py\n=== code.tgz\n"
+    text += "=== code/json.py\n=== code.tgz\n=== a.sif\n"
     places = {(PurePosixPath(file).name, code) for file, _, code in found(text)}
     assert {file for file, code in places if code == "JS412"} == {*wrong}
     assert not {file for file, code in places if code in ("JS107", "JS403")}

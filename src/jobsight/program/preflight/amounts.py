@@ -146,8 +146,16 @@ _C_CALL = re.compile(rf"\b(?:malloc|calloc)\s*\({_NESTED}\)")
 _JULIA_SIZES = {f"{kind}{bits}": bits // 8 for kind in ("Float", "Int", "UInt")
                 for bits in (8, 16, 32, 64)} | {"ComplexF64": 16, "ComplexF32": 8}  # fmt: skip
 _JULIA = re.compile(
-    r"\b(?:(?:zeros|ones|rand|randn)\(|Array\{)(?:rng,\s*)?(?:([A-Z]\w+)\b(?:,\s*\d\}\(undef)?,)?([^;]*?)\)"
+    r"\b(?:(?:zeros|ones|rand|randn)\(|Array\{)(?:rng,\s*)?"
+    r"(?:([A-Z]\w+)\b(?:,\s*\d\}\(undef)?,)?([^;]*?)\)"
 )
+_R_SIZED = {"matrix": "data nrow ncol", "array": "data dim", "rep": "x times",
+            "vector": "mode length",
+            **dict.fromkeys(("numeric", "double", "integer", "logical"), "length"),
+            **dict.fromkeys(("rnorm", "runif", "rexp"), "n")}  # fmt: skip
+"""The first parameters of functions of R."""
+_R_CALL = re.compile(rf"\b({'|'.join(_R_SIZED)})\s*\({_NESTED}\)")
+_MATLAB = re.compile(rf"\b(?:zeros|ones|rand|randn|nan|NaN|eye)\({_NESTED}\)")
 _FORTRAN_TYPE = re.compile(
     r"\s*(real|integer|complex|logical|double\s+precision)\s*(?:\*\s*(\d+)|\(([^)]*)\))?"
     r"\s*(?:,[^:]*(?:\([^)]*\)[^:]*)*)?::(.*)", re.I,
@@ -163,12 +171,13 @@ def compiled_allocations(
 
     Args:
         text: of the program.
-        language: of it: c, cpp, fortran or julia.
+        language: of it: c, cpp, fortran, julia, matlab or r.
         others: the text of a module or header that it uses; empty: it is not known.
     """
     used = [others(one or other) for one, other in _USED.findall(text)]
     known = _constants("\n".join([text, *used]), language)
-    find = {"fortran": _of_fortran, "julia": _of_julia}.get(language, _of_c)
+    finders = {"fortran": _of_fortran, "julia": _of_julia, "r": _of_r, "matlab": _of_matlab}
+    find = finders.get(language, _of_c)
     for line, size in find(text, known):
         if size >= _SMALLEST:
             yield line, size
@@ -216,6 +225,32 @@ def _of_julia(text: str, known: Mapping[str, float]) -> Iterator[tuple[int, floa
         for found in _JULIA.finditer(line.partition("#")[0]):
             size = _JULIA_SIZES.get(found[1] or "Float64", 8)
             yield from _counted(number, size, _items(found[2]), known)
+
+
+def _of_r(text: str, known: Mapping[str, float]) -> Iterator[tuple[int, float]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        for name, inner in _R_CALL.findall(line.partition("#")[0]):
+            items = [re.split(r"(?<=\w)\s*=(?!=)", one, maxsplit=1) for one in _items(inner)]
+            given = {one[0].strip(): one[1].strip() for one in items if len(one) > 1}
+            free = iter([one[0].strip() for one in items if len(one) == 1])
+            values = {key: given.get(key) or next(free, "") for key in _R_SIZED[name].split()}
+            kind = values.pop("data", "") or values.pop("x", "") or values.pop("mode", name)
+            small = re.search(r"integer|logical|\d+L$|^(?:NA|TRUE|FALSE)$", kind)
+            counts = [re.sub(r"(?<=\d)L\b", "", one) for one in values.values()]
+            if name == "array":
+                counts = _items(re.sub(r"^c\(|\)$", "", counts[0]))
+            if name != "rep" or re.fullmatch(r"[\d.]+L?|NA|TRUE|FALSE", kind):
+                yield from _counted(number, 4 if small else 8, counts, known)
+
+
+def _of_matlab(text: str, known: Mapping[str, float]) -> Iterator[tuple[int, float]]:
+    """Of one extent both are the same."""
+    for number, line in enumerate(text.split("\n"), 1):
+        for inner in _MATLAB.findall(line.partition("%")[0]):
+            counts = [one for one in _items(inner) if not one.strip().startswith(("'", '"'))]
+            counts = counts * 2 if len(counts) == 1 else counts
+            size = next((n for kind, n in _SIZES.items() if re.search(rf"['\"]{kind}\b", inner)), 8)
+            yield from _counted(number, size, counts, known)
 
 
 def _of_fortran(text: str, known: Mapping[str, float]) -> Iterator[tuple[int, float]]:

@@ -154,9 +154,11 @@ def _by_tree(source: Source, language: str, program: Program) -> Iterator[Hit]:
         r"^[ \t]*#\s*(?:if|define)", source.text, re.M
     ):
         return
-    for lost in re.finditer(r"^\}\s*\n\s*else\b", source.text, re.M) if language == "r" else ():
-        if source.text.count("{", 0, lost.end()) == source.text.count("}", 0, lost.end()):
-            yield hit(source.text.count("\n", 0, lost.end()) + 1,
+    plain = re.sub(r"#.*|\"[^\"\n]*\"|'[^'\n]*'", "", source.text) if language == "r" else ""
+    for lost in re.finditer(r"^[ \t]*else\b", plain, re.M):
+        before = plain[: lost.start()]
+        if before.count("{") == before.count("}") and before.count("(") == before.count(")"):
+            yield hit(before.count("\n") + 1,
                       "R: else begins a line, behind a complete if", "} else",
                       source=source)  # fmt: skip
     text = as_matlab(source.text) if language == "matlab" else source.text
@@ -222,8 +224,8 @@ def _headers(job: Job) -> Iterator[Hit]:
         command, source = program.command, program.source
         if program.language not in ("c", "cpp", "cuda") or source is None or command.folder is None:
             continue
-        words = [word.text for word in command.arguments]
-        if any("$" in word or "`" in word for word in words) or job.blind:
+        words = [word.value or "" for word in command.arguments]
+        if any(word.value is None for word in command.arguments) or job.blind:
             continue
         given = [word[2:] for word in words if word.startswith("-I") and len(word) > 2]
         given += [words[k + 1] for k, word in enumerate(words[:-1]) if word in ("-I", "-isystem")]

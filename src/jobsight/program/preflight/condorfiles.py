@@ -89,24 +89,23 @@ def _executable_bits(job: CondorJob) -> Iterator[Hit]:
 def _inputs(job: CondorJob) -> Iterator[Hit]:
     """The job is held when it starts."""
     made = job.fed if isinstance(job.fed, frozenset) else frozenset[str]()
-    forms = [one.removeprefix("./").replace("{}", "*") for one in made]
+    forms = [one.replace("{}", "*") for one in made]
     for one in job.instances if job.fed is not True else ():
         for name, path in job.found(one):
-            fed = any(fnmatchcase(name.partition("/")[0], form) for form in forms)
+            fed = any(
+                fnmatchcase(one, form) for form in forms for one in (name, name.partition("/")[0])
+            )
             if not fed and _absent(path.rstrip("/"), job):
                 place, source = _item_place(one, name, one.setting("transfer_input_files"), job)
                 message = f"{name} is not there: the job is held"
                 yield hit(place, message, near(path), source=source)
-        name = one.known("input") or ""
         folder = job.start(one)
-        if (
-            name
-            and folder is not None
-            and _absent(job.place_of(name, folder), job)
-            and not name.startswith("/dev/")
-        ):
-            place, source = _item_place(one, name, one.setting("input"), job)
-            yield hit(place, f"{name} is not there: the job is held", source=source)
+        for key in ("input", "container_image") if folder is not None else ():
+            name = one.known(key) or ""
+            plain = name and "://" not in name and not name.startswith("/dev/")
+            if plain and _absent(job.place_of(name, folder or ""), job):
+                place, source = _item_place(one, name, one.setting(key), job)
+                yield hit(place, f"{name} is not there: the job is held", source=source)
     for queue in job.submission.queues:
         if job.matched(queue) == []:
             yield hit(queue, f"nothing matches {queue.file}: no job is queued")

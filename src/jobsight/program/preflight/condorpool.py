@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, megabytes
 from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.text import one_slip
 
 __all__: list[str] = []
 
@@ -81,6 +82,11 @@ def _matches(job: CondorJob) -> Iterator[Hit]:
                     + (" MB" if unit else ""),
                 )
         text = one.known("requirements")
+        known = sorted({name.lower() for ad in slots for name in ad})
+        for name in _names_in(text or "") - {*known}:
+            near = next((other for other in known if len(name) > 4 and one_slip(name, other)), None)
+            if near is not None and not any(key.endswith(name) for key in one.queue.commands):
+                yield hit(one.setting("requirements"), f"no slot has an attribute {name}", near)
         if text and _never(text, slots):
             yield hit(one.setting("requirements"), "no slot of the pool meets the requirements")
 
@@ -90,6 +96,11 @@ def _number(ad: dict[str, str], attribute: str) -> float:
     texts = [ad.get(f"{front}{attribute}", "") for front in ("TotalSlot", "", "Total", "Detected")]
     known = [float(one) for one in texts if re.fullmatch(r"\d+(?:\.\d+)?", one)]
     return max(known[:1] if texts[0] else known[:2], default=0.0)
+
+
+def _names_in(text: str) -> set[str]:
+    """The names in an expression, in small letters."""
+    return set(re.findall(r"[a-z_]\w*", re.sub(r'"[^"]*"', "", text).lower()))
 
 
 def _never(text: str, slots: list[dict[str, str]]) -> bool:
@@ -102,7 +113,7 @@ def _never(text: str, slots: list[dict[str, str]]) -> bool:
     except ImportError:
         return False
     known = {name.lower() for ad in slots for name in ad} | _WORDS
-    if set(re.findall(r"[a-z_]\w*", re.sub(r'"[^"]*"', "", text).lower())) - known:
+    if _names_in(text) - known:
         return False
     try:
         expression = classad2.ExprTree(re.sub(r"(?i)\b(?:target|my)\.", "", text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from jobsight.program.preflight.arguments import given_words
 from jobsight.program.preflight.findings import Hit, hit, rule
@@ -23,6 +24,7 @@ _COUNTS = {
     "bash": (r"(?:\[\[?|test|\(\()\s*\"?\$\{?#\}?\"?\s*(-ne|-lt|-gt|!=|<=?|>=?)\s*(\d+)", 0),
 }
 _COUNTS["cpp"] = _COUNTS["c"]
+_ASKS = re.compile(r"\bargc\b|\bcommand_argument_count\b", re.I)
 _STOPS = re.compile(
     r"(?i)\b(?:exit|stop|quit|die|return\s+[1-9-]|raise|usage|error|abort|croak|throw)\b"
 )
@@ -114,25 +116,20 @@ def _body(text: str, at: int) -> str:
 
 def _started(job: Job) -> Iterator[tuple[Program, list[Word]]]:
     """Programs with their arguments; compiled ones where they are started."""
-    compiled: dict[str, Program] = {}
     own = Source(job.source.file, job.text)
     if job.arguments is not None and job.language == "bash" and job.commands:
         yield Program(own, "bash", job.commands[0], job.arguments), list(job.arguments)
     yield from _called(job)
     for program in job.walk.programs:
-        one, command, name = program, program.command, program.interpreter or ""
-        texts = [word.text for word in command.arguments]
-        if program.source is not None and COMPILERS.fullmatch(name.rpartition("/")[2]):
-            output = texts[texts.index("-o") + 1 :][:1] if "-o" in texts else ["a.out"]
-            if output and "-c" not in texts and "argc" in program.source.text:
-                compiled[output[0].rpartition("/")[2]] = program
+        one, command = program, program.command
+        if COMPILERS.fullmatch(PurePosixPath(command.name or "").name):
             continue
         if program.source is None:
-            built = compiled.get((program.word.text if program.word else "").rpartition("/")[2])
-            if built is None:
+            built = job.compiled.get(id(command), ())
+            main = [one for one in built if one.source and _ASKS.search(one.source.text)]
+            if not main:
                 continue
-            arguments = program.arguments
-            one = Program(built.source, built.language, command, arguments)
+            one = Program(main[0].source, main[0].language, command, program.arguments)
         words = given_words(one)
         unknown = program.path == job.path and job.arguments is None
         if words is not None and not command.checked and not unknown:

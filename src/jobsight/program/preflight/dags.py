@@ -112,8 +112,12 @@ class DagJob:
         back = [self._given_back(one) for one in before]
         if odd or not back or None in back:
             return True
-        printed = [self._printed(one) for one in before]
-        return frozenset().union(*(one or () for one in (*back, *printed)))
+        own = self.dag.nodes[names[0]].folder or "."
+        return frozenset(
+            os.path.relpath(os.path.join(self.dag.nodes[node].folder, one), own)  # noqa: PTH118
+            for node, given in zip(before, back, strict=True)
+            for one in (*(given or ()), *self._printed(node))
+        )
 
     def _printed(self, name: str) -> set[str]:
         """The file that a node prints into, with ``{}`` for variables."""

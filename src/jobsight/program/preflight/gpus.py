@@ -14,7 +14,6 @@ from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.packages import R_PACKAGES
 from jobsight.program.python import PythonText, dotted
-from jobsight.program.shell.programs import COMPILERS
 from jobsight.program.submission.job import Place
 from jobsight.text import wordlist
 
@@ -187,20 +186,16 @@ _COUNTS_GPUS = re.compile(r"\b(?:cuda|hip)GetDevice(?:Count)?\(")
 
 def _compiled(job: Job) -> Iterator[Command]:
     """Commands that start what the job compiles for GPUs, or what has the name of such a source."""
-    built = dict[str, bool]()
-    for command in job.commands:
-        name, words = PurePosixPath(command.name or "").name, [w.text for w in command.arguments]
-        if COMPILERS.fullmatch(name) and not {"-c", "-E", "-ptx", "-cubin"} & {*words}:
-            output = words[words.index("-o") + 1 :][:1] if "-o" in words else ["a.out"]
-            built.update({PurePosixPath(one).name: name in ("nvcc", "hipcc") for one in output})
     for program in job.walk.programs:
         command, path = program.command, program.path
         name = PurePosixPath(path or "").name
         if program.source or program.interpreter or path is None or command.checked:
             continue
-        text = job.program_texts if built.get(name) else ""
+        built = job.compiled.get(id(command), [])
+        cuda = any((one.interpreter or "").endswith(("nvcc", "hipcc")) for one in built)
+        text = job.program_texts if cuda else ""
         folders = {os.path.dirname(path), command.folder, f"{command.folder}/src"}  # noqa: PTH120
-        for one in folders if name not in built else ():
+        for one in () if built else folders:
             here = [end for end in (".cu", ".c", ".cc", ".cpp", ".f90")
                     if job.machine.exists(f"{one}/{name}{end}")]  # fmt: skip
             text += (job.machine.text(f"{one}/{name}.cu") or "") if here == [".cu"] else ""

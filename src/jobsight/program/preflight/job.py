@@ -13,6 +13,7 @@ from jobsight.program.languages import language_of, shebang, syntax_tree
 from jobsight.program.machine import Machine
 from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Environment, Program, Source, Word
+from jobsight.program.shell.programs import compiled_runs
 from jobsight.program.shell.walk import Walk, walk_script
 from jobsight.program.site import Site
 from jobsight.program.submission.job import Place, Submission
@@ -190,6 +191,11 @@ class Job:
     def program_of(self) -> dict[int, Program]:
         """The program that each command runs, by the command's `id`."""
         return {id(one.command): one for one in self.walk.programs}
+
+    @cached_property
+    def compiled(self) -> dict[int, list[Program]]:
+        """What it compiles, by the `id` of each command that starts it."""
+        return compiled_runs(self.walk.commands, self.walk.programs)
 
     @cached_property
     def program_texts(self) -> str:

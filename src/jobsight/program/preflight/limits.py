@@ -47,7 +47,8 @@ def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
     """Of programs in compiled languages, and of options of commands."""
     for program in job.walk.programs:
         source, language = program.source, program.language or ""
-        if language in ("c", "cpp", "fortran", "julia") and source is not None:
+        sized = language in ("c", "cpp", "fortran", "julia", "matlab", "r")
+        if sized and source is not None:
             used = partial(_used, job, source)
             for line, size in compiled_allocations(source.text, language, used):
                 if size > asked * 2**20:

@@ -81,7 +81,9 @@ def _matches_nothing(word: Word, command: Command, trace: Trace, job: Job) -> bo
     if re.search(r"failglob|\[\[? -[efs] |compgen|extglob", job.text):
         return False
     folder = job.machine.resolve(os.path.normpath(os.path.join(command.folder or "", front)))  # noqa: PTH118
-    if not job.machine.is_folder(folder) or any(one.startswith(f"{folder}/") for one in trace.made):
+    if not job.machine.is_folder(folder):
+        return absent(folder, trace, job)
+    if any(one.startswith(f"{folder}/") for one in trace.made):
         return False
     return not fnmatch.filter(job.machine.listed(folder), last)
 
@@ -191,7 +193,7 @@ def _commands_known(job: Job) -> Iterator[Hit]:
         )
         bare = not command.arguments and not command.redirects
         word = next((w for w in _KEYWORDS if one_slip(name, w)), None) if bare else None
-        near = word or (None if asked else _misspelt(name))
+        near = word or (None if asked else _misspelt(name, modules or frozenset()))
         own = [one for one in job.walk.functions if len(one) > 3 and one_slip(name, one)]
         near = near or (own[0] if own and not command.checked else None)
         if near is not None:
@@ -214,14 +216,17 @@ _OF_MODULES = {"Rscript": "R", "gmx": "gromacs", "gmx_mpi": "gromacs", "lmp": "l
                "blastn": "blast", "blastp": "blast", "nvcc": "cuda"}  # fmt: skip
 
 
-def _misspelt(name: str) -> str | None:
-    """The common command that a name is one slip away from.
+def _misspelt(name: str, modules: frozenset[str]) -> str | None:
+    """The common command, or that of a module, that a name is one slip away from.
 
     A name that begins otherwise is another command: mail and tail, gmake, cython, usleep.
     """
-    if _CLUSTER.fullmatch(name) or len(name) < 4:
+    if _CLUSTER.fullmatch(name) or len(name) < 4 or name in modules:
         return None
-    near = (one for one in _COMMON if one[:1] == name[:1] or set(one[:2]) == set(name[:2]))
+    provided = sorted(one for one in modules if len(one) > 5 and one.isalnum())
+    near = (
+        one for one in (*_COMMON, *provided) if one[:1] == name[:1] or set(one[:2]) == set(name[:2])
+    )
     return next((one for one in near if len(one) > 3 and one_slip(name, one)), None)
 
 

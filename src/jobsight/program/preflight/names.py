@@ -60,7 +60,7 @@ _SET = {
 """What gives a name a value."""
 PERL_ASIDE = r"(?ms)^=[a-z].*?(?:^=cut\b|\Z)|^__(?:END|DATA)__.*|(?<![$\\])#[^\n]*"
 """Documentation, data and comments of Perl."""
-_COMMENT = {"matlab": "[#%]", "lua": "--"}
+_COMMENT = {"matlab": "[#%]", "lua": "--", "fortran": "!"}
 _TEXTS = r"\"{3}(?s:.*?)\"{3}|\"(?:[^\"\\\n]|\\.)*\"|(?<![\w)\]}.'])'(?:[^'\\\n]|\\.)*'"
 _OF_DATA = re.compile(
     r"~|\b(?:with|within|subset|aes|mutate|filter|select|summari[sz]e|arrange|group_by|transform"
@@ -102,6 +102,42 @@ def _undefined(job: Job) -> Iterator[Hit]:
                 seen.add(name)
                 line = text.count("\n", 0, at) + 1
                 yield hit(line, f"nothing defines {name}", close, source=source)
+    if not job.machine.command("gfortran"):
+        yield from _undeclared(job)
+
+
+_JOINED = re.compile(r"&[ \t]*\n[ \t]*&?")
+_DECLARES = re.compile(
+    r"^[ \t]*(?:integer|real|double\s+precision|complex|logical|character|type|class|use|common"
+    r"|external|namelist|procedure)\b.*|^.*(?:::|=>|\bfunction\b|\bsubroutine\b).*", re.M,
+)  # fmt: skip
+_ASSIGNS = re.compile(
+    r"^[ \t]*(?:\d+[ \t]+)?(?:(?:\w+[ \t]*:[ \t]*)?do[ \t]+)?"
+    r"([a-z]\w*)[ \t]*(?:\([^=\n]*\))?[ \t]*=(?![=>])", re.M,
+)  # fmt: skip
+
+
+def _undeclared(job: Job) -> Iterator[Hit]:
+    """Variables that Fortran sets without a declaration, after ``implicit none``."""
+    texts = [
+        (program, source, _JOINED.sub(" \v", text.lower()))
+        for program, source, text in _programs(job, {"fortran"})
+    ]
+    everything = "\n".join(text for _, _, text in texts)
+    known = {*re.findall(r"[a-z]\w*", "\n".join(_DECLARES.findall(everything)))}
+    modules = {*re.findall(r"^[ \t]*module[ \t]+(\w+)", everything, re.M), "iso_fortran_env"}
+    for program, source, text in texts:
+        used = {*re.findall(r"^[ \t]*use\b(?:[ \t]*,[^:\n]*::)?[ \t]*(\w+)", text, re.M)}
+        fixed = (program.path or "").endswith((".f", ".F", ".for"))
+        if fixed or used - modules or not re.search(r"^[ \t]*implicit[ \t]+none", text, re.M):
+            continue
+        for found in (
+            () if re.search(r"^[ \t]*#?[ \t]*include\b", text, re.M) else _ASSIGNS.finditer(text)
+        ):
+            if found[1] not in known:
+                line = len(re.findall(r"[\n\v]", text[: found.start(1)])) + 1
+                yield hit(line, f"{found[1]} is not declared", source=source)
+                break
 
 
 def _functions(

@@ -30,11 +30,16 @@ _OPENS = {
     "perl": r"^open\s*\(?\s*(?:my\s+)?[$\w]+\s*,\s*[\"']<[^\"']*[\"']\s*,\s*[\"']([^\"'$\n]+)[\"']",
     "matlab": r"^(?:\w+\s*=\s*)?(?:load|readtable|readmatrix|csvread|dlmread|importdata)"
               r"\(\s*['\"]([^'\"\n]+)['\"]",
-    "fortran": r"(?im)^[^!\n]*\bopen\s*\([^!\n]*file\s*=\s*['\"]([^'\"\n]+)['\"]"
-               r"[^!\n]*status\s*=\s*['\"]old",
-    "c": r"^[^/\n]*\bfopen\(\s*\"([^\"\n]+)\"\s*,\s*\"rb?\"",
+    "fortran": r"^(?i:[^!\n]*\bopen\s*\([^!\n]*file\s*=\s*['\"]([^'\"\n]+)['\"]"
+               r"[^!\n]*(?:status\s*=\s*['\"]old|action\s*=\s*['\"]read['\"]))",
+    "c": r"^(?!\s*//)[^\n]*?(?:\bfopen\(\s*\"([^\"\n]+)\"\s*,\s*\"rb?\""
+         r"|\bifstream\s+\w+\s*[({]\s*\"([^\"\n]+)\")",
+    "java": r"^(?!\s*//)[^\n]*?\b(?:new FileReader|new FileInputStream|new Scanner\(\s*new File"
+            r"|Files\.(?:readAllLines|readString|lines|newBufferedReader)\(\s*(?:Paths?\.(?:of|get)))"
+            r"\(\s*\"([^\"\n]+)\"",
 }  # fmt: skip
 _OPENS["cpp"] = _OPENS["c"]
+_COMPILED = frozenset({"c", "cpp", "fortran", "java"})
 
 
 @rule(
@@ -44,41 +49,40 @@ _OPENS["cpp"] = _OPENS["c"]
 )
 def _opened(job: Job) -> Iterator[Hit]:
     """Constant names, where the program cannot be without the file."""
-    last = [trace for _, trace in trace_of(job)][-1:]  # programs run after they are compiled
     for command, now in trace_of(job) if not job.blind else ():
         program = job.program_of.get(id(command))
-        source = program.source if program else None
-        form = _OPENS.get(program.language or "") if program else None
-        if program is None or source is None or command.conditional or command.contained:
+        if command.conditional or command.contained or command.folder is None:
             continue
-        if (
-            form is None
-            or command.folder is None
-            or re.search(r"setwd\(|chdir|\bcd\(|file\.exists|isfile", source.text)
-        ):
+        started = [program] if program is not None and program.language not in _COMPILED else []
+        for one in [*started, *job.compiled.get(id(command), ())]:
+            if one.source is not None and not _MOVES.search(one.source.text):
+                yield from _written(one, one.source, command.folder, now, job)
+                yield from _read(one, one.source, command, now, job)
+
+
+_MOVES = re.compile(r"setwd\(|chdir|\bcd\(|file\.exists|isfile|\bexists\(|(?i:inquire\s*\(\s*file)")
+
+
+def _read(
+    program: Program, source: Source, command: Command, now: Trace, job: Job
+) -> Iterator[Hit]:
+    """Constant names in the text of a program that `command` starts."""
+    language = program.language or ""
+    words = given_words(program)
+    text = with_arguments(source.text, words) if language == "r" else source.text
+    filled = _filled(text, language)
+    for found in re.finditer(_OPENS.get(language, r"(?!)"), filled, re.M):
+        name = found[found.lastindex or 0]
+        line = filled.count("\n", 0, found.end()) + 1
+        path = path_of(Word(name, name, Place(line)), command.folder, job)
+        given = next((one for one in words or () if one.value == name), None)
+        if not path or not absent(path, now, job):
             continue
-        yield from _written(program, source, command.folder, now, job)
-        compiled = program.language in ("c", "cpp", "fortran")
-        trace = last[0] if compiled else now
-        words = given_words(program)
-        text = with_arguments(source.text, words) if program.language == "r" else source.text
-        filled = _filled(text, program.language)
-        for found in re.finditer(form, filled, re.M):
-            line = filled.count("\n", 0, found.start(1)) + 1
-            word = Word(found[1], found[1], Place(line))
-            path = path_of(word, command.folder, job)
-            given = next((one for one in words or () if one.value == found[1]), None)
-            if given is not None and path and absent(path, trace, job):
-                yield hit(given, *said(path, given), source=command.source)
-            elif (
-                path
-                and len(re.findall(rf"[\"']{re.escape(found[1])}[\"']", source.text)) < 2
-                and absent(path, trace, job)
-            ):
-                severity: Severity | None = "warning" if compiled else None
-                yield hit(
-                    line, f"{found[1]} is not there", near(path), severity=severity, source=source
-                )
+        if given is not None:
+            yield hit(given, *said(path, given), source=command.source)
+        elif len(re.findall(rf"[\"']{re.escape(name)}[\"']", source.text)) < 2:
+            severity: Severity | None = "warning" if language in _COMPILED else None
+            yield hit(line, f"{name} is not there", near(path), severity=severity, source=source)
 
 
 _PARTS = re.compile(r"[\"']([^\"'\n]+)[\"']")
@@ -88,24 +92,40 @@ _JOINS = re.compile(
 """Paths put together of constant parts."""
 
 
+_NAMED = re.compile(
+    r"^[ \t]*(?:#define\s+(\w+)\s+|(?:\((?:len=)?\*\)|[^\n=!;(])*?\b(\w+)(?:\[\])?\s*(?:<-|=)\s*)"
+    r"([\"'][^\"'\n]+[\"'])\s*;?[ \t]*$", re.M,
+)  # fmt: skip
+"""A name for a text."""
+
+
 def _filled(text: str, language: str | None) -> str:
-    """Names that are set once, to a text, replaced by it where a call begins with them."""
-    if language not in ("r", "julia", "matlab"):
+    """Names that are set once, to a text, replaced by it where a call has them alone."""
+    if language == "perl":
         return text
     text = _JOINS.sub(lambda m: '"' + "/".join(_PARTS.findall(m[1])) + '"', text)
-    for name, value in re.findall(r"(?m)^(\w+)\s*(?:<-|=)\s*([\"'][^\"'\n]+[\"'])\s*;?$", text):
-        if len(re.findall(rf"\b{name}\s*(?:<-|=[^=])", text)) == 1:
-            text = re.sub(rf"(?<=\(){name}(?=\s*[,)])", lambda _, v=value: v, text)  # type: ignore[misc]
+    for macro, name, value in _NAMED.findall(text):
+        known = macro or name
+        if len(re.findall(rf"\b{known}(?:\[\])?\s*(?:<-|=[^=])", text)) == (not macro):
+            form = rf"(?<=[(=]){known}(?=\s*[,)])|(?<=[(=] ){known}(?=\s*[,)])"
+            text = re.sub(form, lambda _, v=value: v, text)  # type: ignore[misc]
     return text
 
 
+_INTO = r"[\"']([\w./-]+)/[^/\"'\n]+[\"']"
 _SAVED = {
-    "r": r"\b(?:write[._]\w+|saveRDS|fwrite|ggsave|pdf|png|svg|sink)\(",
-    "julia": r"\b(?:CSV\.write|writedlm|savefig)\(",
-    "matlab": r"\b(?:save|saveas|writetable|writematrix|csvwrite|dlmwrite)\s*\(",
-    "perl": r"\bopen\b[^\n]*[\"']>>?[^\"']*[\"']\s*,",
-}
-_MAKES = r"(?i)dir\.create|mkdir|mkpath|make_path|\bsystem|\brun\(|chdir|setwd|\bcd\("
+    "r": rf"\b(?:write[._]\w+|saveRDS|fwrite|ggsave|pdf|png|svg|sink)\([^\"'\n]*{_INTO}",
+    "julia": rf"\b(?:CSV\.write|writedlm|savefig)\([^\"'\n]*{_INTO}"
+             rf"|\bopen\(\s*{_INTO}\s*,\s*\"[wa]",
+    "matlab": rf"\b(?:save|saveas|writetable|writematrix|csvwrite|dlmwrite)\s*\([^\"'\n]*{_INTO}",
+    "perl": rf"\bopen\b[^\n]*[\"']>>?[^\"']*[\"']\s*,[^\"'\n]*{_INTO}",
+    "fortran": rf"(?i:\bopen\s*\([^!\n]*file\s*=\s*{_INTO}[^!\n]*"
+               r"(?:status\s*=\s*['\"](?:replace|new|unknown)|action\s*=\s*['\"]write))",
+    "c": rf"\bfopen\(\s*{_INTO}\s*,\s*\"[wa]|\bofstream\s+\w+\s*[({{]\s*{_INTO}",
+    "java": rf"\bnew (?:FileWriter|PrintWriter|FileOutputStream)\(\s*{_INTO}",
+}  # fmt: skip
+_SAVED["cpp"] = _SAVED["c"]
+_MAKES = r"(?i)dir\.create|mkdir|mkpath|make_path|\bsystem|\brun\(|create_?director|execute_command"
 
 
 def _written(
@@ -115,13 +135,13 @@ def _written(
     form = _SAVED.get(program.language or "")
     if form is None or re.search(_MAKES, source.text):
         return
-    named = rf"(?m)^(?![ \t]*[#%])[^\n]*{form}[^\"'\n]*[\"']([\w./-]+)/[^/\"'\n]+[\"']"
-    for found in re.finditer(named, source.text):
-        path = path_of(Word(found[1], found[1], Place(1)), folder, job)
+    filled = _filled(source.text, program.language)
+    for found in re.finditer(rf"^(?![ \t]*[#%!/])[^\n]*?(?:{form})", filled, re.M):
+        name = found[found.lastindex or 0]
+        path = path_of(Word(name, name, Place(1)), folder, job)
         if path and absent(path, trace, job):
-            line = source.text.count("\n", 0, found.start(1)) + 1
-            yield hit(line, f"the folder {found[1]} is not there", f"mkdir -p {found[1]}",
-                      source=source)  # fmt: skip
+            line = filled.count("\n", 0, found.end()) + 1
+            yield hit(line, f"the folder {name} is not there", f"mkdir -p {name}", source=source)
             return
 
 

@@ -181,10 +181,18 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
     severity="warning",
 )
 def _unused_tasks(job: Job) -> Iterator[Hit]:
-    """Nothing in the script starts more than one task."""
+    """Nothing in the script starts more than one task, or each of them does the same."""
     if not job.is_slurm or not job.walk.complete or job.broken:
         return
     request = job.submission.request
+    for command in job.commands:
+        for one in command.launchers if _is_serial(command, job) else ():
+            given = next((one.options[n] for n in ("n", "np", "ntasks") if n in one.options), None)
+            tasks = request.tasks if given is None else job.whole(given) or 1
+            apart = {"N", "nodes", "ntasks-per-node", "multi-prog"} & {*one.options}
+            if (one.name in MPI or one.name == "srun") and tasks > 1 and not apart:
+                message = f"each of {tasks} tasks does the same work"
+                yield hit(one, message, source=command.source)
     if request.tasks < 2 or any(one.launchers for one in job.commands):
         return
     if re.search(
@@ -203,6 +211,19 @@ def _unused_tasks(job: Job) -> Iterator[Hit]:
             f"{request.tasks} tasks are asked for, and one runs",
             "start them with srun, or ask for --cpus-per-task",
         )
+
+
+_DIVIDES = re.compile(r"(?i)mpi|slurm|pmi|rank|hvd|horovod|torch|deepspeed|dask|procid|hostname")
+
+
+def _is_serial(command: Command, job: Job) -> bool:
+    """Whether a program, known as a whole, never asks which of the tasks it is."""
+    own = [job.program_of.get(id(command)), *job.compiled.get(id(command), ())]
+    texts = [one.source.text for one in own if one is not None and one.source is not None]
+    texts += [text.text for one, text in job.pythons if one.command is command]
+    return bool(texts) and not any(
+        _DIVIDES.search(one) for one in (*texts, *(word.text for word in command.words))
+    )
 
 
 _LONG = (

@@ -229,10 +229,15 @@ def _blank_after_backslash(job: Job) -> Iterator[Hit]:
     passes="for k in $(seq 1 5); do\n  echo $k\ndone\n",
 )
 def _words_for_output(job: Job) -> Iterator[Hit]:
-    """``for k in seq 1 5`` runs with the words seq, 1 and 5."""
+    """``for k in seq 1 5`` runs with the words seq, 1 and 5, ``for k in 1..5`` once."""
     for number, line in enumerate(job.text.split("\n") if job.language == "bash" else (), 1):
         found = re.match(r"\s*for\s+\w+\s+in\s+((?:seq|ls|cat|find)\s[^;$`]*)", line)
-        if found is not None and number not in job.here_lines:
+        span = re.match(r"\s*for\s+\w+\s+in\s+(\d+\.\.\d+|\{[\w.]*\$\w+[\w.$]*\})\s*(?:;|$)", line)
+        if span is not None and number not in job.here_lines and ".." in span[1]:
+            first, _, last = span[1].strip("{}").partition("..")
+            yield hit(number, f"{span[1]} is one word: the loop has one round",
+                      f"$(seq {first} {last})")  # fmt: skip
+        elif found is not None and number not in job.here_lines:
             inner = found[1].strip()
             yield hit(number, f"{inner[:30]!r} is not run here: its words are taken", f"$({inner})")
 

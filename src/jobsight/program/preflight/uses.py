@@ -142,8 +142,11 @@ def uses_of(command: Command) -> Iterator[Use]:
     elif name in ("sbatch", "condor_submit", "condor_submit_dag"):
         yield from (Use("read", word) for word in _operands(command.arguments, _SBATCH)[:1])
     elif name in ("source", "."):
-        # A bare name is looked up on the PATH first: `source activate`.
-        yield from (Use("read", word) for word in command.arguments[:1] if "/" in word.text)
+        # A bare name is looked up on the PATH first, where a module may have put it.
+        known = not (command.environment.opaque or command.environment.modules)
+        named = r".*/.*|.+\.(?:sh|bash|env|conf|cfg)" if known else ".*/.*"
+        words = command.arguments[:1]
+        yield from (Use("read", word) for word in words if re.fullmatch(named, word.text))
     elif name in _READERS:
         yield from _reader(name, command.arguments)
         yield from _unnamed(name, command)

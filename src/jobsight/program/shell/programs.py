@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from pathlib import PurePosixPath
 
 from jobsight.program.languages import INTERPRETERS, language_of
 from jobsight.program.machine import Machine
 from jobsight.program.shell.model import Command, Program, Source, Word
 
-__all__ = ["COMPILERS", "compiled_by", "interpreter_of", "other_language", "program_of"]
+__all__ = [
+    "COMPILERS",
+    "compiled_by",
+    "compiled_runs",
+    "interpreter_of",
+    "other_language",
+    "program_of",
+]
 
 _WITH_VALUE = {
     "python": {"-W", "-X", "-Q"}, "bash": {"-o", "-O", "--rcfile"}, "perl": {"-I"},
@@ -41,6 +49,42 @@ def compiled_by(
                 found.append(
                     Program(program.source, language, command, (), program.path, word, command.name)
                 )
+    return found
+
+
+def compiled_runs(
+    commands: Iterable[Command], programs: Iterable[Program]
+) -> dict[int, list[Program]]:
+    """What is compiled, by the `id` of each command that starts it.
+
+    Args:
+        commands: of a script, in their order.
+        programs: those that it runs or compiles.
+    """
+    sources: dict[int, list[Program]] = {}
+    for one in programs:
+        sources.setdefault(id(one.command), []).append(one)
+    made: dict[str, list[Program]] = {}
+    found: dict[int, list[Program]] = {}
+    for command in commands:
+        name = PurePosixPath(command.name or "").name
+        words = [one.value or one.text for one in command.arguments]
+        if not COMPILERS.fullmatch(name):
+            started = next((one for one in words if one in made), "") if name == "java" else name
+            if made.get(started):
+                found[id(command)] = made[started]
+            continue
+        own = sources.get(id(command), [])
+        if name == "javac":
+            made.update({PurePosixPath(one.path or "").stem: [one] for one in own})
+            continue
+        named = words[words.index("-o") + 1 :][:1] if "-o" in words else []
+        if {"-c", "-ptx", "-cubin"} & {*words}:
+            plain = [f"{PurePosixPath(one.path or '').stem}.o" for one in own]
+            made.update({PurePosixPath(one).name: own for one in named or plain})
+        elif "-E" not in words:
+            linked = (made.get(PurePosixPath(one).name, []) for one in words if one.endswith(".o"))
+            made[PurePosixPath((named or ["a.out"])[0]).name] = [*own, *chain(*linked)]
     return found
 
 
