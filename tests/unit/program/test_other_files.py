@@ -319,3 +319,46 @@ def test_what_a_node_prints_is_there_for_the_next_wherever_it_runs() -> None:
     text += f"transfer_input_files = {{}}.txt\n{CONDOR}"
     assert found(text.format("fit_1990"), "a.dag") == []
     assert [one[2] for one in found(text.format("fit"), "a.dag")] == ["JS403"]
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "program", "line"),
+    [
+        ("Rscript a.R $SLURM_ARRAY_TASK_ID", "a.R", "x <- 1\nwrite.csv(x, 'fit.csv')\n", 2),
+        ("Rscript a.R $SLURM_ARRAY_TASK_ID", "a.R",
+         "out <- file.path(getwd(), 'fit.csv')\nwrite.csv(x, out, row.names = FALSE)\n", 2),
+        ("Rscript a.R $SLURM_ARRAY_TASK_ID", "a.R", "saveRDS(x, paste0('fit', task, '.rds'))\n", 0),
+        ("Rscript a.R $SLURM_ARRAY_TASK_ID", "a.R", "if (task == 1)\n  pdf('fit.pdf')\n", 0),
+        ("Rscript a.R $SLURM_ARRAY_TASK_ID", "a.R", "write.table(x, 'a.txt', append = TRUE)\n", 0),
+        ("Rscript a.R $SLURM_ARRAY_TASK_ID", "a.R", "t <- Sys.getenv('T')\npdf('fit.pdf')\n", 0),
+        ("Rscript a.R 3", "a.R", "pdf('fit.pdf')\n", 0),
+        ("julia a.jl $SLURM_ARRAY_TASK_ID", "a.jl", "open(\"e.dat\", \"w\") do io\nend\n", 1),
+        ("julia a.jl $SLURM_ARRAY_TASK_ID", "a.jl", "open(\"e_$(k).dat\", \"w\") do io\nend\n", 0),
+        ("perl a.pl $SLURM_ARRAY_TASK_ID", "a.pl", "open(my $f, '>', 'hits.txt');\n", 1),
+        ("perl a.pl $SLURM_ARRAY_TASK_ID", "a.pl", "open(my $f, '>>', 'hits.txt');\n", 0),
+        ("gcc -o a a.c\n./a $SLURM_ARRAY_TASK_ID", "a.c",
+         "#include <stdio.h>\nint main() {\n  FILE *f = fopen(\"e.dat\", \"w\");\n}\n", 3),
+    ],
+)  # fmt: skip
+def test_one_file_of_a_program_in_another_language(
+    call: str, name: str, program: str, line: int
+) -> None:
+    text = f"{SLURM}#SBATCH --array=1-8 -o %a.out\n{call}\n=== {name}\n{program}"
+    wrong = [one for one in found(text) if one[2] == "JS304" and one[0] == name]
+    assert wrong == ([(name, line, "JS304")] if line else [])
+
+
+@pytest.mark.parametrize(
+    ("call", "body", "wrong"),
+    [
+        ("python3 a.py 300000", "for i in range(n):\n        open('x', 'a').write('1')", True),
+        ("python3 a.py 300", "for i in range(n):\n        open('x', 'a').write('1')", False),
+        ("python3 a.py $N", "for i in range(n):\n        open('x', 'a').write('1')", False),
+        ("python3 a.py 300000", "for i in range(n):\n        if i % 1000 == 0:\n"
+         "            open('x', 'a').write('1')", False),
+    ],
+)  # fmt: skip
+def test_files_opened_as_often_as_an_argument_says(call: str, body: str, wrong: bool) -> None:
+    text = f"{SLURM}{call}\n=== a.py\nimport sys\ndef main(n):\n    {body}\n"
+    text += "main(int(sys.argv[1]))\n"
+    assert ("a.py", 4, "JS309") in found(text) if wrong else "JS309" not in str(found(text))

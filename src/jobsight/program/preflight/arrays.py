@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from jobsight.program.preflight.arguments import given_words, parsed
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.otherfiles import filled
 from jobsight.program.preflight.traces import path_of
 from jobsight.program.preflight.uses import uses_of
 from jobsight.program.python import PythonText, dotted
@@ -219,6 +220,7 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
     if "flock" in job.text:
         return
     yield from _programs_overwrite(job)
+    yield from _others_overwrite(job)
     for command in job.commands:
         if command.conditional or command.folder is None or command.contained:
             continue
@@ -268,6 +270,54 @@ def _programs_overwrite(job: Job) -> Iterator[Hit]:
             if one.mode == "w" and one.sure and "{" not in one.path:
                 place, message = Place(one.line, one.column), f"all tasks write to {one.path}"
                 yield hit(place, message, "put the task's number into it", source=program.source)
+
+
+_KNOWS = re.compile(
+    r"(?i)ARRAY|getenv|\bENV\b|getpid|hostname|tempfile|tempname|setwd|chdir|\bcd\("
+)
+_WRITES = {
+    "r": r"\b(?:write[._]\w+|saveRDS|fwrite|save|sink|pdf|png|svg|ggsave)"
+         r"\((?:[^\n\"']*,\s*)?(?:file\s*=\s*)?[\"']([\w./-]+\.\w+)[\"']",
+    "julia": r"\b(?:(?:CSV\.write|writedlm|savefig)\(|open\((?=[^,)]*,\s*\"w))\"([\w./-]+\.\w+)\"",
+    "perl": r"\bopen\b[^\n]*,\s*[\"']>(?!>)[^\"']*[\"']\s*,\s*[\"']([\w./-]+\.\w+)[\"']",
+    "c": r"\bfopen\(\s*\"([\w./-]+\.\w+)\"\s*,\s*\"w",
+    "fortran": r"(?i)\bopen\s*\((?![^!\n]*(?:'old'|'read'|append))[^!\n]*file\s*=\s*"
+               r"'([\w./-]+\.\w+)'",
+}  # fmt: skip
+_WRITES["cpp"] = _WRITES["c"] + r"|\bofstream\s+\w+[({]\s*\"([\w./-]+\.\w+)\"\s*[)}]"
+
+
+def _others_overwrite(job: Job) -> Iterator[Hit]:
+    """The same of programs in other languages."""
+    for command in job.commands:
+        own = job.program_of.get(id(command))
+        given = any(_ID in word.depends for word in command.arguments)
+        if not given or command.conditional or command.contained or command.folder is None:
+            continue
+        for program in [*([own] if own else ()), *job.compiled.get(id(command), ())]:
+            source, form = program.source, _WRITES.get(program.language or "")
+            if source is None or form is None or _KNOWS.search(source.text):
+                continue
+            text = filled(source.text, program.language)
+            for found in re.finditer(form, text):
+                name = next(one for one in found.groups() if one)
+                if not _guarded(text, found.start()) and not name.startswith(("/dev/", "/tmp/")):  # noqa: S108
+                    line = text.count("\n", 0, found.start()) + 1
+                    message = f"all tasks write to {name}"
+                    yield hit(line, message, "put the task's number into it", source=source)
+
+
+def _guarded(text: str, at: int) -> bool:
+    """Whether a place is behind a condition, in a comment, or adds to a file."""
+    *before, first = text[:at].split("\n")
+    line = first + text[at:].partition("\n")[0]
+    lines, indent = [line], len(line) - len(line.lstrip())
+    for one in reversed(before):
+        if one.strip() and len(one) - len(one.lstrip()) < indent:
+            indent = len(one) - len(one.lstrip())
+            lines.append(one)
+    guard = r"\s*(?:#|//|!)|.*\b(?i:if|else|elseif|unless|case|switch|append)\b"
+    return any(re.match(guard, one) for one in lines)
 
 
 def _with_task(value: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.pythonflow import Flow
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.shell.model import Command, Program, Source
@@ -41,12 +42,14 @@ def _small_io(job: Job) -> Iterator[Hit]:
                     command, f"opens a file {times:,} times", "redirect the loop, behind done"
                 )
     for program, text in job.pythons:
+        flow = Flow(program, text, {})
         for name, call, around in text.calls:
             opens = name.endswith((".open", ".write_text", ".read_text")) and name.count(".") == 1
             if not opens and name not in ("open", "np.save", "numpy.save", "os.fsync"):
                 continue
-            times = math.prod(_rounds(one, text) or 1 for one in around)
-            if times >= _MANY:
+            times = math.prod(_rounds(one, around[:k], flow) or 1 for k, one in enumerate(around))
+            tests = [ast.unparse(one.test) for one in around if isinstance(one, ast.If)]
+            if times >= _MANY and not any("%" in one for one in tests):
                 yield hit(
                     call,
                     f"opens a file {int(times):,} times",
@@ -55,9 +58,9 @@ def _small_io(job: Job) -> Iterator[Hit]:
                 )
 
 
-def _rounds(node: ast.AST, text: PythonText) -> int | None:
+def _rounds(node: ast.AST, around: tuple[ast.AST, ...], flow: Flow) -> int | None:
     if isinstance(node, ast.For) and isinstance(node.iter, ast.Call):
-        numbers = [text.number(one) for one in node.iter.args]
+        numbers = [flow.number(one, around) for one in node.iter.args]
         known = [one for one in numbers if one is not None]
         if dotted(node.iter.func) == "range" and known and len(known) == len(numbers):
             return int(known[0] if len(known) == 1 else known[1] - known[0])

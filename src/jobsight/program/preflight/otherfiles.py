@@ -20,7 +20,7 @@ from jobsight.program.shell.makefiles import make_call, read_makefile
 from jobsight.program.shell.model import Command, Program, Source, Word
 from jobsight.program.submission.job import Place
 
-__all__: list[str] = []
+__all__ = ["filled"]
 
 _OPENS = {
     "r": r"^(?:[\w.$]+\s*(?:<-|=)\s*)?"
@@ -70,10 +70,10 @@ def _read(
     language = program.language or ""
     words = given_words(program)
     text = with_arguments(source.text, words) if language == "r" else source.text
-    filled = _filled(text, language)
-    for found in re.finditer(_OPENS.get(language, r"(?!)"), filled, re.M):
+    code = filled(text, language)
+    for found in re.finditer(_OPENS.get(language, r"(?!)"), code, re.M):
         name = found[found.lastindex or 0]
-        line = filled.count("\n", 0, found.end()) + 1
+        line = code.count("\n", 0, found.end()) + 1
         path = path_of(Word(name, name, Place(line)), command.folder, job)
         given = next((one for one in words or () if one.value == name), None)
         if not path or not absent(path, now, job):
@@ -99,15 +99,16 @@ _NAMED = re.compile(
 """A name for a text."""
 
 
-def _filled(text: str, language: str | None) -> str:
+def filled(text: str, language: str | None) -> str:
     """Names that are set once, to a text, replaced by it where a call has them alone."""
     if language == "perl":
         return text
+    text = re.sub(r"\b(?:getwd|pwd)\(\),\s*", "", text)
     text = _JOINS.sub(lambda m: '"' + "/".join(_PARTS.findall(m[1])) + '"', text)
     for macro, name, value in _NAMED.findall(text):
         known = macro or name
         if len(re.findall(rf"\b{known}(?:\[\])?\s*(?:<-|=[^=])", text)) == (not macro):
-            form = rf"(?<=[(=]){known}(?=\s*[,)])|(?<=[(=] ){known}(?=\s*[,)])"
+            form = rf"(?<=[(=,]){known}(?=\s*[,)])|(?<=[(=,] ){known}(?=\s*[,)])"
             text = re.sub(form, lambda _, v=value: v, text)  # type: ignore[misc]
     return text
 
@@ -135,12 +136,12 @@ def _written(
     form = _SAVED.get(program.language or "")
     if form is None or re.search(_MAKES, source.text):
         return
-    filled = _filled(source.text, program.language)
-    for found in re.finditer(rf"^(?![ \t]*[#%!/])[^\n]*?(?:{form})", filled, re.M):
+    code = filled(source.text, program.language)
+    for found in re.finditer(rf"^(?![ \t]*[#%!/])[^\n]*?(?:{form})", code, re.M):
         name = found[found.lastindex or 0]
         path = path_of(Word(name, name, Place(1)), folder, job)
         if path and absent(path, trace, job):
-            line = filled.count("\n", 0, found.end()) + 1
+            line = code.count("\n", 0, found.end()) + 1
             yield hit(line, f"the folder {name} is not there", f"mkdir -p {name}", source=source)
             return
 

@@ -149,6 +149,21 @@ class Flow:
                 return parsed(self.text, given_words(self.program)).get(value.attr)
         return None
 
+    def number(self, node: ast.AST, around: _Around) -> float | None:
+        """The number that an expression is, constants and arguments followed; None: not known."""
+        if (known := self.text.number(node)) is not None:
+            return known
+        origin = self._origin(node, around, 0)
+        value = origin.value if origin is not None and origin.kind == "is" else None
+        if origin is None or value is None:
+            return None
+        if (known := self.text.number(value)) is not None:
+            return known
+        if isinstance(value, ast.Call) and dotted(value.func) in ("int", "float") and value.args:
+            value = value.args[0]
+        text = self.name(value, origin.around) or ""
+        return float(text) if re.fullmatch(r"\d+(?:\.\d*)?(?:e\d{1,2})?", text) else None
+
     def _part(self, value: ast.AST, around: _Around, at: int, deep: int) -> str | None:
         """One of the names of ``a, b = sys.argv[1:3]``."""
         if isinstance(value, ast.Tuple) and at < len(value.elts):
