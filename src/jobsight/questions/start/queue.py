@@ -170,13 +170,9 @@ class Snapshot:
 
     @classmethod
     def of(
-        cls,
-        history: Earlier,
-        moment: int,
-        cluster: str | None,
-        machine: Machine,
+        cls, history: Earlier, moment: int, cluster: str | None, machine: Machine,
         added: pl.DataFrame | None = None,
-    ) -> Snapshot:
+    ) -> Snapshot:  # fmt: skip
         """The queue of a cluster.
 
         Args:
@@ -193,17 +189,8 @@ class Snapshot:
             open_, pl.col("scheduler_name").eq_missing(pl.lit(cluster))
         )
         if added is not None and len(added):
-            table = pl.concat(
-                [
-                    table,
-                    added.select(
-                        pl.col(name)
-                        for name in added.columns
-                        if name in table.columns and name != "row"
-                    ),
-                ],
-                how="diagonal_relaxed",
-            )
+            own = [name for name in added.columns if name in table.columns and name != "row"]
+            table = pl.concat([table, added.select(own)], how="diagonal_relaxed")
         jobs = _in_order(table.join(history.sightings, on="row", how="left"), machine)
         return cls(jobs, moment, machine, history, history.usual_runtimes(jobs))
 
@@ -286,13 +273,9 @@ class Snapshot:
         )
 
     def _capacity(
-        self,
-        names: Strings,
-        families: Sequence[Strings],
-        places: NDArray[np.int64],
-        need: Floats,
-        runs: NDArray[np.bool_],
-    ) -> Floats:
+        self, names: Strings, families: Sequence[Strings], places: NDArray[np.int64],
+        need: Floats, runs: NDArray[np.bool_],
+    ) -> Floats:  # fmt: skip
         """By place: what Slurm reports, and at least what is in use; else the most ever in use."""
         found = np.zeros((len(names) + len(families), len(RESOURCES)))
         for row, of in enumerate([*([name] for name in names), *families]):
@@ -308,13 +291,10 @@ class Snapshot:
         """The same queue where one job asks for something else; its runtimes stay."""
         own = pl.int_range(pl.len()) == place
         jobs = self.jobs.with_columns(
-            pl.when(own)
-            .then(pl.lit(value))
-            .otherwise(pl.col(name))
-            .cast(self.jobs.schema[name])
-            .alias(name)
+            pl.when(own).then(pl.lit(value)).otherwise(pl.col(name))
+            .cast(self.jobs.schema[name]).alias(name)
             for name, value in request.items()
-        )
+        )  # fmt: skip
         return replace(self, jobs=jobs)
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import Past
 from jobsight.history.pastevents import ENDED, RUNNING, WAITING
-from jobsight.jit import kernel
+from jobsight.jit import helper, kernel
 from jobsight.questions.start.play import LEVELS, Queue, draw_runtimes, needs, play_draw
 
 __all__ = ["expected_waits"]
@@ -125,25 +125,35 @@ class _Now(NamedTuple):
     """What runs and what is pending at one moment of the walk.
 
     Attributes:
-        runs, pends: int64, rows of the table; `counts` (2,) says how many of each.
-        begun: int64 (rows,), µs at which each started.
-        passed: int64 (rows,), how many later jobs of at least its size have started.
+        open: int64 (2, rows), rows of the table that are pending (`WAITING`) and that run
+            (`RUNNING`), in any order; `at` (2, rows) says where each is, or −1.
+        started, when: int64, rows of the table in the order of their starts, and µs of each.
+        counts: int64 (3,), how many are pending, run, and have started.
+        begun: int64 (rows,), where in `started` the last start of each is.
+        passed: int64 (rows,), how many later jobs of at least its size have started while it was
+            pending, `_OVERTAKEN` at most, among the first `compared` (rows,) of `started`; `left`
+            (rows,) is how many had started when it was last pending.
         used, most: float64 (places, resources), in use now and at most so far.
         shares: float64 (users + 1, _RUNS, 2), seconds and shares of the limits of the last runs of
             each user, those of all users at 0; `known` (users + 1,) counts them.
-        rising: the same, each column in order.
+        rising: the same, each column in order, as of when `ordered` (users + 1,) were known.
     """
 
-    runs: Ints
-    pends: Ints
+    open: Ints
+    at: Ints
+    started: Ints
+    when: Ints
     counts: Ints
     begun: Ints
     passed: Ints
+    compared: Ints
+    left: Ints
     used: Floats
     most: Floats
     shares: NDArray[np.float64]
     rising: NDArray[np.float64]
     known: Ints
+    ordered: Ints
 
 
 @kernel
@@ -160,10 +170,12 @@ def _walk(
     places = max(jobs.places.max(), asked.places.max()) + 1
     resources, users = jobs.need.shape[1], jobs.numbers.max() + 1
     now = _Now(
-        np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(2, np.int64),
-        np.zeros(n, np.int64), np.zeros(n, np.int64),
+        np.empty((2, n), np.int64), np.full((2, n), -1),
+        np.empty(len(times), np.int64), np.empty(len(times), np.int64), np.zeros(3, np.int64),
+        np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64),
         np.zeros((places, resources)), np.zeros((places, resources)),
         np.zeros((users, _RUNS, 2)), np.zeros((users, _RUNS, 2)), np.zeros(users, np.int64),
+        np.zeros(users, np.int64),
     )  # fmt: skip
     draws, depth, seed = play
     event = 0
@@ -187,43 +199,65 @@ def _walk(
     return found
 
 
-@kernel
+@helper
 def _moved(now: _Now, jobs: _Jobs, row: int, before: int, after: int, time: int) -> None:
     """A job is pending, runs, or ends."""
     if before == WAITING and after != WAITING:
-        now.counts[1] = _left_out(now.pends, now.counts[1], row)
+        _take_out(now, WAITING, row)
+        now.left[row] = now.counts[2]
     if after == WAITING:
-        now.pends[now.counts[1]] = row
-        now.counts[1] += 1
+        _compare(now, jobs, row, now.left[row])
+        now.compared[row] = now.counts[2]
+        _put_in(now, WAITING, row)
     if before == RUNNING and after != RUNNING:
-        now.counts[0] = _left_out(now.runs, now.counts[0], row)
-        for place in jobs.places[row]:
-            now.used[place] -= jobs.need[row]
+        _take_out(now, RUNNING, row)
+        for side in range(2):
+            place = jobs.places[row, side]
+            for k in range(jobs.need.shape[1]):
+                now.used[place, k] -= jobs.need[row, k]
     if after == RUNNING and before != RUNNING:
-        now.runs[now.counts[0]] = row
-        now.counts[0] += 1
-        now.begun[row] = time
-        for place in jobs.places[row]:
-            now.used[place] += jobs.need[row]
-            now.most[place] = np.maximum(now.most[place], now.used[place])
-        for other in now.pends[: now.counts[1]]:
-            same = other < row and jobs.places[other, 0] == jobs.places[row, 0]
-            if same and jobs.need[other, 0] <= jobs.need[row, 0]:
-                now.passed[other] += 1
+        _put_in(now, RUNNING, row)
+        now.begun[row] = now.counts[2]
+        for side in range(2):
+            place = jobs.places[row, side]
+            for k in range(jobs.need.shape[1]):
+                now.used[place, k] += jobs.need[row, k]
+                now.most[place, k] = max(now.most[place, k], now.used[place, k])
+        now.started[now.counts[2]], now.when[now.counts[2]] = row, time
+        now.counts[2] += 1
 
 
-@kernel
-def _left_out(rows: Ints, count: int, row: int) -> int:
-    """Take a row out of the first `count`, which stay in order; how many are left."""
-    kept = 0
-    for place in range(count):
-        if rows[place] != row:
-            rows[kept] = rows[place]
-            kept += 1
-    return kept
+@helper
+def _compare(now: _Now, jobs: _Jobs, row: int, until: int) -> None:
+    """Compare a job with the starts up to one, as far as it was not; put off until it matters."""
+    for start in range(now.compared[row], until):
+        if now.passed[row] >= _OVERTAKEN:
+            break
+        other = now.started[start]
+        same = row < other and jobs.places[row, 0] == jobs.places[other, 0]
+        now.passed[row] += same and jobs.need[row, 0] <= jobs.need[other, 0]
+    now.compared[row] = until
 
 
-@kernel
+@helper
+def _put_in(now: _Now, phase: int, row: int) -> None:
+    if now.at[phase, row] < 0:
+        now.at[phase, row] = now.counts[phase]
+        now.open[phase, now.counts[phase]] = row
+        now.counts[phase] += 1
+
+
+@helper
+def _take_out(now: _Now, phase: int, row: int) -> None:
+    place = now.at[phase, row]
+    if place >= 0:
+        now.counts[phase] -= 1
+        last = now.open[phase, now.counts[phase]]
+        now.open[phase, place], now.at[phase, last] = last, place
+        now.at[phase, row] = -1
+
+
+@helper
 def _learned(now: _Now, user: int, seconds: float, limit: float) -> None:
     """A run ended."""
     share = min(seconds / limit, 1.0)
@@ -231,13 +265,20 @@ def _learned(now: _Now, user: int, seconds: float, limit: float) -> None:
         slot = now.known[one] % _RUNS
         now.shares[one, slot, 0], now.shares[one, slot, 1] = max(seconds, 1.0), max(share, 1e-6)
         now.known[one] += 1
-        count = min(now.known[one], _RUNS)
-        for column in range(2):
-            values = np.sort(now.shares[one, :count, column])
-            for place in range(_RUNS):
-                now.rising[one, place, column] = values[place * count // _RUNS]
         if user == 0:
             break
+
+
+@kernel
+def _order(now: _Now, user: int) -> None:
+    """Bring `rising` of a user up to date."""
+    count = min(now.known[user], _RUNS)
+    if now.ordered[user] != now.known[user]:
+        for column in range(2):
+            values = np.sort(now.shares[user, :count, column])
+            for place in range(_RUNS):
+                now.rising[user, place, column] = values[place * count // _RUNS]
+        now.ordered[user] = now.known[user]
 
 
 @kernel
@@ -248,11 +289,13 @@ def _queue(
 
     Those that are pending have their place in it; others are ghosts behind it.
     """
-    running = now.counts[0]
-    rows = np.empty(running + now.counts[1], np.int64)
-    rows[:running] = now.runs[:running]
+    pending, running = now.counts[WAITING], now.counts[RUNNING]
+    rows = np.empty(running + pending, np.int64)
+    rows[:running] = now.started[np.sort(now.begun[now.open[RUNNING, :running]])]
     count = running
-    for row in np.sort(now.pends[: now.counts[1]]):
+    for row in np.sort(now.open[WAITING, :pending]):
+        if count < running + MOST:
+            _compare(now, jobs, row, now.counts[2])
         if now.passed[row] < _OVERTAKEN and count < running + MOST:
             rows[count] = row
             count += 1
@@ -267,17 +310,14 @@ def _queue(
     places, need = np.empty((n, 2), np.int64), np.empty((n, jobs.need.shape[1]))
     limits, ages = np.empty(n), np.zeros(n)
     knots, keys = np.ones((n, _RUNS)), np.zeros(n, np.int64)
+    keys[:count] = rows[:count]
     for k in range(count):
         row = rows[k]
-        places[k], need[k], limits[k], keys[k] = (
-            jobs.places[row],
-            jobs.need[row],
-            jobs.limits[row],
-            row,
-        )
+        places[k], need[k], limits[k] = jobs.places[row], jobs.need[row], jobs.limits[row]
         if k < running:
-            ages[k] = (moment - now.begun[row]) / 1e6
+            ages[k] = (moment - now.when[now.begun[row]]) / 1e6
         user = jobs.numbers[row] if now.known[jobs.numbers[row]] >= 4 else 0
+        _order(now, user)
         if now.known[user] > 0 and limits[k] < np.inf:
             knots[k] = now.rising[user, :, 1] * limits[k]
         elif now.known[user] > 0:

@@ -138,11 +138,7 @@ _Change = tuple[str, str, int, dict[str, Any]]
 
 def _changes(queue: Snapshot, job: Mapping[str, Any]) -> list[_Change]:
     like = _like(queue.history.jobs, job)
-    return [
-        *_shorter(job, like),
-        *_narrower(job, like),
-        *_elsewhere(queue, job),
-    ]
+    return [*_shorter(job, like), *_narrower(job, like), *_elsewhere(queue, job)]
 
 
 def _like(history: JobTable, job: Mapping[str, Any]) -> pl.DataFrame:
@@ -170,18 +166,11 @@ def _shorter(job: Mapping[str, Any], like: pl.DataFrame) -> list[_Change]:
     if not len(enough) or (limit > 0 and enough[0] > _SHORTER * limit):
         return []
     wanted = int(enough[0])
-    share = float((ran <= wanted).mean())
     hours, minutes = divmod(wanted // 60, 60)
     now = "no limit" if limit < 0 else format_span(limit)
-    text = f"ask for {format_span(wanted)} instead of {now}: {share:.0%} of such runs fit"
-    return [
-        (
-            text.replace("%", " %"),
-            f"--time={hours}:{minutes:02d}:00",
-            len(like),
-            {"time_limit_s": wanted},
-        )
-    ]
+    share = f"{(ran <= wanted).mean():.0%}".replace("%", " %")
+    text = f"ask for {format_span(wanted)} instead of {now}: {share} of such runs fit"
+    return [(text, f"--time={hours}:{minutes:02d}:00", len(like), {"time_limit_s": wanted})]
 
 
 def _narrower(job: Mapping[str, Any], like: pl.DataFrame) -> list[_Change]:
