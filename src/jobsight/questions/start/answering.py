@@ -130,7 +130,7 @@ class Answerer:
         self._earlier = Earlier(jobs)  # of all copies
         self._machine = Machine()
         self._analysis: Mapping[str, Sequence[str]] = {}
-        self._queues: dict[str, Snapshot] = {}
+        self._queues: dict[str, tuple[Snapshot, _Known | None]] = {}
 
     def of_cluster(self, machine: Machine, analysis: Mapping[str, Sequence[str]]) -> Self:
         """The same with what is known of the cluster now.
@@ -175,12 +175,11 @@ class Answerer:
 
     def _of_cluster(self, asked: pl.DataFrame, cluster: Any) -> list[Answer]:
         new = asked.filter(pl.col("id").is_null())
-        queue = self._queue(cluster, new)
+        queue, found = self._queue(cluster, new)
         place_of = {id_: place for place, id_ in enumerate(queue.jobs["id"])}
-        places = [place_of[id_] for id_ in asked["id"]]
-        found = _Known(None, None, _hashes(asked))
-        if self._model is not None:
-            found = self._predicted(asked)
+        at = places = [place_of[id_] for id_ in asked["id"]]
+        if found is None or len(new):
+            found, at = self._predicted(asked), list(range(len(asked)))
         chosen = np.isin(np.arange(len(queue.jobs)), places)
         starts = np.full((1, len(chosen)), np.inf)
         if asked["scheduler"][0] == "slurm":
@@ -190,7 +189,7 @@ class Answerer:
         played = _Known(quantiles(starts[:, places]), np.quantile(usual, LEVELS, axis=0).T, [])
         few = len(asked) <= _ADVISED
         return [
-            self._answered(queue, place, starts[:, place], played.of(k), found.of(k), few=few)
+            self._answered(queue, place, starts[:, place], played.of(k), found.of(at[k]), few=few)
             for k, place in enumerate(places)
         ]
 
@@ -223,8 +222,9 @@ class Answerer:
         )
 
     def _predicted(self, asked: pl.DataFrame) -> _Known:
-        """By the model: wait and runtime of n jobs, (n, 3) each."""
-        assert self._model is not None and self._features is not None
+        """By the model, where there is one: wait and runtime of n jobs, (n, 3) each."""
+        if self._model is None or self._features is None:
+            return _Known(None, None, _hashes(asked))
         rows = asked.with_columns(decided=pl.lit(self.moment))
         inputs = self._features.ask(rows.select(self._starts.columns))
         moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
@@ -234,29 +234,25 @@ class Answerer:
             spans[name] = np.expm1(np.sort(fitted.predict(inputs), axis=1)).clip(0.0)
         return _Known(spans.get("wait"), spans.get("runtime"), inputs.digests())
 
-    def _queue(self, cluster: Any, new: pl.DataFrame) -> Snapshot:
-        """The queue of a cluster with jobs that are submitted now; without such, kept."""
+    def _queue(self, cluster: Any, new: pl.DataFrame) -> tuple[Snapshot, _Known | None]:
+        """The queue of a cluster with jobs that are submitted now; without such, kept.
+
+        And what the model expects of those that are submitted, where they are not too many.
+        """
         if cluster in self._queues and not len(new):
             return self._queues[cluster]
-        queue = Snapshot.of(self._earlier, self.moment, cluster, self._machine, new)
-        if self._model is not None:
-            queue = self._with_runtimes(queue)
-        if not len(new):
-            self._queues[cluster] = queue
-        return queue
-
-    def _with_runtimes(self, queue: Snapshot) -> Snapshot:
-        """The queue with runtimes as the model expects them, where it is not too long."""
+        queue, known = Snapshot.of(self._earlier, self.moment, cluster, self._machine, new), None
         own = queue.jobs["row"].is_not_null().to_numpy()
         rows = queue.jobs.filter(own)["row"].to_numpy()
-        if not 0 < len(rows) <= _MODELLED:
-            return queue
-        runtime = self._predicted(self._aged(self._starts[rows])).runtime
-        if runtime is None:
-            return queue
-        runtimes = queue.runtimes.copy()
-        runtimes[own] = _knots(runtime)
-        return replace(queue, runtimes=runtimes)
+        if self._model is not None and 0 < len(rows) <= _MODELLED:
+            known = self._predicted(self._aged(self._starts[rows]))
+        if known is not None and known.runtime is not None:
+            runtimes = queue.runtimes.copy()
+            runtimes[own] = _knots(known.runtime)
+            queue = replace(queue, runtimes=runtimes)
+        if not len(new):
+            self._queues[cluster] = queue, known
+        return queue, known
 
 
 class _Known(NamedTuple):
