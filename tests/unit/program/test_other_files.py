@@ -245,7 +245,7 @@ def test_the_last_variable_of_a_list_has_the_rest() -> None:
     text += (
         "=== a.py\n#!/usr/bin/env python3\nimport sys\nif len(sys.argv) != 3:\n    sys.exit(2)\n"
     )
-    assert found(f"{text}=== l\na 1 2\n", "a.sub") == [("a.sub", 2, "JS336")]
+    assert found(f"{text}=== l\na 1 2\n", "a.sub") == [("a.sub", 2, "JS336"), ("a.sub", 5, "JS336")]
     assert found(f"{text}=== l\na 1\n", "b.sub") == []
 
 
@@ -362,3 +362,31 @@ def test_files_opened_as_often_as_an_argument_says(call: str, body: str, wrong: 
     text = f"{SLURM}{call}\n=== a.py\nimport sys\ndef main(n):\n    {body}\n"
     text += "main(int(sys.argv[1]))\n"
     assert ("a.py", 4, "JS309") in found(text) if wrong else "JS309" not in str(found(text))
+
+
+_ROWS = "id\tfile\tgroup\nA\treads/a.fq\told\nB\treads/b.fq\told\nC\treads/c.fq\tnew\n"
+
+
+@pytest.mark.parametrize(
+    ("loop", "there", "wrong"),
+    [
+        ('read -r id fq g; do\n  /bwa mem "$fq" > $id.sam', "a b C", [4]),
+        ('read -r id fq g; do\n  /bwa mem "$fq" > $id.sam', "a b c", []),
+        ('read -r id fq g; do\n  /bwa mem "$fq" > $id.sam', "x", []),
+        ('read -r id fq g; do\n  [ -f "$fq" ] || continue\n  /bwa "$fq"', "a b C", []),
+        ('read -r id fq g; do\n  /bwa mem ref.fa -o "$fq"', "a b C", []),
+        ('read -r id fq g; do\n  /bwa mem ref.fa "$fq"', "a b", []),
+        ("read id rest; do\n  /bwa mem reads/${id}.fq > $id.sam", "A B c", [4]),
+    ],
+)
+def test_a_file_that_a_list_names_in_another_case(loop: str, there: str, wrong: list[int]) -> None:
+    text = f"{SLURM}while IFS=$'\\t' {loop}\ndone < samples.tsv\n=== samples.tsv\n{_ROWS}"
+    text += "".join(f"=== reads/{one}.fq\n" for one in there.split())
+    assert [line for file, line, _ in found(text) if file == "samples.tsv"] == wrong
+
+
+def test_a_file_that_the_line_of_a_task_names() -> None:
+    text = f'{SLURM}#SBATCH --array=1-2 -o %a.out\nF=$(sed -n "${{SLURM_ARRAY_TASK_ID}}p" l.txt)\n'
+    text += '/fit "$F" > fit_$SLURM_ARRAY_TASK_ID.txt\n=== in_1.csv\n=== in_02.csv\n=== l.txt\n'
+    assert found(f"{text}in_1.csv\nin_2.csv\n") == [("l.txt", 2, "JS101")]
+    assert found(f"{text}in_1.csv\nin_02.csv\n") == []

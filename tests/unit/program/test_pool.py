@@ -75,6 +75,7 @@ _REMOVED = "on_exit_remove = (ExitBySignal == False) && (ExitCode == 0)"
         (_REMOVED, "zgrep -i warning run.log.gz\nexit $?", True),
         (_REMOVED, "[ -s errors.txt ] && cat errors.txt\n# end", True),
         (_REMOVED, '[[ -n "$DEBUG" ]] && ls -l', True),
+        (_REMOVED, '[ "$2" = verbose ] && cat run.log', True),
         (_REMOVED, "diff old.txt new.txt > changes.txt", True),
         (_REMOVED, "grep -c warning run.log || true", False),
         (_REMOVED, "grep -q finished run.log", False),

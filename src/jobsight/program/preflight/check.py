@@ -259,6 +259,13 @@ class Checker:
             elif found.code in _ARGUMENTS or "argument" in found.message[:27]:
                 place = one.setting("arguments", "executable").place
                 yield found._replace(file=file, line=place.line, column=place.column)
+                if len(one.own) > 1 and re.search(r"\s", list(one.own.values())[-1]):
+                    last, value = list(one.own.items())[-1]
+                    message = f"{found.message}: $({last}) is {value!r}, all that is left of a line"
+                    queue = one.queue.place
+                    yield found._replace(
+                        file=file, line=queue.line, column=queue.column, message=message
+                    )
             else:
                 yield found
             if found.code == "JS210":

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.lists import named_in_lists
 from jobsight.program.preflight.pythonfiles import not_executable
 from jobsight.program.preflight.traces import Trace, absent, path_of, said, trace_of
 from jobsight.program.preflight.uses import BUILTINS, Use, uses_of
@@ -48,6 +49,7 @@ def _input_files(job: Job) -> Iterator[Hit]:
     """What standard commands and redirections read, unless it may be made before."""
     if job.blind:
         return
+    yield from named_in_lists(job)
     for command, trace in trace_of(job):
         if command.conditional or command.contained or command.folder is None:
             continue

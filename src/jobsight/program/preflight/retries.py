@@ -95,7 +95,7 @@ def _releases(one: Instance) -> Iterator[Hit]:
 
 _PROBLEMS = re.compile(
     r"problem|err(?:or)?s?\b|warn|fail|\bbad|\bnan\b|invalid|miss(?:ed|ing)|skipp|reject|debug"
-    r"|\bnot ",
+    r"|\bverbose\b|\bnot ",
     re.IGNORECASE,
 )
 """Words for what a good run does not have."""
