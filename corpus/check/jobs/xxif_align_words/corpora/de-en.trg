@@ -1,0 +1,2 @@
+the house
+a house

@@ -1,0 +1,3 @@
+from .angles import reflections
+
+__all__ = ["reflections"]

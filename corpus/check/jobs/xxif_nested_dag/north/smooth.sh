@@ -1,0 +1,2 @@
+#!/bin/sh
+awk "{ s += \$1; print s / NR }" "$1" > "$2"
