@@ -368,6 +368,8 @@ def test_errors_are_at_their_lines(body: str, line: int, code: str) -> None:
         "m <- matrix(scan('stdin'), ncol = 3)\n",
         "Rscript a.R\n=== a.R\nf <- function(x) {\n  if (x > 2) 1\n  else 2\n}\nprint(f(3))\n",
         "module load tools\nsource settings.sh\n",
+        "PATH=$PWD/bin:$PATH\ngcc a.c -o bin/tide\ntide\n=== bin/x\n"
+        "=== a.c\nint main() { return 0; }\n",
         "shopt -s nullglob\nls data/*.csv\n",
         "#SBATCH -n 8\nsrun python3 a.py\n=== a.py\nimport os\nprint(os.environ['SLURM_PROCID'])\n",
     ],

@@ -182,6 +182,8 @@ def _commands_known(job: Job) -> Iterator[Hit]:
             continue  # the interpreter of the first line: its module may be loaded already
         if not name or "/" in name or name in BUILTINS or name in job.walk.functions:
             continue
+        if id(command) in job.compiled:
+            continue
         if (
             command.contained
             or (command.conditional and command.checked)
