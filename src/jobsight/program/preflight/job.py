@@ -172,7 +172,7 @@ class Job:
         """What it does; of a script in another language, one program."""
         source = Source(self.source.file, self.text, folder=self.source.folder)
         if self.language == "bash":
-            return walk_script(source, self.machine, self.folder, self.path)
+            return walk_script(source, self.machine, self.folder, self.path, self.arguments or ())
         walk = Walk(self.machine)
         if self.language is not None:
             command = self._as_command(source)

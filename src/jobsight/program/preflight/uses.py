@@ -179,12 +179,13 @@ def _operands(words: tuple[Word, ...], options: str) -> list[Word]:
     found: list[Word] = []
     skip = only = False
     for word in words:
+        text = word.value or word.text
         if skip:
             skip = False
-        elif not only and word.text.startswith("-") and word.text != "-":
-            only = word.text == "--"
-            skip = word.text in with_value
-        elif word.text != "-":
+        elif not only and text.startswith("-") and text != "-":
+            only = text == "--"
+            skip = text in with_value
+        elif text != "-":
             found.append(word)
     return found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -25,7 +25,7 @@ from jobsight.text import wordlist
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["Cycle", "Runner", "State", "Walk"]
+__all__ = ["Cycle", "Runner", "State", "Walk", "positional"]
 
 _DEEPEST = 8
 _MODULES = frozenset({"module", "ml"})
@@ -58,6 +58,13 @@ class State:
             self, variables=dict(self.variables), exported=dict(self.exported),
             functions=dict(self.functions), options=dict(self.options),
         )  # fmt: skip
+
+
+def positional(variables: dict[str, Value], words: Iterable[Word] = ()) -> dict[str, Value]:
+    """Put words in the place of ``$1``, ``$2`` …; returns those that were known before."""
+    before = {name: variables.pop(name) for name in [*variables] if name.isdecimal()}
+    variables.update({str(at): Value(w.value, w.depends) for at, w in enumerate(words, 1)})
+    return before
 
 
 @dataclass
@@ -228,12 +235,13 @@ class Runner:
             if self.walk.called[name or ""] > _MOST_CALLS:
                 return
             before = (self.calling, self.source, self.context, self.loops)
-            for at, word in enumerate(command.arguments, 1):
-                self.state.variables[str(at)] = Value(word.value, word.depends)
+            outer = positional(self.state.variables, command.arguments)
             self.calling, self.source = (*self.calling, name or ""), source
             self.context = {**self.context, "function": True}
             self.visit(body)
             self.calling, self.source, self.context, self.loops = before
+            positional(self.state.variables)
+            self.state.variables.update(outer)
             return
         if name in ("source", ".") and command.arguments:
             self.follow_source(command)
@@ -248,7 +256,11 @@ class Runner:
         self.walk.programs.append(program)
         if program.language == "bash" and program.source is not None and not command.contained:
             with self.within(timed=command.timed):
-                self.child(program.source, program.path, command, self.state.copy())
+                inner = self.state.copy()
+                named = any(re.fullmatch(r"-\w*c", one.text) for one in command.arguments[:2])
+                each = {"xargs", "parallel"} & {one.name for one in command.launchers}
+                positional(inner.variables, () if each else program.arguments[named:])
+                self.child(program.source, program.path, command, inner)
 
     def follow_source(self, command: Command) -> None:
         """Walk a sourced file, or enter a Python environment."""
@@ -328,6 +340,10 @@ class Runner:
             state.folder = None
         elif name == "set":
             _set_options(state.options, [word.text for word in words])
+            if "--" in texts or (texts and texts[0][:1] not in ("-", "+")):
+                positional(state.variables)
+        elif name == "shift":
+            positional(state.variables)
         elif name == "exit" and not self.context.get("conditional") and not self.calling:
             self.ended, self.left_by = True, "exit"
         elif name in _MODULES:

@@ -6,7 +6,7 @@ Bounds: `_MOST_SOURCES` texts, `_MOST_COMMANDS` commands.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from jobsight.program.languages import syntax_tree
 from jobsight.program.machine import Machine
 from jobsight.program.shell.loops import is_endless, loop_names, loop_times, loop_values
 from jobsight.program.shell.model import Environment, Loop, Source, Word
-from jobsight.program.shell.runner import Cycle, Runner, State, Walk
+from jobsight.program.shell.runner import Cycle, Runner, State, Walk, positional
 from jobsight.program.shell.words import Value, evaluate, names_in, text_of, word_of, words_of
 from jobsight.program.submission.job import Place
 from jobsight.text import wordlist
@@ -43,7 +43,10 @@ _SETS = re.compile(
 )
 
 
-def walk_script(source: Source, machine: Machine, folder: str, path: str | None = None) -> Walk:
+def walk_script(
+    source: Source, machine: Machine, folder: str, path: str | None = None,
+    arguments: Iterable[Word] = (),
+) -> Walk:  # fmt: skip
     """Walk a script.
 
     Args:
@@ -51,10 +54,12 @@ def walk_script(source: Source, machine: Machine, folder: str, path: str | None 
         machine: where files and programs are looked up.
         folder: in which it starts.
         path: of its file, to notice that it runs itself.
+        arguments: what it is given, as far as known.
     """
     walk = Walk(machine)
     given = {"PWD": folder, "SLURM_SUBMIT_DIR": folder, "PATH": machine.path}
     variables = {name: Value(value) for name, value in given.items()}
+    positional(variables, arguments)
     state = State(variables, folder, Environment(machine.path))
     first = source.text.partition("\n")[0]
     if re.match(r"#!\S*sh\b.* -\w*e", first):
