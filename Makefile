@@ -48,7 +48,7 @@ demo-serve: $(READY)
 	$(BIN)/python examples/demo.py demo live
 
 check: lint
-	$(PYTEST) --numprocesses 2 -m "not slow" tests/unit
+	$(PYTEST) -p no:schemathesis --numprocesses 2 -m "not slow" tests/unit
 
 test: lint
 	$(PYTEST) --numprocesses $(WORKERS)
