@@ -390,3 +390,20 @@ def test_a_file_that_the_line_of_a_task_names() -> None:
     text += '/fit "$F" > fit_$SLURM_ARRAY_TASK_ID.txt\n=== in_1.csv\n=== in_02.csv\n=== l.txt\n'
     assert found(f"{text}in_1.csv\nin_2.csv\n") == [("l.txt", 2, "JS101")]
     assert found(f"{text}in_1.csv\nin_02.csv\n") == []
+
+
+@pytest.mark.parametrize(
+    ("write", "made", "wrong"),
+    [
+        ('write(name, \'("out/s_",i4.4,".dat")\') k', "", True),
+        ("write(name, '(a,i4.4,a)') 'out/s_', k, '.dat'", "", True),
+        ("write(name, '(a,i4.4,a)') 's_', k, '.dat'", "", False),
+        ("write(name, '(a,i4.4,a)') 'out/s_', k, '.dat'", "mkdir -p out\n", False),
+    ],
+)
+def test_a_folder_of_names_that_fortran_composes(write: str, made: str, wrong: bool) -> None:
+    text = f"{SLURM}{made}gfortran a.f90 -o a\n./a\n=== a.f90\nprogram a\n  integer :: k = 1, u\n"
+    text += f"  character(len=40) :: name\n  {write}\n"
+    text += "  open(newunit=u, file=trim(name), action='write')\nend program\n"
+    codes = [(file, line) for file, line, code in found(text) if code == "JS112"]
+    assert codes == [("a.f90", 5)] * wrong

@@ -99,11 +99,22 @@ _NAMED = re.compile(
 """A name for a text."""
 
 
+_COMPOSED = re.compile(
+    r"(?i)\bwrite\s*\(\s*([a-z]\w*)\s*,\s*(?:fmt\s*=\s*)?(?:'\(\"([\w./-]+)\"[^\n]*"
+    r"|['\"]\(a\b[^\n]*?\)['\"]\s*\)\s*['\"]([\w./-]+)['\"])"
+)
+"""A name that Fortran composes, and how it begins: ``write(name, '(a,i4.4)') 'out/step_', k``."""
+
+
 def filled(text: str, language: str | None) -> str:
     """Names that are set once, to a text, replaced by it where a call has them alone."""
     if language == "perl":
         return text
     text = re.sub(r"\b(?:getwd|pwd)\(\),\s*", "", text)
+    composed = _COMPOSED.findall(text) if language == "fortran" else []
+    for name, one, other in composed if len({found[0].lower() for found in composed}) == 1 else ():
+        form = rf"(?i)(\bfile\s*=\s*)(?:trim\(\s*{name}\s*\)|{name}\b)"
+        text = re.sub(form, lambda m, v=one or other: f"{m[1]}'{v}{{}}'", text)  # type: ignore[misc]
     text = _JOINS.sub(lambda m: '"' + "/".join(_PARTS.findall(m[1])) + '"', text)
     for macro, name, value in _NAMED.findall(text):
         known = macro or name
