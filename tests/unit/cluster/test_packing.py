@@ -100,6 +100,7 @@ def test_all_that_nodes_need_is_found() -> None:
     assert "pytest" not in found and "mypy" not in found
 
 
+@pytest.mark.usefixtures("few")
 def test_bad_names_and_places_are_errors(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not named as an archive"):
         pack(tmp_path / "env.zip")
