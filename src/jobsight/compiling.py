@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import itertools
 import os
+import re
 import secrets
 import stat
 import sys
@@ -31,6 +32,12 @@ from jobsight.runtime import cache_folder
 __all__ = ["compiled", "is_compiled", "kernels_marker"]
 
 
+_COMPILED = re.compile(
+    rb"(?m)jobsight\.jit import|^(from|import) numba|_numba_type_|# Kernels have it"
+)
+"""In the sources of kernels; others name Numba too, as a package of the jobs that they check."""
+
+
 @cache
 def _sources() -> str:
     """A name for this state of all source files that hold kernels.
@@ -41,7 +48,7 @@ def _sources() -> str:
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         text = path.read_bytes()
-        if b"jobsight.jit import" in text or b"numba" in text:
+        if _COMPILED.search(text):
             digest.update(text)
     return digest.hexdigest()[:16]
 

@@ -66,3 +66,5 @@ def test_whatever_kernels_are_compiled_from_is_in_the_name_of_their_cache(
     assert len(used) > 5
     missing = [path for path in {*own, *used} if path.read_bytes() not in hashed.texts]
     assert [path.relative_to(HOME) for path in missing] == []
+    checks = [path.read_bytes() for path in (HOME / "program" / "preflight").rglob("*.py")]
+    assert not any(text in hashed.texts for text in checks if b"numba" in text), "no kernels there"

@@ -22,7 +22,7 @@ __all__ = [
     "submit_host",
 ]
 
-# Kernels have it compiled in: naming numba here makes `jobsight.jit` compile them anew with it.
+# Kernels have it compiled in: by these words `jobsight.compiling` compiles them anew with it.
 HEADER_MARK = b"Global JobLog:"
 
 _RECORD = re.compile(rb"008 \(-\d+\.-\d+\.-\d+\) [^\n]{10,40}? Global JobLog:([^\n]*)")
