@@ -11,7 +11,7 @@ __all__ = ["HELD", "HERE", "SITE", "Job", "Planted", "jobs"]
 HERE = Path(__file__).parent
 SITE = HERE / "site"
 # The newest batch: the next one that is written takes its place.
-HELD = "2026-11-24.1"
+HELD = "2026-11-24.2"
 
 
 class Planted(msgspec.Struct, frozen=True):

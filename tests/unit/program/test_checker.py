@@ -378,6 +378,7 @@ def test_errors_are_at_their_lines(body: str, line: int, code: str) -> None:
         "=== a.c\nint main() { return 0; }\n",
         "shopt -s nullglob\nls data/*.csv\n",
         "#SBATCH -n 8\nsrun python3 a.py\n=== a.py\nimport os\nprint(os.environ['SLURM_PROCID'])\n",
+        "seq 3 | xargs -I{} bash -c 'wc $0 $1' _ {}\n",
     ],
 )
 def test_what_may_be_sound_is_left_alone(body: str) -> None:
@@ -502,12 +503,20 @@ def test_policies_that_cannot_work(line: str, code: str) -> None:
     assert [one.code for one in Checker(shellcheck=False).check("job.sub").findings] == [code]
 
 
-@pytest.mark.parametrize("part", ["\n", "a ", "echo a;", "true\n", "\t \n"])
-def test_what_is_long_is_read_in_a_time_in_proportion(part: str) -> None:
+@pytest.mark.parametrize(
+    ("part", "end"),
+    [
+        *((one, "\necho 2\n") for one in ("\n", "a ", "echo a;", "true\n", "\t \n")),
+        ("while read a; do\n", ""),
+        ('f <- "a"\n', ""),
+    ],
+)
+def test_what_is_long_is_read_in_a_time_in_proportion(part: str, end: str) -> None:
+    front = "Rscript a.R\n=== a.R\n" if "<-" in part else "echo 1\necho "
     times = []
     for count in (2_000, 16_000):
         before = time.process_time()
-        written(Path(), "job.sh", f"{HEAD}echo 1\necho {part * count}\necho 2\n")
+        written(Path(), "job.sh", f"{HEAD}{front}{part * count}{end}")
         Checker(shellcheck=False).check("job.sh")
         times.append(time.process_time() - before)
     assert times[1] < 24 * (times[0] + 0.05)

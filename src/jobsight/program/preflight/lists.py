@@ -16,7 +16,7 @@ from jobsight.text import one_slip
 __all__ = ["named_in_lists"]
 
 _LOOP = re.compile(
-    r"(?ms)^[ \t]*while\s+(?:IFS=(\S*)\s+)?read\s+(?:-r\s+)?([\w ]+?)\s*(?:;|\n)\s*do\b(.*?)"
+    r"(?ms)^[ \t]*while\s+(?:IFS=(\S*)\s+)?read\s+(?:-r\s+)?([\w ]+?)\s*(?:;|\n)\s*do\b(.{0,4000}?)"
     r"^[ \t]*done\s*<\s*[\"']?([\w./-]+)[\"']?[ \t]*(?:#.*)?$"
 )
 _LINE = re.compile(

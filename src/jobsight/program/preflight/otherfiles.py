@@ -8,6 +8,7 @@ import json
 import os
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -97,6 +98,8 @@ _NAMED = re.compile(
     r"([\"'][^\"'\n]+[\"'])\s*;?[ \t]*$", re.M,
 )  # fmt: skip
 """A name for a text."""
+_SET = re.compile(r"\b(\w+)(?:\[\])?\s*(?:<-|=(?!=))")
+_ALONE = re.compile(r"(?<=[(=,])( ?)(\w+)(?=\s*[,)])")
 
 
 _COMPOSED = re.compile(
@@ -112,16 +115,17 @@ def filled(text: str, language: str | None) -> str:
         return text
     text = re.sub(r"\b(?:getwd|pwd)\(\),\s*", "", text)
     composed = _COMPOSED.findall(text) if language == "fortran" else []
-    for name, one, other in composed if len({found[0].lower() for found in composed}) == 1 else ():
+    once = len({found[0].lower() for found in composed}) == 1
+    for name, one, other in composed[:1] if once else ():
         form = rf"(?i)(\bfile\s*=\s*)(?:trim\(\s*{name}\s*\)|{name}\b)"
         text = re.sub(form, lambda m, v=one or other: f"{m[1]}'{v}{{}}'", text)  # type: ignore[misc]
     text = _JOINS.sub(lambda m: '"' + "/".join(_PARTS.findall(m[1])) + '"', text)
-    for macro, name, value in _NAMED.findall(text):
-        known = macro or name
-        if len(re.findall(rf"\b{known}(?:\[\])?\s*(?:<-|=[^=])", text)) == (not macro):
-            form = rf"(?<=[(=,]){known}(?=\s*[,)])|(?<=[(=,] ){known}(?=\s*[,)])"
-            text = re.sub(form, lambda _, v=value: v, text)  # type: ignore[misc]
-    return text
+    times = Counter(_SET.findall(text))
+    named = {
+        macro or name: value
+        for macro, name, value in _NAMED.findall(text) if times[macro or name] == (not macro)
+    }  # fmt: skip
+    return _ALONE.sub(lambda m: f"{m[1]}{named.get(m[2], m[2])}", text)
 
 
 _INTO = r"[\"']([\w./-]+)/[^/\"'\n]+[\"']"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 
 from jobsight.program.preflight.arguments import given_words
 from jobsight.program.preflight.findings import Hit, hit, rule
@@ -140,8 +141,8 @@ def _columns(job: Job) -> Iterator[Hit]:
     made = made_before(job)
     for program, source in _programs(job) if not job.blind else ():
         text = with_arguments(source.text, given_words(program))
-        for name, value in re.findall(r"(?m)^(\w+)\s*(?:<-|=)\s*([\"'][^\"'\n]+[\"'])\s*$", text):
-            text = re.sub(rf"(?<=\(){name}(?=\s*[,)])", value.replace("\\", ""), text)
+        texts = dict(re.findall(r"(?m)^(\w+)\s*(?:<-|=)\s*([\"'][^\"'\n]+[\"'])\s*$", text))
+        text = re.sub(r"(?<=\()\w+(?=\s*[,)])", partial(_replaced, texts), text)
         tables = dict(_tables(program, text, made.get(id(program.command), set()), job))
         for name, columns in tables.items():
             for at, column in _asked(name, re.sub(r"(?m)#[^\n\"']*$", "", text)):
@@ -149,6 +150,10 @@ def _columns(job: Job) -> Iterator[Hit]:
                 if not whole and f'"{column}" %in%' not in text:
                     line = text.count("\n", 0, at) + 1
                     yield hit(line, f"{name} has no column {column}", source=source)
+
+
+def _replaced(texts: Mapping[str, str], name: re.Match[str]) -> str:
+    return texts.get(name[0], name[0])
 
 
 def _asked(name: str, text: str) -> Iterator[tuple[int, str]]:
