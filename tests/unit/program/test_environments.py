@@ -50,6 +50,8 @@ _FINDER = "MAPPING: dict[str, str] = {'lens': '/src/lens'}\nNAMESPACES: dict[str
         ("{src}\n", "", [2]),
         ("import os; os.environ\n# none\n\n", "", [1, 2]),
         ("{src}/gone\n", "", []),
+        ("x" * 5000 + "\n", "", []),
+        ("a\0b\n", "", []),
         ("import __editable___lens_finder; __editable___lens_finder.install()\n", _FINDER, [2]),
         ("import __editable___lens_finder; __editable___lens_finder.install()\n", "x = 1\n", []),
         ("import __editable___lens_finder; __editable___lens_finder.install()\n", "", []),
