@@ -12,7 +12,7 @@ from jobsight.program.python import PythonText, dotted
 from jobsight.program.tree.expressions import Given, evaluated
 from jobsight.text import wordlist
 
-__all__ = ["allocations", "compiled_allocations"]
+__all__ = ["allocations", "other_allocations"]
 
 _SHAPED = frozenset(
     wordlist(
@@ -164,27 +164,27 @@ _FORTRAN_ARRAY = re.compile(r"(\w+)\s*\(((?:[^()]|\([^()]*\))*)\)")
 _USED = re.compile(r"^[ \t]*use\s*(?:::)?\s*(\w+)|^[ \t]*#\s*include\s*\"([^\"]+)\"", re.M | re.I)
 
 
-def compiled_allocations(
+def other_allocations(
     text: str, language: str, others: Callable[[str], str]
 ) -> Iterator[tuple[int, float]]:
     """Lines of a program that allocate a constant amount of at least 1 MiB, with the bytes.
 
     Args:
         text: of the program.
-        language: of it: c, cpp, fortran, julia, matlab or r.
+        language: of it; of those that are not known here nothing is found.
         others: the text of a module or header that it uses; empty: it is not known.
     """
+    if language not in _FINDERS:
+        return
     used = [others(one or other) for one, other in _USED.findall(text)]
     known = _constants("\n".join([text, *used]), language)
-    finders = {"fortran": _of_fortran, "julia": _of_julia, "r": _of_r, "matlab": _of_matlab}
-    find = finders.get(language, _of_c)
-    for line, size in find(text, known):
+    for line, size in _FINDERS[language](text, known):
         if size >= _SMALLEST:
             yield line, size
 
 
 def _constants(text: str, language: str) -> dict[str, float]:
-    """Names that stand for one number; those of Fortran in small letters."""
+    """Names that stand for one number; those of Fortran in lower case."""
     if language == "fortran":
         plain = "\n".join(re.findall(r"(?im)^.*\bparameter\b.*$", re.sub(r"!.*", "", text)))
         kinds = {"real64": 8.0, "int64": 8.0, "real32": 4.0, "int32": 4.0, "real128": 16.0}
@@ -300,3 +300,7 @@ def _pointed(text: str, size_of: re.Match[str]) -> str:
     form = rf"{_OF_C}\s*(?:\*\s*\w+\s*,\s*)*\*\s*(?:restrict\s+)?{size_of[1]}\b"
     found = set(re.findall(form, text))
     return str(_C_SIZES[found.pop()]) if len(found) == 1 else size_of[1]
+
+
+_FINDERS = {"c": _of_c, "cpp": _of_c, "fortran": _of_fortran, "julia": _of_julia,
+            "matlab": _of_matlab, "r": _of_r}  # fmt: skip

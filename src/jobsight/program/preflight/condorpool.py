@@ -62,6 +62,7 @@ def _matches(job: CondorJob) -> Iterator[Hit]:
     slots = job.site.slots if job.site is not None else []
     if not slots:
         return
+    known = {name.lower() for ad in slots for name in ad}
     for one in job.instances[:1] + job.instances[-1:]:
         for name, attribute, unit in (
             ("request_memory", "Memory", "m"),
@@ -82,12 +83,13 @@ def _matches(job: CondorJob) -> Iterator[Hit]:
                     + (" MB" if unit else ""),
                 )
         text = one.known("requirements")
-        known = sorted({name.lower() for ad in slots for name in ad})
-        for name in _names_in(text or "") - {*known}:
-            near = next((other for other in known if len(name) > 4 and one_slip(name, other)), None)
+        names = _names_in(text or "")
+        for name in sorted(names - known):
+            close = (other for other in sorted(known) if len(name) > 4 and one_slip(name, other))
+            near = next(close, None)
             if near is not None and not any(key.endswith(name) for key in one.queue.commands):
                 yield hit(one.setting("requirements"), f"no slot has an attribute {name}", near)
-        if text and _never(text, slots):
+        if text and names <= known | _WORDS and _never(text, slots):
             yield hit(one.setting("requirements"), "no slot of the pool meets the requirements")
 
 
@@ -99,21 +101,15 @@ def _number(ad: dict[str, str], attribute: str) -> float:
 
 
 def _names_in(text: str) -> set[str]:
-    """The names in an expression, in small letters."""
+    """The names in an expression, in lower case."""
     return set(re.findall(r"[a-z_]\w*", re.sub(r'"[^"]*"', "", text).lower()))
 
 
 def _never(text: str, slots: list[dict[str, str]]) -> bool:
-    """Whether an expression is true of no slot; not known without HTCondor's own library.
-
-    Attributes that no slot has are those of the job: then too it is not known.
-    """
+    """Whether an expression is true of no slot; not known without HTCondor's own library."""
     try:
         import classad2
     except ImportError:
-        return False
-    known = {name.lower() for ad in slots for name in ad} | _WORDS
-    if _names_in(text) - known:
         return False
     try:
         expression = classad2.ExprTree(re.sub(r"(?i)\b(?:target|my)\.", "", text))
@@ -129,3 +125,4 @@ def _never(text: str, slots: list[dict[str, str]]) -> bool:
 
 
 _WORDS = {"true", "false", "undefined", "target", "my", "is", "isnt"}
+"""Names in expressions that are no attributes; others that no slot has are those of the job."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from jobsight.program.preflight.amounts import allocations, compiled_allocations
+from jobsight.program.preflight.amounts import allocations, other_allocations
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.shell.model import Source
@@ -44,13 +44,12 @@ def _memory(job: Job) -> Iterator[Hit]:
 
 
 def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
-    """Of programs in compiled languages, and of options of commands."""
+    """Of programs in other languages, and of options of commands."""
     for program in job.walk.programs:
-        source, language = program.source, program.language or ""
-        sized = language in ("c", "cpp", "fortran", "julia", "matlab", "r")
-        if sized and source is not None:
+        source = program.source
+        if source is not None:
             used = partial(_used, job, source)
-            for line, size in compiled_allocations(source.text, language, used):
+            for line, size in other_allocations(source.text, program.language or "", used):
                 if size > asked * 2**20:
                     yield hit(
                         line,
