@@ -290,13 +290,12 @@ _WRITES["cpp"] = _WRITES["c"] + r"|\bofstream\s+\w+[({]\s*\"([\w./-]+\.\w+)\"\s*
 def _others_overwrite(job: Job) -> Iterator[Hit]:
     """The same of programs in other languages."""
     for command in job.commands:
-        own = job.program_of.get(id(command))
         given = any(_ID in word.depends for word in command.arguments)
         if not given or command.conditional or command.contained or command.folder is None:
             continue
-        for program in [*([own] if own else ()), *job.compiled.get(id(command), ())]:
-            source, form = program.source, _WRITES.get(program.language or "")
-            if source is None or form is None or _KNOWS.search(source.text):
+        for program, source in job.started_by(command):
+            form = _WRITES.get(program.language or "")
+            if form is None or _KNOWS.search(source.text):
                 continue
             text = filled(source.text, program.language)
             for found in re.finditer(form, text):

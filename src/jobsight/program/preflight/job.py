@@ -8,12 +8,13 @@ import subprocess
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from pathlib import PurePosixPath
 
 from jobsight.program.languages import language_of, shebang, syntax_tree
 from jobsight.program.machine import Machine
 from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Environment, Program, Source, Word
-from jobsight.program.shell.programs import compiled_runs
+from jobsight.program.shell.programs import COMPILERS, compiled_runs
 from jobsight.program.shell.walk import Walk, walk_script
 from jobsight.program.site import Site
 from jobsight.program.submission.job import Place, Submission
@@ -196,6 +197,13 @@ class Job:
     def compiled(self) -> dict[int, list[Program]]:
         """What it compiles, by the `id` of each command that starts it."""
         return compiled_runs(self.walk.commands, self.walk.programs)
+
+    def started_by(self, command: Command) -> list[tuple[Program, Source]]:
+        """The programs whose texts are here that a command starts: its own, or compiled before."""
+        own = [self.program_of.get(id(command)), *self.compiled.get(id(command), ())]
+        if COMPILERS.fullmatch(PurePosixPath(command.name or "").name):
+            own = []
+        return [(one, one.source) for one in own if one is not None and one.source is not None]
 
     @cached_property
     def program_texts(self) -> str:

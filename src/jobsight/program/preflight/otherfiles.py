@@ -51,14 +51,12 @@ _COMPILED = frozenset({"c", "cpp", "fortran", "java"})
 def _opened(job: Job) -> Iterator[Hit]:
     """Constant names, where the program cannot be without the file."""
     for command, now in trace_of(job) if not job.blind else ():
-        program = job.program_of.get(id(command))
         if command.conditional or command.contained or command.folder is None:
             continue
-        started = [program] if program is not None and program.language not in _COMPILED else []
-        for one in [*started, *job.compiled.get(id(command), ())]:
-            if one.source is not None and not _MOVES.search(one.source.text):
-                yield from _written(one, one.source, command.folder, now, job)
-                yield from _read(one, one.source, command, now, job)
+        for program, source in job.started_by(command):
+            if not _MOVES.search(source.text):
+                yield from _written(program, source, command.folder, now, job)
+                yield from _read(program, source, command, now, job)
 
 
 _MOVES = re.compile(r"setwd\(|chdir|\bcd\(|file\.exists|isfile|\bexists\(|(?i:inquire\s*\(\s*file)")

@@ -218,8 +218,7 @@ _DIVIDES = re.compile(r"(?i)mpi|slurm|pmi|rank|hvd|horovod|torch|deepspeed|dask|
 
 def _is_serial(command: Command, job: Job) -> bool:
     """Whether a program, known as a whole, never asks which of the tasks it is."""
-    own = [job.program_of.get(id(command)), *job.compiled.get(id(command), ())]
-    texts = [one.source.text for one in own if one is not None and one.source is not None]
+    texts = [source.text for _, source in job.started_by(command)]
     texts += [text.text for one, text in job.pythons if one.command is command]
     return bool(texts) and not any(
         _DIVIDES.search(one) for one in (*texts, *(word.text for word in command.words))
