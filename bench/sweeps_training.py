@@ -27,12 +27,13 @@ def _parts(table: str, m: int, j: int) -> Any:
     from jobsight.history.timelines import History
     from jobsight.learning.dataset import Dataset
     from jobsight.learning.sweep.searched import with_parameters
+    from jobsight.models.base import held_back
     from jobsight.questions.hold.question import HOLD
     from jobsight.questions.hold.settings import HoldSettings
 
     settings = with_parameters(HOLD, HoldSettings(), {"m": m, "j": j})
     data = Dataset.for_training(HOLD, History.from_table(pl.read_parquet(table)), settings)
-    return [data.labelled(data.part(name))[1] for name in ("train", "select")]
+    return list(held_back(data.labelled(data.part("train"))[1]))
 
 
 def training(table: str, network: str, stored: bool, m: int, j: int, copies: int) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def training(table: str, network: str, stored: bool, m: int, j: int, copies: int
     before = peak_mb()
     settings = LstmSettings(network=network, patience=_EPOCHS, epochs=_EPOCHS)
     cpu = torch.device("cpu")
-    design, columns = Design.fit(train, select)
+    design, columns = Design.fit(train)
     shape = NetworkShape(m, j, train.inputs.state_events + 1, len(design.names))
     later = design.transform(select.inputs)
     with deterministic(0, cpu):
@@ -93,9 +94,9 @@ def overhead(table: str, folder: str) -> dict[str, Any]:
     frames = settings.frames
     train, select = _parts(table, frames.m, frames.j)
     first = settings.lstm.model_copy(update={"epochs": 1})
-    Recurrent(first).fit(train, select, seed=0)  # what PyTorch does once
+    Recurrent(first).fit_resumably(train, select, seed=0)  # what PyTorch does once
     started = time.process_time()
-    Recurrent(settings.lstm).fit(train, select, seed=0)
+    Recurrent(settings.lstm).fit_resumably(train, select, seed=0)
     bare = time.process_time() - started
     started = time.process_time()
     place = Path(tempfile.mkdtemp(dir=folder))

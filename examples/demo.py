@@ -57,7 +57,7 @@ def choose_moment(events: Path, model: Path) -> str:
     trained = ModelDir.open(model, HOLD, only_chosen=True)
     history = History.from_table(pl.read_parquet(events))
     decisions = hold_decisions(history, trained.settings).table
-    moment = richest_moment(decisions, int(trained.borders[3]))
+    moment = richest_moment(decisions, int(trained.borders[1]))
     return format_micros(int(history.clock.max()) if moment is None else moment)
 
 
@@ -70,7 +70,7 @@ def main(folder: Path) -> None:
     os.environ["JOBSIGHT_REGISTRY"] = str(folder.resolve() / "registry")
     print(f"Held jobs, end to end. {ABOUT}")
     step("What is in the log?", "events", LOG, "-o", str(events))
-    step("Train on the past, select and calibrate a model, test it on later data",
+    step("Train on the past, choose and calibrate by backtest, test on later data",
          "train", "hold", LOG, "-o", str(model))  # fmt: skip
     step(
         "How good is it, compared with rule sets and rates?",

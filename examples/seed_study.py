@@ -9,7 +9,6 @@ is unknown at the release, and prints the scores next to those of ``jobsight tra
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +24,7 @@ from jobsight.learning.dataset import Dataset
 from jobsight.learning.splits import PARTS, split_random
 from jobsight.learning.targets import BinaryCalibrated
 from jobsight.learning.train import train
-from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.base import Floats, Inputs, Labelled, held_back
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
@@ -67,21 +66,22 @@ class Study:
         self._index = FrameIndex(history, label_rows(history), states)
         spans = self.table["left"] - self.table["time"]
         self._timeframe = max(int(np.median(spans.to_numpy())) // FRAMES_PER_LIFE, 1)
-        self.part = split_random(
-            np.arange(len(self.table)), shares=settings.parts, seed=settings.seed
-        ).part
+        self.tests = (
+            split_random(
+                np.arange(len(self.table)), test=settings.test_share, seed=settings.seed
+            ).part
+            == 1
+        )
 
     def parts(self, *, whole_life: bool) -> list[Labelled]:
-        """Train, select, calibrate and test."""
+        """Train and test."""
         labelled = self.labelled(self.table, whole_life=whole_life)
-        return [labelled.take(self.part == part) for part in range(len(PARTS))]
+        return [labelled.take(~self.tests), labelled.take(self.tests)]
 
-    def before(self, moment: int) -> list[Labelled]:
-        """Train and select, of the jobs that left the queue before `moment` (µs)."""
-        known = self.table["left"].to_numpy() < moment
-        labelled = self.labelled(self.table.filter(known), whole_life=True)
-        part = self.part[known]
-        return [labelled.take((part == 0) | (part == 3)), labelled.take(part == 1)]
+    def before(self, moment: int) -> Labelled:
+        """All jobs that left the queue before `moment` (µs)."""
+        known = pl.col("left").dt.epoch("us") < moment
+        return self.labelled(self.table.filter(known), whole_life=True)
 
     def labelled(self, table: pl.DataFrame, *, whole_life: bool) -> Labelled:
         """Examples whose frames end when the job has left the queue, or at its first hold."""
@@ -108,13 +108,13 @@ def frames_only(frames: Frames | None, settings: HoldSettings) -> Inputs:
     return Inputs(features, (), {}, {}, frames, len(settings.frames.state_events))
 
 
-def ask_network(terms: str, parts: Sequence[Labelled], test: Labelled, given: HoldSettings) -> None:
-    """Fit the study's network on train and select, and show how it does on `test`."""
-    taught, select = parts[:2]
+def ask_network(terms: str, taught: Labelled, test: Labelled, given: HoldSettings) -> None:
+    """Fit the study's network, and show how it does on `test`."""
     network = models.create("lstm", lstm=given.lstm.model_copy(update={"network": "lstm-flat"}))
-    network.fit(taught, select, seed=given.seed)
-    on_select = network.predict(select.inputs)
-    threshold = metrics.best_threshold(on_select, select.success, select.weight)
+    network.fit(taught, seed=given.seed)
+    _, later = held_back(taught)
+    said = network.predict(later.inputs)
+    threshold = metrics.best_threshold(said, later.success, later.weight)
     show(terms, network.predict(test.inputs), test, threshold)
 
 
@@ -135,19 +135,19 @@ def main(log: str) -> None:
     theirs = [replace(one, inputs=frames_only(one.inputs.frames, settings)) for one in ours]
     print(f"{'':<48}{'tests':>6}{'succeed':>10}{'accuracy':>10}{'ROC AUC':>9}{'F-measure':>11}")
     life, hold = study.parts(whole_life=True), study.parts(whole_life=False)
-    ask_network("the study: frames to the end, random split", life, life[3], settings)
-    ask_network("the same, frames to the first hold", hold, hold[3], settings)
-    before = study.before(int(trained.model.borders[3]))
+    ask_network("the study: frames to the end, random split", life[0], life[1], settings)
+    ask_network("the same, frames to the first hold", hold[0], hold[1], settings)
+    before = study.before(int(trained.model.borders[1]))
     ask_network(
-        "the study's network, tested on Jobsight's test releases", before, theirs[3], settings
+        "the study's network, tested on Jobsight's test releases", before, theirs[1], settings
     )
     ask_network(
-        "its network with Jobsight's releases, outcomes and split", theirs, theirs[3], settings
+        "its network with Jobsight's releases, outcomes and split", theirs[0], theirs[1], settings
     )
     model, predictions = trained.model, trained.main.evaluation.predictions
     answering, answers = predictions[model.chosen], model.answering.calibrated
     assert isinstance(answers, BinaryCalibrated)
-    show(f"jobsight train hold ({model.chosen})", answering, ours[3], answers.threshold)
+    show(f"jobsight train hold ({model.chosen})", answering, ours[1], answers.threshold)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,5 @@ def few_trees() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (boosted, forests):
             patch.setattr(module, "LEAST_ROUNDS", 30)
-            patch.setattr(module, "PATIENCE", 10)
-        patch.setattr(boosted.boost, "__defaults__", (None, 30))
+        patch.setattr(boosted, "PATIENCE", 10)
         yield

@@ -53,7 +53,7 @@ def saved(model: Recurrent) -> dict[str, bytes]:
 @lru_cache(maxsize=64)
 def at_once(lstm: LstmSettings, seed: int) -> dict[str, bytes]:
     model = Recurrent(lstm)
-    model.fit(TRAIN, SELECT, seed=seed)
+    model.fit_resumably(TRAIN, SELECT, seed=seed)
     return saved(model)
 
 

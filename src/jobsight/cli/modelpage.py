@@ -99,9 +99,7 @@ def _origin(found: dict[str, Any]) -> Iterator[str]:
     facts = found["facts"] if question_named(found["question"]).timed else {}
     if facts:
         yield f"data from {printable(facts.get('first'), 40)} to {printable(facts.get('last'), 40)}"
-    for name, border in zip(
-        ("train", "select", "calibrate", "test"), facts.get("borders") or [], strict=False
-    ):
+    for name, border in zip(("train", "test"), facts.get("borders") or [], strict=False):
         yield f"  {name:<10}since {printable(border, 40)}"
     for source in found["sources"]:
         yield (
@@ -170,13 +168,13 @@ def side_by_side(folders: Sequence[Path]) -> dict[str, Any]:
 
 
 def _side(manifest: Manifest, report: dict[str, Any]) -> dict[str, Any]:
-    borders = manifest.facts.get("borders") or [None] * 5
+    borders = manifest.facts.get("borders") or [None] * 3
     scores = report["models"][report["chosen"]]
     return {
         "model": f"{report['chosen']}@{manifest.digest}",
         "examples": int(report["examples"]),
         "batches": int(report["batches"]),
-        "test_since": borders[3],
+        "test_since": borders[1],
         "test_until": manifest.facts.get("last"),
         "sources": sorted(one.sha256 for one in manifest.sources),
         "scores": {key: scores[key] for key in report["metrics"]},

@@ -48,7 +48,7 @@ def _lines(facts: Mapping[str, Any], layout: Layout, network: str) -> Iterator[s
     model, most = facts["model"], "highest" if facts["goal"] == "maximize" else "lowest"
     yield (
         f"run {facts['run']} of {sum(facts['runs'].values())}: {printable(facts['metric'], 30)} "
-        f"{short(facts['value'])} on the select part, the {most}"
+        f"{short(facts['value'])} on the validation block, the {most}"
     )
     point = facts["parameters"].items()
     text = ", ".join(f"{printable(key, 60)} {printable(short(one), 24)}" for key, one in point)

@@ -1,9 +1,9 @@
-"""Backtests: later blocks of the train part, predicted by models that saw only what was before.
+"""The backtest: later blocks of the train part, predicted by models that saw only what was before.
 
-A short history has a few dozen batches to choose and to calibrate by, too few to distinguish models
-or to say how sure an answer is. So the train part is walked through forward in time: models are
-fitted anew before each later block and predict that block. Every prediction is of decisions later
-than all that its model was taught, and the parts behind the train part stay untouched.
+The choice of a model and its calibration rest on this walk-forward validation: models are fitted
+anew before each later block of the train part, on what was known then, and predict it. What is
+known of a block's outcomes at the end of the train part judges them. The models that answer are
+fitted on the whole train part; the test part stays untouched.
 
 The encoding (scales, horizon) is of the whole train part, not as of each block. It holds no single
 outcome, and what was learned with it reaches the choice and the calibration, never the test. To
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,21 +24,15 @@ from numpy.typing import NDArray
 from jobsight.errors import TrainingError
 from jobsight.learning.dataset import Dataset, Ints, drawn_together
 from jobsight.learning.mixing import Times
-from jobsight.learning.splits import Split, part_borders, split_forward
+from jobsight.learning.splits import part_borders, split_forward
 from jobsight.models.base import Floats, Labelled, Model
 
-__all__ = ["Backtest", "backtest"]
-
-ENOUGH = 400
-"""Batches in the select part from which no backtest is needed."""
+__all__ = ["Backtest", "backtest", "last_block"]
 
 _SHARES = (0.4, 0.2, 0.2, 0.2)
 """Blocks of the train part; all but the first are predicted."""
 
-_STOPPING = 0.8
-"""Quantile of the decisions before a block from which on they only stop the fitting."""
-
-Fit = Callable[[str, Labelled, Labelled], Model]
+Fit = Callable[[str, Labelled], Model]
 
 
 @dataclass(frozen=True)
@@ -49,18 +43,20 @@ class Backtest:
         values: what became of n rows.
         batch: int64 (n,), equal for rows that are drawn together.
         weight: float64 (n,), batches have weight 1.
-        predictions: by model, uncalibrated, of the n rows; empty where there are none.
+        predictions: by model, uncalibrated, of the n rows.
         decided, known_at: int64 (n,), µs.
         nth: int64 (n,), see `Dataset.table`.
+        skipped: models that could not be fitted early enough, with the reason.
     """
 
     values: NDArray[Any]
     batch: Ints
     weight: Floats
     predictions: dict[str, Floats]
-    decided: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    known_at: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    nth: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    decided: Ints
+    known_at: Ints
+    nth: Ints
+    skipped: dict[str, str]
 
     @property
     def times(self) -> Times:
@@ -76,89 +72,97 @@ class Backtest:
         """Number of batches."""
         return len(np.unique(self.batch))
 
-    @classmethod
-    def none(cls) -> Backtest:
-        """No decisions at all."""
-        return cls(np.zeros(0), np.zeros(0, np.int64), np.zeros(0), {})
-
-    def before(self, name: str, raw: Floats, later: Labelled) -> tuple[Floats, Any, Floats, Ints]:
-        """Predictions, values, weights and batches of these rows, then of later ones.
-
-        Args:
-            name: of the model.
-            raw: its predictions of the later rows.
-            later: these.
-        """
-        assert later.batch is not None
-        own = self.predictions.get(name)
-        if own is None:
-            return raw, later.values, later.weight, later.batch
-        return (
-            np.concatenate([own, raw]),
-            np.concatenate([self.values, later.values]),
-            np.concatenate([self.weight, later.weight]),
-            np.concatenate([self.batch, later.batch]),
-        )
-
 
 def backtest(
-    data: Dataset,
-    names: Sequence[str],
-    fit: Fit,
-    *,
-    moment: str | None = None,
-    enough: int = ENOUGH,
+    data: Dataset, names: Sequence[str], fit: Fit, *, moment: str | None = None
 ) -> Backtest:
     """Walk the train part forward.
 
     Args:
-        data: nothing is done where its select part has `enough` batches of its own. A block before
-            which one of the models could not yet be fitted is left out for all, so that all are
-            compared on the same decisions.
+        data: whose train part is walked. Models that cannot be fitted before its last block are
+            skipped. Blocks before which one of the others could not yet be fitted are left out for
+            all, so that all are compared on the same decisions.
         names: of the models.
-        fit: makes a fitted model of a name, a train part and a select part.
+        fit: makes a fitted model of a name and of rows.
         moment: see `Dataset.labelled`.
-        enough: batches.
+
+    Raises:
+        TrainingError: no model could be fitted before the last block.
     """
-    select = data.table.filter(pl.Series(data.usable(data.part("select"))))
     table, labelled = data.labelled(data.part("train"), moment=moment)
-    if select["batch"].n_unique() >= enough or len(table) < len(_SHARES):
-        return Backtest.none()
+    judges = data.judged(data.part("train"))[table["place"].to_numpy()]
+    skipped: dict[str, str] = {}
     rows: list[Ints] = []
-    columns: dict[str, list[Floats]] = {name: [] for name in names}
-    for split in _blocks(table, data.encoding.horizon_micros):
-        before, stopping, block = (split.rows(part) for part in ("train", "select", "calibrate"))
-        try:
-            made = {
-                name: fit(name, labelled.take(before), labelled.take(stopping)) for name in names
-            }
-        except TrainingError:
-            continue  # too little was known by then
+    said: list[dict[str, Floats]] = []
+    for before, block in reversed(list(_blocks(table, judges))):
+        if not len(block):
+            continue
+        made, failed = _fitted(
+            fit, [one for one in names if one not in skipped], labelled.take(before)
+        )
+        if not rows:
+            skipped = failed
+        elif failed:
+            break  # too little was known by then
         rows.append(block)
-        for name, model in made.items():
-            columns[name].append(model.predict(labelled.inputs.take(block)))
-    if not rows:
-        return Backtest.none()
-    chosen = np.concatenate(rows)
+        inputs = labelled.inputs.take(block)
+        said.append({name: model.predict(inputs) for name, model in made.items()})
+    if not said or not said[0]:
+        raise TrainingError(
+            "too few outcomes were known early to choose and to calibrate by; give a history of a "
+            "longer time"
+        )
+    chosen = np.concatenate(rows[::-1])
     return Backtest(
         labelled.values[chosen],
         drawn_together(table)[chosen],
         labelled.weight[chosen],
-        {name: np.concatenate(parts) for name, parts in columns.items()},
-        *(table[name].to_numpy()[chosen] for name in ("decided", "known_at", "nth")),
+        {name: np.concatenate([one[name] for one in said[::-1]]) for name in said[0]},
+        decided=table["decided"].to_numpy()[chosen],
+        known_at=table["known_at"].to_numpy()[chosen],
+        nth=table["nth"].to_numpy()[chosen],
+        skipped=skipped,
     )
 
 
-def _blocks(table: pl.DataFrame, horizon: int) -> Iterator[Split]:
-    """For each later block: what was before it, what stops the fitting, and the block itself."""
+def _fitted(
+    fit: Fit, names: Sequence[str], rows: Labelled
+) -> tuple[dict[str, Model], dict[str, str]]:
+    """Models that could be fitted, and why others could not."""
+    made: dict[str, Model] = {}
+    failed: dict[str, str] = {}
+    for name in names:
+        try:
+            made[name] = fit(name, rows)
+        except TrainingError as error:
+            failed[name] = str(error)
+    return made, failed
+
+
+def last_block(data: Dataset) -> tuple[Labelled, Labelled]:
+    """What a single training may learn from, and the last block of the train part, to judge it.
+
+    Raises:
+        TrainingError: one of them has no decision.
+    """
+    table, labelled = data.labelled(data.part("train"))
+    judges = data.judged(data.part("train"))[table["place"].to_numpy()]
+    *_, (before, block) = _blocks(table, judges)
+    if not len(before) or not len(block):
+        raise TrainingError(
+            f"there is no {data.question.words[0]} with a known outcome to learn from and another, "
+            "later one to measure by"
+        )
+    return labelled.take(before), labelled.take(block)
+
+
+def _blocks(table: pl.DataFrame, judges: NDArray[np.bool_]) -> Iterator[tuple[Ints, Ints]]:
+    """For each later block: the rows that were known before it, and those of it that judge."""
     time, batch = table["decided"].to_numpy(), table["batch"].to_numpy()
     group = table["group"].rank("dense").cast(pl.Int64).to_numpy()
     known_at = table["known_at"].to_numpy()
-    edges = part_borders(time, batch, _SHARES, int(known_at.max()) + horizon + 1)
+    edges = part_borders(time, batch, _SHARES, int(known_at.max(initial=0)))
     for begin, end in itertools.pairwise(edges[1:]):
-        before = time[time < begin]
-        stop = int(np.quantile(before, _STOPPING)) if len(before) else int(begin)
-        borders = np.array([edges[0], min(stop, begin), begin, end, end], np.int64)
-        yield split_forward(
-            time, batch, group, known_at, borders=borders, horizon=horizon, judged="calibrate"
-        )
+        borders = np.array([edges[0], begin, edges[-1]], np.int64)
+        split = split_forward(time, batch, group, known_at, borders=borders, horizon=0)
+        yield split.rows("train"), np.flatnonzero(judges & (time >= begin) & (time < end))

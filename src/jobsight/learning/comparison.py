@@ -123,7 +123,7 @@ def compare(
         TrainingError: no such decision with an outcome is there.
     """
     _require_same_question(first, second)
-    since = max(int(one.borders[3]) for one in (first, second))
+    since = max(int(one.borders[1]) for one in (first, second))
     judged = [_Judged.of(model, source, since) for model in (first, second)]
     rows, differing = _in_both(*judged)
     a, b = (one.at(chosen) for one, chosen in zip(judged, rows, strict=True))

@@ -189,7 +189,7 @@ def _fitted(question: Question[Any], settings: Any, name: str, rows: Labelled) -
         name, columns=question.columns, boosted=getattr(settings, "boosted", None),
         output=rows.output,
     )  # fmt: skip
-    model.fit(rows, rows.take(np.zeros(0, np.int64)), seed=settings.seed)
+    model.fit(rows, seed=settings.seed)
     return model
 
 

@@ -54,7 +54,7 @@ class Dataset:
         table: the kept decisions (n) in time order, settled within the horizon, with `place` (the
             row), `part` (index into `PARTS`, −1: dropped), `dropped` (index into `DROPS`), `nth`
             (how many before it are drawn together with it).
-        borders: int64 (5,), µs: of the parts.
+        borders: int64 (3,), µs: of the parts.
         target: name of what is predicted.
     """
 
@@ -71,7 +71,7 @@ class Dataset:
     def for_training(
         cls, question: Question[Any], source: Any, settings: QuestionSettings
     ) -> Dataset:
-        """Split a source into parts; the encoding is learned from its train part alone.
+        """Split a source in two; the encoding is learned from its train part alone.
 
         Raises:
             TrainingError: there are no decisions, or none whose outcome was known in time.
@@ -83,7 +83,7 @@ class Dataset:
         borders = part_borders(
             kept["decided"].to_numpy(),
             kept["batch"].to_numpy(),
-            settings.parts,
+            (1.0 - settings.test_share, settings.test_share),
             decisions.until + 1,
         )
         known = kept.filter(pl.max_horizontal("decided", "known_at") < borders[1])
@@ -105,7 +105,7 @@ class Dataset:
         decisions = model.question.decisions(source, model.settings)
         if borders is None:
             end = decisions.until + 1
-            borders = np.array([np.iinfo(np.int64).min] * 4 + [end], np.int64)
+            borders = np.array([np.iinfo(np.int64).min] * 2 + [end], np.int64)
         return cls._split(
             model.question, source, decisions, model.settings, model.encoding, borders
         )
@@ -159,7 +159,7 @@ class Dataset:
 
     def since_test(self) -> Mask:
         """The decisions from the test part's beginning on, dropped ones too: bool (n,)."""
-        since: Mask = self.table["decided"].to_numpy() >= self.borders[3]
+        since: Mask = self.table["decided"].to_numpy() >= self.borders[1]
         return since
 
     def holds_all_of(self, model: ModelDir) -> bool:
@@ -176,7 +176,7 @@ class Dataset:
         known = np.isin(fingerprints(self.table, self.question.key), model.seen)
         log = self.table["log"].to_numpy()
         trained_on = np.isin(log, np.unique(log[known]))
-        earlier = trained_on & (self.table["decided"].to_numpy() < model.borders[3])
+        earlier = trained_on & (self.table["decided"].to_numpy() < model.borders[1])
         counts = {"before_test_start": int(earlier.sum())} | self.dropped(~earlier)
         return ~earlier, {kind: count for kind, count in counts.items() if count}
 
@@ -215,7 +215,7 @@ class Dataset:
     ) -> tuple[pl.DataFrame, Labelled]:
         """Examples of decisions with an outcome, as `labelled` gives them.
 
-        Unless `weighed`, without the weights of outcomes that a border of parts hides.
+        Unless `weighed`, without the weights of outcomes that the border of the test hides.
         """
         first = self.question.moments(self.encoding)[0]
         table, inputs = self.builder.build(table, first if moment is None else moment)
@@ -268,10 +268,8 @@ def _in_parts(table: pl.DataFrame, borders: Ints, horizon: int) -> pl.DataFrame:
         borders=borders,
         horizon=horizon,
     )
-    weighs = np.ones(len(table))
-    for k, end in enumerate(borders[1:4]):
-        inside = (decided >= borders[k]) & (decided < end)
-        weighs[inside] = censoring_weights(decided[inside], known_at[inside], int(end))
+    weighs, inside = np.ones(len(table)), decided < borders[1]
+    weighs[inside] = censoring_weights(decided[inside], known_at[inside], int(borders[1]))
     return table.with_columns(
         part=pl.Series(split.part),
         dropped=pl.Series(split.dropped),

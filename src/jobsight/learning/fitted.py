@@ -17,7 +17,7 @@ class Fitted:
 
     Attributes:
         model: fitted on the train part.
-        calibrated: learned on the calibrate part and on backtests.
+        calibrated: learned on the backtest.
         train_batches: how many batches taught it.
     """
 

@@ -214,7 +214,7 @@ def score(
         probability: float64 (n,).
         success: bool (n,).
         weight: float64 (n,).
-        threshold: of `f1`; chosen on the select part by `best_threshold`.
+        threshold: of `f1`; chosen on the backtest by `best_threshold`.
         threshold_failure: of `f1_failure`; `threshold` if None.
     """
     thresholds = {"f1_failure": threshold if threshold_failure is None else threshold_failure}

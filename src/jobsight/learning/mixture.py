@@ -63,7 +63,7 @@ Ints = NDArray[np.int64]
 
 @runtime_checkable
 class Refits(Protocol):
-    """A model that can be fitted on more rows, with what it chose on its select part."""
+    """A model that can be fitted on more rows, with what it chose when it was first fitted."""
 
     def refitted(self, rows: Labelled, *, seed: int) -> Model:
         """A new one; TrainingError where the rows cannot teach it anything."""
@@ -140,7 +140,7 @@ class Mixture:
         taught = fitted[best].train_batches
         return cls(members, Weights.first(len(members), taught, levels), taught, as_of)
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
+    def fit(self, rows: Labelled, *, seed: int) -> None:
         """Is made of fitted models instead, by `of`.
 
         Raises:

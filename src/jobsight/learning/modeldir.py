@@ -84,10 +84,10 @@ class ModelDir:
         question: that it answers.
         settings: of the question, as resolved at training.
         encoding: see `jobsight.learning.question.Encoding`.
-        borders: int64 (5,), µs since 1970: the parts' borders.
+        borders: int64 (3,), µs since 1970: where the train part begins, the test begins and ends.
         names: of the features, in order.
         targets: what answers for each target, by name; the first is the main one.
-        seen: uint64, sorted: fingerprints of the decisions of all parts but the last.
+        seen: uint64, sorted: fingerprints of the decisions that taught it.
         sources: the inputs it was trained on.
         manifest: None until saved or opened.
     """
@@ -248,8 +248,8 @@ _DAMAGE = (
 
 def _borders(data: Any) -> NDArray[np.int64]:
     borders = np.array(data, np.int64)
-    if borders.shape != (5,):
-        raise ValueError("there are not five borders of parts")
+    if borders.shape != (3,):
+        raise ValueError("there are not three borders of parts")
     return borders
 
 

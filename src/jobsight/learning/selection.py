@@ -1,7 +1,7 @@
 """Which model answers: a mixture, else what surely beats every baseline, else the best baseline.
 
 "Surely": the interval of the paired difference, resampled over the same batches for both, lies
-wholly on the better side of zero. Judged on the select part, before any test.
+wholly on the better side of zero. Judged on the backtest, before any test.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Choice:
         name: the model that answers.
         baseline: whether it is a baseline.
         metric: what was compared; the configured metric, or the loss where that is undefined.
-        values: the metric of each model on the select part, with its interval.
+        values: the metric of each model on the backtest, with its interval.
         margins: of each model that is no baseline, the paired difference to the best baseline.
         reason: one or two sentences for the report.
     """
@@ -46,14 +46,14 @@ def choose_model(
     target: Target,
     metric: str | None = None,
     safe: str = "",
-    where: str = "the select part",
+    where: str = "the backtest",
 ) -> Choice:
-    """Choose among models by their predictions on the select part.
+    """Choose among models by their predictions on the backtest.
 
     Args:
         predictions: by model, of n rows.
         baselines: names of those that the others must beat; at least one of `predictions`.
-        bootstrap: values, weight and batch of the select part.
+        bootstrap: values, weight and batch of the backtest.
         target: what is predicted.
         metric: one of the target's; None: its loss. F-measures are compared at their best
             thresholds.
@@ -62,13 +62,11 @@ def choose_model(
         where: what to call the decisions in the reason.
 
     Raises:
-        TrainingError: the select part has no rows, or no baseline was given.
+        TrainingError: there are no rows, or no baseline was given.
     """
     known = [name for name in baselines if name in predictions]
     if not len(bootstrap.weight) or not known:
-        raise TrainingError(
-            "the select part has no decisions, so no model can be chosen; give a longer history"
-        )
+        raise TrainingError("there are no decisions to choose a model by; give a longer history")
     metric, decided, values = _measured(predictions, bootstrap, metric or target.loss, target)
     sign = -1.0 if metric in target.higher else 1.0
     ranked = sorted(values, key=lambda name: sign * (values[name].value or 0.0))

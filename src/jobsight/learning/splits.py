@@ -1,10 +1,11 @@
-"""Parts of a history: train, select, calibrate and test, in this order of time.
+"""Parts of a history: what is before a border trains, what is after it tests.
 
 All times are int64 microseconds since 1970, UTC.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +15,12 @@ from jobsight.errors import TrainingError
 
 __all__ = ["PARTS", "Split", "part_borders", "split_forward", "split_random"]
 
-PARTS = ("train", "select", "calibrate", "test")
+PARTS = ("train", "test")
 DROPS = ("", "end_of_part", "outcome_later", "crosses_border")
 """Kinds of dropped rows, as indices of `Split.dropped`; 0 is a row that stays."""
 END_OF_PART, OUTCOME_LATER, CROSSES_BORDER = 1, 2, 3
 
 Ints = NDArray[np.int64]
-Shares = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Split:
     Attributes:
         part: int8 (n,): index into `PARTS`; −1 for a dropped row.
         dropped: int8 (n,): index into `DROPS`, 0 for a row that stays.
-        borders: int64 (5,): part k holds the times borders[k] ≤ t < borders[k + 1]; empty for a
+        borders: int64 (3,): part k holds the times borders[k] ≤ t < borders[k + 1]; empty for a
             random split.
     """
 
@@ -53,15 +53,15 @@ class Split:
         return counts | dropped
 
 
-def part_borders(time: Ints, batch: Ints, shares: Shares, end: int) -> Ints:
-    """The five borders that give each part its share of the batches, in time order.
+def part_borders(time: Ints, batch: Ints, shares: Sequence[float], end: int) -> Ints:
+    """Borders that give each of k parts its share of the batches, in time order: int64 (k + 1,).
 
     A batch stands where its first row does. Borders are times: rows of one moment share a part.
 
     Args:
         time: int64 (n,), of the decisions.
         batch: int64 (n,), equal for the rows of one batch.
-        shares: of train, select, calibrate and test; only their proportions count.
+        shares: of the k parts; only their proportions count.
         end: when the history ends, at least the last time.
 
     Raises:
@@ -73,7 +73,7 @@ def part_borders(time: Ints, batch: Ints, shares: Shares, end: int) -> Ints:
     first = np.full(int(number.max()) + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, number, time)
     first.sort()
-    edges = np.cumsum(np.array(shares[:3], dtype=np.float64)) / sum(shares)
+    edges = np.cumsum(np.array(shares[:-1], dtype=np.float64)) / sum(shares)
     after = int(max(end, int(time.max()))) + 1
     inner = [first[index] if index < len(first) else after
              for index in np.rint(edges * len(first)).astype(np.int64)]  # fmt: skip
@@ -81,63 +81,44 @@ def part_borders(time: Ints, batch: Ints, shares: Shares, end: int) -> Ints:
 
 
 def split_forward(
-    time: Ints,
-    batch: Ints,
-    group: Ints,
-    resolved: Ints,
-    *,
-    borders: Ints,
-    horizon: int,
-    judged: str = "test",
+    time: Ints, batch: Ints, group: Ints, resolved: Ints, *, borders: Ints, horizon: int
 ) -> Split:
-    """Parts in time order, of which none knows anything of the later ones.
+    """A train and a test part in time order, of which the first knows nothing of the second.
 
     Dropped are, counted by the first kind that applies:
 
-    - ``end_of_part``: decisions of the part `judged` within `horizon` of its end, whatever became
-      of them; in the others those that are known by then stand for the rest
+    - ``end_of_part``: decisions of the test part within `horizon` of its end, whatever became of
+      them; in the train part those that are known by then stand for the rest
       (`dataset.censoring_weights`);
     - ``outcome_later``: those whose outcome was not known at the end of their part;
-    - ``crosses_border``: those of a group or batch that has a row in a later part.
+    - ``crosses_border``: those of a group or batch that has a row in the test part.
 
     Args:
         time: int64 (n,), of the decisions.
         batch: int64 (n,), equal for the rows of one batch.
         group: int64 (n,), equal for the rows of one group.
         resolved: int64 (n,), when the outcome was known.
-        borders: int64 (5,), of `part_borders`.
+        borders: int64 (3,): where the train part begins, the test part begins, and all ends.
         horizon: microseconds.
-        judged: one of `PARTS`.
     """
-    part = np.clip(np.searchsorted(borders, time, side="right") - 1, 0, 3).astype(np.int8)
-    ends = borders[part + 1]
+    tests = time >= borders[1]
+    ends = np.where(tests, borders[2], borders[1])
     dropped = np.zeros(len(time), dtype=np.int8)
-    dropped[_ends_later(part, batch) | _ends_later(part, group)] = CROSSES_BORDER
+    dropped[~tests & (np.isin(batch, batch[tests]) | np.isin(group, group[tests]))] = CROSSES_BORDER
     dropped[resolved >= ends] = OUTCOME_LATER
-    dropped[(part == PARTS.index(judged)) & (time > ends - horizon)] = END_OF_PART
-    return Split(np.where(dropped > 0, -1, part).astype(np.int8), dropped, borders)
+    dropped[tests & (time > ends - horizon)] = END_OF_PART
+    return Split(np.where(dropped > 0, -1, tests).astype(np.int8), dropped, borders)
 
 
-def split_random(unit: Ints, *, shares: Shares, seed: int) -> Split:
+def split_random(unit: Ints, *, test: float, seed: int) -> Split:
     """Parts drawn by chance: only to show how much such a split flatters.
 
     Args:
         unit: int64 (n,), what stays together: groups, or ``arange(n)`` for rows on their own.
-        shares: of train, select, calibrate and test, in units.
+        test: share of the test part, in units.
         seed: of the draw.
     """
     values, number = np.unique(unit, return_inverse=True)
-    place = np.empty(len(values), dtype=np.float64)
-    place[np.random.default_rng(seed).permutation(len(values))] = np.arange(len(values))
-    edges = np.cumsum(np.array(shares[:3], dtype=np.float64)) / sum(shares)
-    part = np.searchsorted(edges, (place + 0.5) / max(len(values), 1)).astype(np.int8)
+    place = np.random.default_rng(seed).permutation(len(values))
+    part = (place >= round((1.0 - test) * len(values))).astype(np.int8)
     return Split(part[number], np.zeros(len(unit), dtype=np.int8), np.zeros(0, dtype=np.int64))
-
-
-def _ends_later(part: NDArray[np.int8], label: Ints) -> NDArray[np.bool_]:
-    """Rows whose label has a row in a later part: bool (n,)."""
-    values, number = np.unique(label, return_inverse=True)
-    last = np.full(len(values), -1, dtype=np.int8)
-    np.maximum.at(last, number, part)
-    later: NDArray[np.bool_] = last[number] > part
-    return later

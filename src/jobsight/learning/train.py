@@ -1,4 +1,4 @@
-"""Training: every model on the train part, the choice on select, calibration, one look at test."""
+"""Training: every model on the train part, choice and calibration by backtest, one look at test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from jobsight import models
 from jobsight.errors import TrainingError, UsageError
@@ -25,13 +24,13 @@ from jobsight.learning.question import Question
 from jobsight.learning.selection import Choice, choose_model
 from jobsight.learning.splits import PARTS
 from jobsight.learning.trained import Parts, Trained, TrainedTarget
-from jobsight.models.base import Floats, Labelled, Model
+from jobsight.models.base import Labelled, Model
 from jobsight.models.rules import Rules
 from jobsight.models.stack import Stack
 
-__all__ = ["fit_calibrated", "fit_model", "model_names", "train"]
+__all__ = ["fit_model", "model_names", "train"]
 
-LEAST_BATCHES = {"train": 20, "select": 5, "calibrate": 5, "test": 5}
+LEAST_BATCHES = {"train": 30, "test": 5}
 """Below these a part says nothing."""
 
 LEAST_FOR_MOMENT = 30
@@ -61,7 +60,6 @@ def train(
     *,
     names: Sequence[str] | None = None,
     required: str | None = None,
-    given: Mapping[str, Model] | None = None,
     sources: Sequence[Source] = (),
     progress: Progress = lambda _step: None,
 ) -> Trained:
@@ -72,8 +70,6 @@ def train(
         names: of the models, the baselines among them; None: all of the question.
         required: a model that must be trained for the main target; others that cannot be are left
             out, and listed as skipped.
-        given: models by name that were fitted on these very train and select parts already, for
-            the main target; they are taken as they are.
         sources: the inputs, for the manifest.
         progress: is called with what is being done.
 
@@ -84,17 +80,15 @@ def train(
     targets: dict[str, TrainedTarget] = {}
     untaught: dict[str, str] = {}
     for target in data.question.targets:
-        own = (given or {}) if target == data.target else {}
         try:
             must = required if target == data.target else None
-            plan = _Plan(data.seen_by(target), names, must, own, progress)
+            plan = _Plan(data.seen_by(target), names, must, progress)
             targets[target] = plan.trained()
         except TrainingError as error:
             if target == data.target:
                 raise
             untaught[target] = str(error)
     main = next(iter(targets.values()))
-    earlier = [table for name, (table, _) in main.parts.items() if name != "test"]
     model = ModelDir(
         question=data.question,
         settings=data.settings,
@@ -102,7 +96,7 @@ def train(
         borders=data.borders,
         names=main.parts["train"][1].inputs.names,
         targets={name: one.model for name, one in targets.items()},
-        seen=np.unique(fingerprints(pl.concat(earlier), data.question.key)),
+        seen=np.unique(fingerprints(main.parts["train"][0], data.question.key)),
         sources=sources,
     )
     return Trained(model, data, targets, untaught)
@@ -115,7 +109,6 @@ class _Plan:
     data: Dataset
     names: Sequence[str]
     required: str | None
-    given: Mapping[str, Model]
     progress: Progress
 
     def trained(self) -> TrainedTarget:
@@ -149,30 +142,30 @@ class _Plan:
             for name in PARTS
         }
         _require_enough(parts, data)
-        made, skipped = self._fit_all(parts, at)
+        made, skipped = self._fit_all(parts["train"][1], at)
         self.progress(f"backtesting{at}")
         before = backtest(data, list(made), _fitter(data), moment=moment)
-        three = [parts[name][1] for name in PARTS[:3]]
-        select = three[1]
-        fitted = {name: _calibrated(data, model, three, before) for name, model in made.items()}
-        raw = {name: one.model.predict(select.inputs) for name, one in fitted.items()}
+        if self.required in before.skipped:
+            raise TrainingError(before.skipped[self.required])
+        skipped |= before.skipped
+        train_part = parts["train"][1]
+        fitted = {
+            name: _calibrated(data, made[name], train_part, before) for name in before.predictions
+        }
         if Mixture.name in self.names and models.predicts(Mixture.name, data.goal.output):
             self.progress(f"mixing{at}")
             try:
-                fitted[Mixture.name], raw[Mixture.name], before = _mixed(
-                    data, fitted, parts, before, raw, moment
-                )
+                fitted[Mixture.name], before = _mixed(data, fitted, before)
             except TrainingError as error:
                 if self.required == Mixture.name:
                     raise
                 skipped[Mixture.name] = str(error)
-        self.progress(f"choosing{at}")
-        choice = _choose(data, select, raw, before)
+        choice = _choose(data, before)
         return _Untested(
             parts, choice, skipped, TargetModel(choice.name, choice.reason, fitted, {})
         )
 
-    def _fit_all(self, parts: Parts, at: str) -> tuple[dict[str, Model], dict[str, str]]:
+    def _fit_all(self, train_part: Labelled, at: str) -> tuple[dict[str, Model], dict[str, str]]:
         made: dict[str, Model] = {}
         skipped: dict[str, str] = {}
         for name in self.names:
@@ -181,12 +174,9 @@ class _Plan:
                 continue
             if not models.predicts(name, self.data.goal.output, columns):
                 continue
-            if name in self.given and not at:
-                made[name] = self.given[name]
-                continue
             self.progress(f"training {name}{at}")
             try:
-                made[name] = fit_model(name, self.data, parts["train"][1], parts["select"][1])
+                made[name] = fit_model(name, self.data, train_part)
             except TrainingError as error:
                 if name == self.required:
                     raise
@@ -204,13 +194,9 @@ class _Untested(NamedTuple):
 
 
 def _mixed(
-    data: Dataset, fitted: Mapping[str, Fitted], parts: Parts, before: Backtest,
-    raw: Mapping[str, Floats], moment: str | None,
-) -> tuple[Fitted, Floats, Backtest]:  # fmt: skip
-    """The mixture as of the test, what it said of the select part, and of the backtest."""
-    (_, train_part), (chosen_by, select), (calibrated_by, later) = (
-        parts[name] for name in PARTS[:3]
-    )
+    data: Dataset, fitted: Mapping[str, Fitted], before: Backtest
+) -> tuple[Fitted, Backtest]:
+    """The mixture as of the test, and what it said in the backtest."""
     # Answers build frames only for the recurrent model itself: it is no member. Neither are rules:
     # a few rates of success each, they drew all answers towards the mean.
     fitted = {
@@ -219,25 +205,20 @@ def _mixed(
         if name != "lstm" and not isinstance(one.model, Rules)
     }
     loss = data.goal.metric(data.goal.loss)
-    losses = {name: float(loss(raw[name], select.values, select.weight)) for name in fitted}
-    levels = data.goal.output.levels
-    mixture = Mixture.of(fitted, losses, int(data.borders[1]), len(levels))
-    if before.predictions:
-        said = before.of(*fitted, mixture.best)
-        mixed, weights = mix(said, before.times, mixture.weights, levels=levels)
-        mixture = replace(mixture, weights=weights)
-        before = replace(before, predictions={**before.predictions, Mixture.name: mixed})
-    played = mixture.play(data, int(data.borders[1]), int(data.borders[3]), moment)
-    on_select, on_later = (played.of(table) for table in (chosen_by, calibrated_by))
-    ahead, values, weight, _ = before.before(Mixture.name, on_later, later)
-    calibrated = data.goal.calibrate(
-        ahead, values, weight, (on_select, select.values, select.weight), as_is=True
-    )
-    batches = round(float(train_part.weight.sum()))
-    return Fitted(played.mixture, calibrated, batches), on_select, before
+    losses = {
+        name: float(loss(before.predictions[name], before.values, before.weight)) for name in fitted
+    }
+    border, levels = int(data.borders[1]), data.goal.output.levels
+    mixture = Mixture.of(fitted, losses, border, len(levels))
+    said = before.of(*fitted, mixture.best)
+    mixed, weights = mix(said, before.times, mixture.weights, levels=levels)
+    mixture = replace(mixture, weights=weights)
+    calibrated = data.goal.calibrate(mixed, before.values, before.weight, as_is=True)
+    predictions = {**before.predictions, Mixture.name: mixed}
+    return Fitted(mixture, calibrated, mixture.taught), replace(before, predictions=predictions)
 
 
-def fit_model(name: str, data: Dataset, train_part: Labelled, select: Labelled) -> Model:
+def fit_model(name: str, data: Dataset, rows: Labelled) -> Model:
     """A model of this name, fitted.
 
     Raises:
@@ -252,57 +233,37 @@ def fit_model(name: str, data: Dataset, train_part: Labelled, select: Labelled) 
         boosted=getattr(data.settings, "boosted", None),
         output=data.goal.output,
     )
-    model.fit(train_part, select, seed=data.settings.seed)
+    model.fit(rows, seed=data.settings.seed)
     return model
 
 
-def _fitter(data: Dataset) -> Callable[[str, Labelled, Labelled], Model]:
-    return lambda name, train_part, select: fit_model(name, data, train_part, select)
+def _fitter(data: Dataset) -> Callable[[str, Labelled], Model]:
+    return lambda name, rows: fit_model(name, data, rows)
 
 
-def fit_calibrated(
-    name: str, data: Dataset, *three: Labelled, before: Backtest | None = None
-) -> Fitted:
-    """A model of this name, fitted, and calibrated on the calibrate part.
-
-    Args:
-        name: of the model.
-        data: its settings and target count here, none of its decisions.
-        three: what it is taught; what may stop the fitting, and sets the thresholds; what it is
-            calibrated on.
-        before: of this model on these very parts; it is calibrated on that too.
-
-    Raises:
-        TrainingError: the examples cannot teach it anything.
-    """
-    model = fit_model(name, data, three[0], three[1])
-    return _calibrated(data, model, three, before or Backtest.none())
-
-
-def _calibrated(data: Dataset, model: Model, three: Sequence[Labelled], before: Backtest) -> Fitted:
-    train_part, select, later = three
-    raw, values, weight, _ = before.before(model.name, model.predict(later.inputs), later)
-    on_select = model.predict(select.inputs), select.values, select.weight
+def _calibrated(data: Dataset, model: Model, taught: Labelled, before: Backtest) -> Fitted:
+    """A model with what it was taught, calibrated on what its kind said in the backtest."""
     # Rates as of the decision follow what happens, and so do models that start from them; a map
     # learned on one part of the past does not.
-    starts = bool(train_part.inputs.start) and isinstance(model, Refits)
+    starts = bool(taught.inputs.start) and isinstance(model, Refits)
     as_is = starts or (model.name in data.question.columns and not data.goal.output.levels)
-    calibrated = data.goal.calibrate(raw, values, weight, on_select, as_is=as_is)
-    return Fitted(model, calibrated, round(float(train_part.weight.sum())))
+    said = before.predictions[model.name]
+    calibrated = data.goal.calibrate(said, before.values, before.weight, as_is=as_is)
+    return Fitted(model, calibrated, round(float(taught.weight.sum())))
 
 
-def _choose(data: Dataset, select: Labelled, raw: Mapping[str, Floats], before: Backtest) -> Choice:
-    joined = {name: before.before(name, said, select) for name, said in raw.items()}
-    _, values, weight, batch = next(iter(joined.values()))
-    backtested = f" and {before.batches} backtested batches" if before.batches else ""
+def _choose(data: Dataset, before: Backtest) -> Choice:
+    predictions = before.predictions
     return choose_model(
-        {name: predicted for name, (predicted, *_) in joined.items()},
-        [name for name in raw if models.is_baseline(name)],
-        Bootstrap(values, weight, batch, data.settings.bootstrap, data.settings.seed),
+        predictions,
+        [name for name in predictions if models.is_baseline(name)],
+        Bootstrap(
+            before.values, before.weight, before.batch, data.settings.bootstrap, data.settings.seed
+        ),
         target=data.goal,
         metric=data.settings.metric if data.target == next(iter(data.question.targets)) else None,
-        safe=Stack.name if Stack.name in raw else Mixture.name,
-        where=f"the select part{backtested}",
+        safe=Stack.name if Stack.name in predictions else Mixture.name,
+        where=f"{before.batches} backtested batches",
     )
 
 
@@ -317,16 +278,15 @@ def _fit_moments(data: Dataset, first: TargetModel, progress: Progress) -> dict[
     later_moments = data.question.moments(data.encoding)[1:]
     for moment in () if models.is_baseline(name) else later_moments:
         progress(f"training {name} for {moment}")
-        train_part, select, later = (
-            data.labelled(data.part(part), moment=moment)[1] for part in PARTS[:3]
-        )
+        _, train_part = data.labelled(data.part("train"), moment=moment)
         batches = float(train_part.weight.sum())
         poor = data.goal.unlearnable(train_part.values, train_part.weight)
-        if batches < LEAST_FOR_MOMENT or poor or not len(select):
+        if batches < LEAST_FOR_MOMENT or poor:
             continue
         with suppress(TrainingError):
+            model = fit_model(name, data, train_part)
             before = backtest(data, [name], _fitter(data), moment=moment)
-            fitted = fit_calibrated(name, data, train_part, select, later, before=before)
+            fitted = _calibrated(data, model, train_part, before)
             moments[moment] = TargetModel(name, first.reason, {name: fitted}, {})
     return moments
 

@@ -27,7 +27,7 @@ class TrainedTarget:
     Attributes:
         data: the dataset, seen by this target.
         parts: table and examples of each part, by name.
-        choice: made on the select part.
+        choice: made on the backtest.
         evaluation: of the test part.
         skipped: models that were not trained, with the reason.
         model: what answers.
@@ -55,7 +55,7 @@ class TrainedTarget:
             "choice": {
                 "name": self.choice.name,
                 "reason": self.choice.reason,
-                "select": {name: asdict(value) for name, value in self.choice.values.items()},
+                "backtest": {name: asdict(value) for name, value in self.choice.values.items()},
             },
             "skipped_models": self.skipped,
         }

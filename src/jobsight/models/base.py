@@ -15,7 +15,10 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BINARY", "Floats", "Inputs", "Labelled", "Loadable", "Model", "Output", "Programs"]
+__all__ = [
+    "BINARY", "Floats", "Inputs", "Labelled", "Loadable", "Model", "Output", "Programs",
+    "held_back",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +42,10 @@ class Output:
 
 
 BINARY = Output()
+HELD_BACK = 0.2
+"""Share of the rows that only stops a fit."""
+LEAST_HELD_BACK = 5.0
+"""Batches; fewer would stop it by chance."""
 
 
 @dataclass(frozen=True)
@@ -177,6 +184,21 @@ class Labelled:
         )
 
 
+def held_back(rows: Labelled) -> tuple[Labelled, Labelled]:
+    """Earlier rows to learn from, and the latest fifth, which only says when to stop.
+
+    Rows of a batch that reaches into the latest fifth are in neither. Where that fifth would be too
+    few batches to say anything, or the earlier ones of one outcome only, none is held back.
+    """
+    total = np.cumsum(rows.weight)
+    later = total > (1.0 - HELD_BACK) * rows.weight.sum()
+    earlier = ~later if rows.batch is None else ~np.isin(rows.batch, rows.batch[later])
+    one_only = rows.output.kind == "binary" and len(np.unique(rows.values[earlier])) < 2
+    if one_only or not earlier.any() or rows.weight[later].sum() < LEAST_HELD_BACK:
+        earlier, later = np.ones(len(rows), np.bool_), np.zeros(len(rows), np.bool_)
+    return rows.take(earlier), rows.take(later)
+
+
 @runtime_checkable
 class Model(Protocol):
     """One kind of model.
@@ -192,11 +214,11 @@ class Model(Protocol):
 
     @property
     def needs_both(self) -> bool:
-        """Whether it cannot be fitted where every outcome of `train` is the same."""
+        """Whether it cannot be fitted where every outcome is the same."""
         ...
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Learn from `train`; `select` (later in time) may stop the fitting early, no more.
+    def fit(self, rows: Labelled, *, seed: int) -> None:
+        """Learn from `rows`; what stops the fitting or sets a penalty is `held_back` of them.
 
         Raises:
             TrainingError: the examples cannot teach this model anything (one class, no rows).

@@ -20,7 +20,7 @@ import numpy as np
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.files import new_file
-from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.base import Floats, Inputs, Labelled, held_back
 from jobsight.models.encoding import CauseEncoder
 from jobsight.models.logistic import sigmoid
 from jobsight.models.rates import RateTable
@@ -29,8 +29,8 @@ from jobsight.models.trees import Trees
 from jobsight.settings import BoostedSettings
 
 __all__ = [
-    "LEAST_ROUNDS", "MANY_ROWS", "MOST_ROUNDS", "PARAMETERS", "PATIENCE", "Boosted", "boost",
-    "known_features", "leaves",
+    "LEAST_ROUNDS", "MANY_ROWS", "PARAMETERS", "Boosted", "best_rounds",
+    "grow", "known_features", "leaves",
 ]  # fmt: skip
 
 LEAST_ROUNDS, MOST_ROUNDS, PATIENCE = 150, 1000, 60
@@ -85,13 +85,26 @@ class Boosted(Stored):
         self._text = ""
         self._rounds = 0
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Add trees until the weighted log loss on `select` stops falling, but not too few.
+    def fit(self, rows: Labelled, *, seed: int) -> None:
+        """Fit as many trees as let the log loss on the latest rows fall, but not too few.
 
         Raises:
-            TrainingError: `train` has no rows or one class only.
+            TrainingError: there are no rows, or of one class only.
         """
-        self._fit(train, select, seed, None)
+        earlier, later = held_back(rows)
+        least = LEAST_OF_RATES if rows.inputs.start else LEAST_ROUNDS
+        self._rounds = least
+        if len(later):
+            taught, parameters = self._prepared(earlier, seed)
+            columns = self._columns(later.inputs)
+            stopping = _Set(columns, _start(columns, self._causes), later)
+            best = best_rounds(
+                taught.dataset(parameters),
+                lambda data: stopping.dataset(parameters, data),
+                parameters,
+            )
+            self._rounds = max(best, least)
+        self._grow(rows, seed)
 
     def refitted(self, rows: Labelled, *, seed: int) -> Boosted:
         """A new model with as many trees, fitted on all of `rows`.
@@ -100,39 +113,36 @@ class Boosted(Stored):
             TrainingError: `rows` are none, or of one class only.
         """
         model = Boosted(self._settings)
-        model._fit(rows, rows.take(np.zeros(0, np.int64)), seed, self._rounds or None)
+        model._rounds = self._rounds
+        model._grow(rows, seed)
         return model
 
-    def _fit(self, train: Labelled, select: Labelled, seed: int, rounds: int | None) -> None:
-        if len(np.unique(train.success)) < 2:
+    def _grow(self, rows: Labelled, seed: int) -> None:
+        taught, parameters = self._prepared(rows, seed)
+        booster = grow(taught.dataset(parameters), parameters, self._rounds)
+        self._rounds = booster.num_trees()
+        self._text = booster.model_to_string()
+        self._trees = Trees.from_dump(booster.dump_model())
+
+    def _prepared(self, rows: Labelled, seed: int) -> tuple[_Set, dict[str, Any]]:
+        """The rows as LightGBM takes them, and its parameters for them."""
+        if len(np.unique(rows.success)) < 2:
             raise TrainingError("boosted: the training outcomes are all the same; both are needed")
-        self._features = train.inputs.names
-        self._causes, encoded = CauseEncoder.fit(train, select)
-        columns, later = _join(train.inputs, encoded), self._columns(select.inputs)
-        rising = [name in train.inputs.rising for name in self._features]
+        self._features = rows.inputs.names
+        self._causes, encoded = CauseEncoder.fit(rows)
+        columns = _join(rows.inputs, encoded)
+        rising = [name in rows.inputs.rising for name in self._features]
         rising += [name.startswith("rate of ") for name in self._causes.names]
-        many = len(train) >= MANY_ROWS
         parameters = {
             **PARAMETERS,
-            "num_leaves": leaves(float(train.weight.sum())),
-            **(_OF_MANY if many else {}),
+            "num_leaves": leaves(float(rows.weight.sum())),
+            **(_OF_MANY if len(rows) >= MANY_ROWS else {}),
             "boost_from_average": not self._causes.names,
             **self._settings.model_dump(exclude_none=True),
             "monotone_constraints": [int(rises) for rises in rising],
             "seed": seed,
         }
-        fitted = _Set(columns, _start(columns, self._causes), train)
-        stopping = _Set(later, _start(later, self._causes), select)
-        booster = boost(
-            lambda: fitted.dataset(parameters),
-            (lambda data: stopping.dataset(parameters, data)) if len(select) else None,
-            parameters,
-            rounds,
-            LEAST_OF_RATES if self._causes.start else LEAST_ROUNDS,
-        )
-        self._rounds = booster.num_trees()
-        self._text = booster.model_to_string()
-        self._trees = Trees.from_dump(booster.dump_model())
+        return _Set(columns, _start(columns, self._causes), rows), parameters
 
     @property
     def trees(self) -> Trees:
@@ -241,37 +251,32 @@ class _Set(NamedTuple):
         )
 
 
-def boost(
-    train: Callable[[], Any],
-    select: Callable[[Any], Any] | None,
-    parameters: dict[str, Any],
-    rounds: int | None = None,
-    least: int = LEAST_ROUNDS,
-) -> Any:
-    """A ``lightgbm.Booster``, its rounds chosen by the loss on a select part where there is one.
-
-    A short select part stops too soon by chance, so the first `least` are always made; they are few
-    and weak enough not to harm.
+def best_rounds(train: Any, stopping: Callable[[Any], Any], parameters: dict[str, Any]) -> int:
+    """After how many rounds the loss on later rows stops falling; few rows say it by chance.
 
     Args:
-        train: makes the ``lightgbm.Dataset`` to fit on.
-        select: makes that of the select part, with the other for reference; None: it has no rows.
+        train: the ``lightgbm.Dataset`` to fit on.
+        stopping: makes that of the later rows, with the other for reference.
         parameters: of LightGBM.
-        rounds: to make; None: as the select part says, else `least`.
-        least: rounds.
     """
     import lightgbm
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        data = train()
-        if rounds is None and select is not None:
-            stopped = lightgbm.train(
-                parameters,
-                data,
-                MOST_ROUNDS,
-                valid_sets=[select(data)],
-                callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
-            )
-            rounds = max(stopped.best_iteration, least)
-        return lightgbm.train(parameters, train(), rounds or least)
+        stopped = lightgbm.train(
+            parameters,
+            train,
+            MOST_ROUNDS,
+            valid_sets=[stopping(train)],
+            callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
+        )
+    return int(stopped.best_iteration)
+
+
+def grow(train: Any, parameters: dict[str, Any], rounds: int) -> Any:
+    """A ``lightgbm.Booster`` of so many rounds."""
+    import lightgbm
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return lightgbm.train(parameters, train, rounds)

@@ -38,8 +38,8 @@ class Column:
         self._unknown: Floats = np.array(0.5)
         self._offsets: Floats | None = None
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Count `train`; `select` and `seed` do not matter.
+    def fit(self, train: Labelled, *, seed: int) -> None:
+        """Count `train`; `seed` does not matter.
 
         Raises:
             TrainingError: `train` has no rows, or the feature is never known.
@@ -121,6 +121,6 @@ def _outcome(rows: Labelled, inside: np.typing.NDArray[np.bool_]) -> Floats:
         return weighted_quantiles(rows.values[inside], weight, output.levels)
     if output.columns:
         model = Constant()
-        model.fit(rows.take(inside), rows, seed=0)
+        model.fit(rows.take(inside), seed=0)
         return np.asarray(model.rate)
     return np.array(smoothed_rate(float(weight[rows.success[inside]].sum()), float(weight.sum())))

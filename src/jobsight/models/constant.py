@@ -39,8 +39,8 @@ class Constant(Stored):
     def __init__(self, rate: float | Floats = 0.5) -> None:
         self.rate = rate
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Take the rate of `train`; `select` and `seed` do not matter.
+    def fit(self, train: Labelled, *, seed: int) -> None:
+        """Take the rate of `train`; `seed` does not matter.
 
         Raises:
             TrainingError: `train` has no rows.

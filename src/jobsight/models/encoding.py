@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.logistic import log_odds
-from jobsight.models.rates import RateTable, choose_strength
+from jobsight.models.rates import RateTable, learned_table
 from jobsight.models.storage import require_names
 
 __all__ = ["CauseEncoder", "Design"]
@@ -38,14 +38,13 @@ class CauseEncoder:
     start: str = ""
 
     @classmethod
-    def fit(cls, train: Labelled, select: Labelled) -> tuple[Self, Floats]:
+    def fit(cls, train: Labelled) -> tuple[Self, Floats]:
         """Count `train`; returns the encoder and the training rows' own, cross-fitted columns."""
         inputs = train.inputs
         if inputs.start:
             learning = cls(RateTable(()), inputs.start)
             return learning, learning.transform(inputs)
-        table = RateTable.count(inputs.causes, train.success, train.weight)
-        encoder = cls(choose_strength(table, select))
+        encoder = cls(learned_table(train))
         block = _blocks(train)
         columns = np.empty((len(train), len(encoder.names)))
         for number in np.unique(block):
@@ -131,14 +130,12 @@ class Design:
     cause_spread: Floats
 
     @classmethod
-    def fit(
-        cls, train: Labelled, select: Labelled, few: frozenset[str] = frozenset()
-    ) -> tuple[Self, Floats]:
+    def fit(cls, train: Labelled, few: frozenset[str] = frozenset()) -> tuple[Self, Floats]:
         """Learn the scales of `train`; returns the design and the training rows' columns.
 
         Features that are not among `few`, if there are any, are left at 0.
         """
-        encoder, encoded = CauseEncoder.fit(train, select)
+        encoder, encoded = CauseEncoder.fit(train)
         values = train.inputs.features.astype(np.float64)
         left = [bool(few) and name not in few for name in train.inputs.names]
         values[:, left] = 0.0

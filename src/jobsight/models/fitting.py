@@ -151,7 +151,7 @@ class Fitting:
         return FitEnd(status, progress.epoch, progress.best_epoch, tuple(progress.records))
 
     def keep_best(self) -> nn.Module:
-        """The network with the weights that did best on the select part, on the CPU."""
+        """The network with the weights that did best on the select rows, on the CPU."""
         self.network.load_state_dict(self._kept)
         return self.network.cpu().eval()
 
@@ -193,7 +193,7 @@ class Fitting:
         return value
 
     def _judge(self, number: int) -> tuple[float | None, Floats]:
-        """Loss and P(success) of the select part as the network is now."""
+        """Loss and P(success) of the select rows as the network is now."""
         self.network.eval()
         if self._select is None:
             for weight in self.network.parameters():

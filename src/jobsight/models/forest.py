@@ -34,8 +34,8 @@ class Forest(Stored):
         self._names: tuple[str, ...] = ()
         self._arrays: dict[str, NDArray[Any]] = {}
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Learn from `train`; `select` does not matter.
+    def fit(self, train: Labelled, *, seed: int) -> None:
+        """Learn from `train`.
 
         Raises:
             TrainingError: `train` has no rows.

@@ -1,14 +1,15 @@
 """Boosted trees (LightGBM) for outputs of several columns: kinds, quantiles, shares.
 
 One forest a column: kinds against the rest (log loss) and shares (cross entropy), both then made to
-add up to 1; quantiles by the pinball loss, with as many trees at each level as the median needs
-(of many rows half as many at the others, which learn single rows by heart sooner), then sorted so
-that they do not cross (Chernozhukov, Fernández-Val and Galichon, Econometrica 78, 2010).
+add up to 1; quantiles by the pinball loss, with as many trees at each level as the median needs,
+then sorted so that they do not cross (Chernozhukov, Fernández-Val and Galichon, Econometrica 78,
+2010).
 Saved as arrays and as LightGBM's text, like `jobsight.models.boosted`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,14 +18,13 @@ import numpy as np
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.files import new_file
-from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.base import Floats, Inputs, Labelled, held_back
 from jobsight.models.boosted import (
     LEAST_ROUNDS,
     MANY_ROWS,
-    MOST_ROUNDS,
     PARAMETERS,
-    PATIENCE,
-    boost,
+    best_rounds,
+    grow,
     known_features,
     leaves,
 )
@@ -70,40 +70,40 @@ class BoostedColumns(Stored):
         self._kind = ""
         self._forests: list[Trees] = []
         self._texts: list[str] = []
-        self._rounds = 0
+        self._rounds: list[int] = []
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Add trees to each forest until its loss on `select` stops falling.
+    def fit(self, rows: Labelled, *, seed: int) -> None:
+        """Fit as many trees of each forest as let its loss on the latest rows fall.
 
         Raises:
-            TrainingError: `train` has no rows or no features.
+            TrainingError: there are no rows or no features.
         """
-        self._fit(train, select, seed, None)
+        earlier, later = held_back(rows)
+        self._rounds = _rounds(earlier, later, self._parameters(earlier, seed))
+        self._grow(rows, seed)
 
     def refitted(self, rows: Labelled, *, seed: int) -> BoostedColumns:
-        """A new model of quantiles with as many trees, fitted on all of `rows`.
+        """A new model with as many trees, fitted on all of `rows`.
 
         Raises:
             TrainingError: `rows` are none.
         """
         model = BoostedColumns(self._settings)
-        model._fit(rows, rows.take(np.zeros(0, np.int64)), seed, self._rounds or None)
+        model._rounds = self._rounds
+        model._grow(rows, seed)
         return model
 
-    def _fit(self, train: Labelled, select: Labelled, seed: int, rounds: int | None) -> None:
-        if not len(train) or not train.inputs.names:
-            raise TrainingError("boosted: there is nothing to learn from; give a longer history")
-        self._features, self._kind = train.inputs.names, train.output.kind
-        parameters = _parameters(train, seed) | self._settings.model_dump(exclude_none=True)
-        if self._kind == "quantiles" and len(train) >= MANY_ROWS:
-            train = replace(train, weight=_shared(train))
-        if self._kind == "quantiles":
-            boosters, self._rounds = _boost_quantiles(train, select, parameters, rounds)
-        else:
-            columns = range(len(train.output.columns))
-            boosters = [_boost(train, select, column, parameters) for column in columns]
+    def _grow(self, rows: Labelled, seed: int) -> None:
+        parameters = self._parameters(rows, seed)
+        self._features, self._kind = rows.inputs.names, rows.output.kind
+        boosters = _boosters(rows, parameters, self._rounds)
         self._texts = [booster.model_to_string() for booster in boosters]
         self._forests = [Trees.from_dump(booster.dump_model()) for booster in boosters]
+
+    def _parameters(self, rows: Labelled, seed: int) -> dict[str, Any]:
+        if not len(rows) or not rows.inputs.names:
+            raise TrainingError("boosted: there is nothing to learn from; give a longer history")
+        return _parameters(rows, seed) | self._settings.model_dump(exclude_none=True)
 
     def predict(self, inputs: Inputs) -> Floats:
         """The k columns of each row: float64 (n, k).
@@ -134,7 +134,7 @@ class BoostedColumns(Stored):
     def _read(self, folder: Path, body: dict[str, Any]) -> None:
         self._features = tuple(str(name) for name in body["features"])
         self._kind = str(body["output"])
-        self._rounds = int(body["rounds"])
+        self._rounds = [int(one) for one in body["rounds"]]
         self._settings = BoostedSettings.model_validate(body["settings"])
         for k in range(int(body["k"])):
             text = (folder / f"lightgbm-{k}.txt").read_text(encoding="utf-8")
@@ -171,34 +171,42 @@ def _parameters(train: Labelled, seed: int) -> dict[str, Any]:
     return {**PARAMETERS, **own, "boost_from_average": True, "min_sum_hessian_in_leaf": 1e-3}
 
 
-def _boost_quantiles(
-    train: Labelled, select: Labelled, parameters: dict[str, Any], rounds: int | None
-) -> tuple[list[Any], int]:
-    """A ``lightgbm.Booster`` of each level, and their rounds; all share one set of bins.
+def _rounds(earlier: Labelled, later: Labelled, parameters: dict[str, Any]) -> list[int]:
+    """Rounds of each forest; all levels of quantiles make as many as the median needs."""
+    output, k = earlier.output, len(earlier.output.columns)
+    if not len(later):
+        return [LEAST_ROUNDS] * k
+    if output.levels:
+        own = {**parameters, "alpha": 0.5, "metric": "quantile"}
+        data = _dataset(_sharing(earlier), earlier.values, own)
+        found = best_rounds(data, lambda of: _dataset(later, later.values, own, of), own)
+        return [found or LEAST_ROUNDS] * k
+    return [
+        max(LEAST_ROUNDS, best_rounds(
+            _dataset(earlier, _target(earlier, column), parameters),
+            lambda of, column=column: _dataset(later, _target(later, column), parameters, of),  # type: ignore[misc]
+            parameters,
+        ))
+        for column in range(k)
+    ]  # fmt: skip
 
-    Args:
-        train: what they are taught.
-        select: its loss at the median stops the fitting, unless `rounds` are given.
-        parameters: of LightGBM.
-        rounds: to make; None: as `select` says, else `LEAST_ROUNDS`.
-    """
-    import lightgbm
 
-    data = _dataset(train, train.values, parameters)
-    made: dict[float, Any] = {}
-    if rounds is None and len(select):
-        stopping = lightgbm.early_stopping(PATIENCE, verbose=False)
-        made[0.5] = lightgbm.train(
-            {**parameters, "alpha": 0.5, "metric": "quantile"}, data, MOST_ROUNDS,
-            valid_sets=[_dataset(select, select.values, parameters, data)],
-            callbacks=[stopping],
-        )  # fmt: skip
-        rounds = made[0.5].best_iteration
-    rounds = rounds or LEAST_ROUNDS
-    for level in train.output.levels:
-        if level not in made:
-            made[level] = lightgbm.train({**parameters, "alpha": level}, data, rounds)
-    return [made[level] for level in train.output.levels], rounds
+def _boosters(rows: Labelled, parameters: dict[str, Any], rounds: Sequence[int]) -> list[Any]:
+    """A ``lightgbm.Booster`` of each column; those of quantiles share one set of bins."""
+    if levels := rows.output.levels:
+        data = _dataset(_sharing(rows), rows.values, parameters)
+        return [
+            grow(data, {**parameters, "alpha": level}, count)
+            for level, count in zip(levels, rounds, strict=True)
+        ]
+    return [
+        grow(_dataset(rows, _target(rows, column), parameters), parameters, count)
+        for column, count in enumerate(rounds)
+    ]
+
+
+def _sharing(rows: Labelled) -> Labelled:
+    return replace(rows, weight=_shared(rows)) if len(rows) >= MANY_ROWS else rows
 
 
 def _dataset(rows: Labelled, values: Floats, parameters: dict[str, Any], of: Any = None) -> Any:
@@ -208,13 +216,3 @@ def _dataset(rows: Labelled, values: Floats, parameters: dict[str, Any], of: Any
     return lightgbm.Dataset(
         columns, values, weight=rows.weight, reference=of, params=parameters, free_raw_data=False
     )
-
-
-def _boost(train: Labelled, select: Labelled, column: int, parameters: dict[str, Any]) -> Any:
-    """A ``lightgbm.Booster`` of one column."""
-
-    def dataset(rows: Labelled, reference: Any = None) -> Any:
-        return _dataset(rows, _target(rows, column), parameters, reference)
-
-    later = (lambda data: dataset(select, data)) if len(select) else None
-    return boost(lambda: dataset(train), later, parameters)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from jobsight.errors import ModelError, TrainingError
-from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.base import Floats, Inputs, Labelled, held_back
 from jobsight.models.encoding import Design
 from jobsight.models.logistic import fit_logistic, sigmoid
 from jobsight.models.storage import Stored, save_body
@@ -23,7 +24,7 @@ MOST_ROWS = 40_000
 
 
 class Linear(Stored):
-    """Ridge-penalized logistic regression; the penalty is chosen on the select part.
+    """Ridge-penalized logistic regression; the penalty is chosen on the latest rows.
 
     Implements `jobsight.models.base.Model`. Predicting needs numpy only.
     """
@@ -47,35 +48,16 @@ class Linear(Stored):
             raise ModelError("the model linear is not fitted")
         return self._design
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Fit one path of penalties on `train`, of many rows the latest, keep the best on `select`.
+    def fit(self, rows: Labelled, *, seed: int) -> None:
+        """Fit with the penalty of a path by which the earlier rows predict the latest best.
 
         Raises:
-            TrainingError: `train` has no rows or one class only.
+            TrainingError: there are no rows, or of one class only.
         """
-        if len(np.unique(train.success)) < 2:
-            raise TrainingError("linear: the training outcomes are all the same; both are needed")
-        if len(train) > MOST_ROWS:
-            train = train.take(np.arange(len(train) - MOST_ROWS, len(train)))
-        self._design, columns = Design.fit(train, select, train.inputs.few)
-        columns = _with_ones(columns)
-        later = _with_ones(self._design.transform(select.inputs))
-        best = (np.inf, 0.0)
-        beta = target = np.zeros(columns.shape[1])
-        penalties, starts = PENALTIES, bool(self._design.causes.start)
-        if starts:  # the ridge draws to that rate itself, the level of other pools included
-            target[0], target[-1] = self._design.cause_center[-1], self._design.cause_spread[-1]
-            penalties = PENALTIES[:STRONG]
-        for penalty in penalties if len(select) else (self._penalty,):
-            ridge = np.full(columns.shape[1], penalty)
-            ridge[0] *= starts
-            beta = fit_logistic(
-                columns, train.success, train.weight, ridge, target=target, start=beta
-            )
-            margin = np.where(select.success, 1.0, -1.0) * (later @ beta)
-            score = (float(select.weight @ np.logaddexp(0.0, -margin)), -penalty)
-            if score < best:
-                best, self._beta, self._penalty = score, beta, penalty
+        earlier, later = held_back(rows)
+        if len(later):
+            self._penalty = self._chosen(earlier, later)
+        self._fit(rows)
 
     def refitted(self, rows: Labelled, *, seed: int) -> Linear:
         """A new model with the same penalty, fitted on all of `rows`.
@@ -85,8 +67,23 @@ class Linear(Stored):
         """
         model = Linear()
         model._penalty = self._penalty
-        model.fit(rows, rows.take(np.zeros(0, np.int64)), seed=seed)
+        model._fit(rows)
         return model
+
+    def _chosen(self, earlier: Labelled, later: Labelled) -> float:
+        """The strongest of the penalties with the least log loss on the later rows."""
+        best = (np.inf, 0.0)
+        design, fits = _path(earlier, PENALTIES)
+        columns = _with_ones(design.transform(later.inputs))
+        margin = np.where(later.success, 1.0, -1.0)
+        for penalty, beta in fits:
+            loss = float(later.weight @ np.logaddexp(0.0, -margin * (columns @ beta)))
+            best = min(best, (loss, -penalty))
+        return -best[1]
+
+    def _fit(self, rows: Labelled) -> None:
+        self._design, fits = _path(rows, (self._penalty,))
+        ((_, self._beta),) = fits
 
     def predict(self, inputs: Inputs) -> Floats:
         """P(success) of each row: float64 (n,).
@@ -123,6 +120,37 @@ class Linear(Stored):
         if self._beta.shape != (len(self._design.names) + 1,):
             raise ValueError("there is not one coefficient for each column")
         self._penalty = float(body["penalty"])
+
+
+def _path(
+    train: Labelled, penalties: Sequence[float]
+) -> tuple[Design, Iterator[tuple[float, Floats]]]:
+    """How rows become columns, of many rows the latest, and what is fitted with each penalty.
+
+    Raises:
+        TrainingError: there are no rows, or of one class only.
+    """
+    if len(np.unique(train.success)) < 2:
+        raise TrainingError("linear: the training outcomes are all the same; both are needed")
+    if len(train) > MOST_ROWS:
+        train = train.take(np.arange(len(train) - MOST_ROWS, len(train)))
+    design, columns = Design.fit(train, train.inputs.few)
+    columns, starts = _with_ones(columns), bool(design.causes.start)
+    target = np.zeros(columns.shape[1])
+    if starts:  # the ridge draws to that rate itself, the level of other pools included
+        target[0], target[-1] = design.cause_center[-1], design.cause_spread[-1]
+
+    def fits() -> Iterator[tuple[float, Floats]]:
+        beta = np.zeros(columns.shape[1])
+        for penalty in penalties[:STRONG] if starts else penalties:
+            ridge = np.full(columns.shape[1], penalty)
+            ridge[0] *= starts
+            beta = fit_logistic(
+                columns, train.success, train.weight, ridge, target=target, start=beta
+            )
+            yield penalty, beta
+
+    return design, fits()
 
 
 def _with_ones(columns: Floats) -> Floats:

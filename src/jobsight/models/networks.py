@@ -60,8 +60,8 @@ class _Network(Stored):
         """Margins of the columns, (n, k): `xp` is numpy or torch, `drop` the dropout."""
         raise NotImplementedError
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Learn from `train` for a fixed number of epochs; `select` does not matter.
+    def fit(self, train: Labelled, *, seed: int) -> None:
+        """Learn from `train` for a fixed number of epochs.
 
         Raises:
             TrainingError: `train` has no rows, or lacks what the network reads.

@@ -7,7 +7,7 @@ Each level's rate leans on the level above it::
     r(a, b)   = (s_ab + k · r(a)) / (w_ab + k)      and so on
 
 with s the weighted successes, w the weight (in batches) and k the prior strength, chosen on the
-select part. A value that was never seen has w = 0, so it falls back to the level above.
+latest rows. A value that was never seen has w = 0, so it falls back to the level above.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.errors import ModelError, TrainingError
-from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.base import Floats, Inputs, Labelled, held_back
 from jobsight.models.constant import smoothed_rate
 from jobsight.models.storage import Stored, save_body
 
-__all__ = ["RateTable", "Rates", "choose_strength"]
+__all__ = ["RateTable", "Rates", "choose_strength", "learned_table"]
 
 STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 DEFAULT_STRENGTH = 4.0
@@ -116,7 +116,7 @@ class RateTable:
 def choose_strength(table: RateTable, select: Labelled) -> RateTable:
     """The table with the prior strength that gives `select` the least weighted log loss.
 
-    Ties go to the greater strength; without select rows the strength is 4 batches.
+    Ties go to the greater strength; without rows the strength is 4 batches.
     """
     if not len(select):
         return replace(table, strength=DEFAULT_STRENGTH)
@@ -127,6 +127,16 @@ def choose_strength(table: RateTable, select: Labelled) -> RateTable:
         right = np.where(select.success, rate, 1.0 - rate)
         losses.append((-float(select.weight @ np.log(np.maximum(right, 1e-12))), -strength))
     return replace(table, strength=-min(losses)[1])
+
+
+def learned_table(rows: Labelled) -> RateTable:
+    """Counts of all rows, with the strength by which the earlier ones predict the latest best."""
+    earlier, later = held_back(rows)
+    counted = (
+        RateTable.count(one.inputs.causes, one.success, one.weight) for one in (earlier, rows)
+    )
+    before, table = counted
+    return replace(table, strength=choose_strength(before, later).strength)
 
 
 class Rates(Stored):
@@ -141,16 +151,15 @@ class Rates(Stored):
     def __init__(self) -> None:
         self.table = RateTable(())
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Count `train`, choose the prior strength on `select`.
+    def fit(self, train: Labelled, *, seed: int) -> None:
+        """Count `train`, see `learned_table`.
 
         Raises:
             TrainingError: `train` has no rows.
         """
         if not len(train):
             raise TrainingError("rates: there are no training examples; give a longer history")
-        table = RateTable.count(train.inputs.causes, train.success, train.weight)
-        self.table = choose_strength(table, select)
+        self.table = learned_table(train)
 
     def predict(self, inputs: Inputs) -> Floats:
         """P(success) of each row: float64 (n,).

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.errors import JobsightError, ModelError, SettingsError, TrainingError
-from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.models.base import Floats, Inputs, Labelled, held_back
 from jobsight.models.determinism import deterministic, device_of, require_torch
 from jobsight.models.encoding import Design
 from jobsight.models.logistic import sigmoid
@@ -46,7 +46,7 @@ class Recurrent:
     """A network over frames, trained by weighted cross-entropy with early stopping.
 
     Implements `jobsight.models.base.Model`. One optimizer (AdamW) serves the whole run; the weights
-    of the epoch with the least loss on the select part are kept.
+    of the epoch with the least loss on the select rows are kept.
     """
 
     name: ClassVar[str] = "lstm"
@@ -67,8 +67,8 @@ class Recurrent:
             raise ModelError("the model lstm is not fitted")
         return self._fitted
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Train on `train`, stop early by `select` (without its rows: after all epochs).
+    def fit(self, rows: Labelled, *, seed: int) -> None:
+        """Train on the earlier rows, stop early by the latest (see `held_back`).
 
         PyTorch's global state (threads, random numbers, determinism) is as before afterwards.
 
@@ -77,7 +77,7 @@ class Recurrent:
                 the GPU asked for is not there, or PyTorch is not installed.
             SettingsError: there is no such network, or the user's own one fails.
         """
-        self.fit_resumably(train, select, seed=seed)
+        self.fit_resumably(*held_back(rows), seed=seed)
 
     def fit_resumably(
         self,
@@ -127,7 +127,7 @@ class Recurrent:
         from jobsight.models.network import NetworkShape, network_class
 
         assert train.inputs.frames is not None
-        design, columns = Design.fit(train, select)
+        design, columns = Design.fit(train)
         _, m, j = train.inputs.frames.shape
         shape = NetworkShape(m, j, train.inputs.state_events + 1, len(design.names))
         network = network_class(self.settings.network)(shape, self.settings).to(device)

@@ -198,7 +198,7 @@ class Rules:
         self.name = f"rules:{rule_set.name}"
         self.rates = np.full(len(rule_set.arms), 0.5) if rates is None else rates
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
+    def fit(self, train: Labelled, *, seed: int) -> None:
         """Count each arm's successes in `train`; arms seldom seen lean on the overall rate.
 
         Raises:

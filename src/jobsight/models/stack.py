@@ -87,7 +87,7 @@ class Stack:
         self.weights: Floats = np.zeros(len(members))
         self._offsets: Floats = np.zeros(0)
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
+    def fit(self, train: Labelled, *, seed: int) -> None:
         """Learn the weights on held-out parts of `train`, then fit the members on all of it.
 
         Raises:
@@ -96,18 +96,17 @@ class Stack:
         targets = targets_of(train)
         self._output = train.output
         said = np.zeros((len(self.members), *targets.shape))
-        nothing = np.zeros(0, np.int64)
         for held in folds(train, _FOLDS, seed):
             if held.all() or not held.any():
                 raise TrainingError("stack: there are too few groups to hold some out")
             for k, name in enumerate(self.members):
                 member = self._make(name)
-                member.fit(train.take(~held), select.take(nothing), seed=seed)
+                member.fit(train.take(~held), seed=seed)
                 said[k, held] = member.predict(train.inputs.take(held))
         self.weights, self._offsets = pooled_weights(said, targets, balanced(train, BALANCE))
         for name in self.members:
             member = self._make(name)
-            member.fit(train, select, seed=seed)
+            member.fit(train, seed=seed)
             self.members[name] = member
 
     def predict(self, inputs: Inputs) -> Floats:

@@ -33,7 +33,7 @@ class Svm(Stored):
         self._scaled: Standard | None = None
         self._beta: Floats = np.zeros((0, 0))
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
+    def fit(self, train: Labelled, *, seed: int) -> None:
         """Learn from `train`; of shares, the largest is the class.
 
         Raises:

@@ -20,8 +20,8 @@ class Epoch:
     Attributes:
         number: counted from 1.
         train_loss: mean weighted cross-entropy of the batches, each before its step.
-        select_loss: of the select part after the epoch; None without one.
-        select: P(success) of the select part: float64 (k,), k may be 0.
+        select_loss: of the select rows after the epoch; None without one.
+        select: P(success) of the select rows: float64 (k,), k may be 0.
         seconds: wall time.
         cpu_seconds: processor time of this process.
     """

@@ -34,8 +34,8 @@ class Words(Stored):
         self._idf: Floats = np.zeros(0)
         self._beta: Floats = np.zeros((0, 0))
 
-    def fit(self, train: Labelled, select: Labelled, *, seed: int) -> None:
-        """Learn from `train`; `select` and `seed` do not matter.
+    def fit(self, train: Labelled, *, seed: int) -> None:
+        """Learn from `train`; `seed` does not matter.
 
         Raises:
             TrainingError: `train` has no rows, or programs were not read.

@@ -93,8 +93,8 @@ class LstmSettings(Section):
 class QuestionSettings(Section):
     """What the settings of every question have."""
 
-    parts: tuple[Fraction, Fraction, Fraction, Fraction] = (0.5, 0.15, 0.15, 0.2)
-    """Shares of train, select, calibrate and test, in time order."""
+    test_share: Fraction = 0.2
+    """Share of the decisions that test, the latest ones; all before them train."""
     metric: str | None = None
     """What chooses among models and decides comparisons; None: the loss of the target."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0

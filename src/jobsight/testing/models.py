@@ -64,15 +64,14 @@ class ModelContract:
         """A new, unfitted model."""
         raise NotImplementedError
 
-    def examples(self) -> tuple[Labelled, Labelled, Labelled]:
-        """Train, select and later examples; give your own where a model needs other inputs."""
-        return tuple(made_examples(n, seed=n) for n in (240, 80, 60))  # type: ignore[return-value]
+    def examples(self) -> tuple[Labelled, Labelled]:
+        """Examples to fit on, and later ones; give your own where a model needs other inputs."""
+        return made_examples(300, seed=300), made_examples(60, seed=60)
 
     def fitted(self) -> Loadable:
         """A model fitted on the examples."""
-        train, select, _ = self.examples()
         model = self.new_model()
-        model.fit(train, select, seed=SEED)
+        model.fit(self.examples()[0], seed=SEED)
         return model
 
     def predicted(self, model: Loadable, inputs: _Inputs) -> Floats:
@@ -95,41 +94,41 @@ class ModelContract:
         assert model.name
 
     def test_predicts_a_probability_for_each_row(self) -> None:
-        _, _, later = self.examples()
+        _, later = self.examples()
         self.predicted(self.fitted(), later.inputs)
 
     def test_a_row_is_answered_alone_as_among_others(self) -> None:
-        model, (_, _, later) = self.fitted(), self.examples()
+        model, (_, later) = self.fitted(), self.examples()
         together = self.predicted(model, later.inputs)
         alone = [self.predicted(model, later.inputs.take(np.array([row])))[0] for row in range(5)]
         assert np.allclose(together[:5], alone, atol=1e-6)
 
     def test_zero_rows(self) -> None:
-        _, _, later = self.examples()
+        _, later = self.examples()
         self.predicted(self.fitted(), later.inputs.take(np.zeros(0, dtype=np.int64)))
 
-    def test_no_select_rows(self) -> None:
-        train, select, later = self.examples()
+    def test_no_rows_to_hold_back(self) -> None:
+        train, later = self.examples()
         model = self.new_model()
-        model.fit(train, select.take(np.zeros(0, dtype=np.int64)), seed=SEED)
+        model.fit(replace(train, batch=np.zeros(len(train), np.int64)), seed=SEED)
         self.predicted(model, later.inputs)
 
     def test_unknown_and_extreme_features(self) -> None:
-        model, (_, _, later) = self.fitted(), self.examples()
+        model, (_, later) = self.fitted(), self.examples()
         for value in (np.nan, np.inf, -np.inf, 3e38):
             features = np.full_like(later.inputs.features, value)
             self.predicted(model, replace(later.inputs, features=features))
 
     def test_a_feature_unknown_throughout_training(self) -> None:
-        train, select, later = self.examples()
+        train, later = self.examples()
         features = train.inputs.features.copy()
         features[:, 0] = np.nan
         model = self.new_model()
-        model.fit(replace(train, inputs=replace(train.inputs, features=features)), select, seed=1)
+        model.fit(replace(train, inputs=replace(train.inputs, features=features)), seed=1)
         self.predicted(model, later.inputs)
 
     def test_causes_never_seen(self) -> None:
-        model, (_, _, later) = self.fitted(), self.examples()
+        model, (_, later) = self.fitted(), self.examples()
         causes = {name: np.full(len(later), "never seen") for name in later.inputs.causes}
         self.predicted(model, replace(later.inputs, causes=causes))
 
@@ -143,7 +142,7 @@ class ModelContract:
         assert np.array_equal(before, after)
 
     def test_save_and_load(self) -> None:
-        model, (_, _, later) = self.fitted(), self.examples()
+        model, (_, later) = self.fitted(), self.examples()
         with tempfile.TemporaryDirectory() as name:
             model.save(Path(name))
             loaded = type(model).load(Path(name))
@@ -174,12 +173,12 @@ class ModelContract:
                 type(model).load(Path(name))
 
     def test_one_class_or_no_rows(self) -> None:
-        train, select, _ = self.examples()
+        train, _ = self.examples()
         nothing = train.take(np.zeros(0, dtype=np.int64))
         with pytest.raises(TrainingError):
-            self.new_model().fit(nothing, select, seed=SEED)
+            self.new_model().fit(nothing, seed=SEED)
         one_class = replace(train, values=np.ones_like(train.success))
         model = self.new_model()
         refused = pytest.raises(TrainingError) if model.needs_both else contextlib.nullcontext()
         with refused:
-            model.fit(one_class, select, seed=SEED)
+            model.fit(one_class, seed=SEED)

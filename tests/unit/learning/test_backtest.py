@@ -8,7 +8,7 @@ from tests import pools
 
 from jobsight.errors import TrainingError
 from jobsight.history.timelines import History
-from jobsight.learning.backtest import Backtest, backtest
+from jobsight.learning.backtest import backtest, last_block
 from jobsight.learning.dataset import Dataset
 from jobsight.models.base import Labelled, Model
 from jobsight.models.constant import Constant
@@ -20,15 +20,15 @@ class Recorder:
     """Fits a model and remembers what taught it."""
 
     def __init__(self, model: type[Model] = Linear, fails: int = -1) -> None:
-        self.taught: list[tuple[Labelled, Labelled]] = []
+        self.taught: list[Labelled] = []
         self.model, self.fails = model, fails
 
-    def __call__(self, name: str, before: Labelled, stopping: Labelled) -> Model:
-        self.taught.append((before, stopping))
+    def __call__(self, name: str, before: Labelled) -> Model:
+        self.taught.append(before)
         if len(self.taught) - 1 == self.fails:
             raise TrainingError("too little")
         model = self.model()
-        model.fit(before, stopping, seed=0)
+        model.fit(before, seed=0)
         return model
 
 
@@ -51,24 +51,21 @@ def numbered(data: Dataset) -> Dataset:
     return other
 
 
-def played(data: Dataset) -> tuple[list[pl.DataFrame], list[pl.DataFrame], list[pl.DataFrame]]:
-    """What taught, what stopped, and what was foretold, block by block."""
+def played(data: Dataset) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
+    """What taught, and what was predicted, block by block."""
     one = numbered(data)
     table, _ = one.labelled(one.part("train"))
     recorder = Recorder(Constant)
     found = backtest(one, ["constant"], recorder)
-    places = [
-        tuple(table[part.inputs.features[:, 0].astype(np.int64)] for part in parts)
-        for parts in recorder.taught
+    taught = [
+        table[rows.inputs.features[:, 0].astype(np.int64)] for rows in reversed(recorder.taught)
     ]
-    foretold, start = [], 0
-    for number in range(len(places)):
-        levels = np.flatnonzero(np.diff(found.predictions["constant"])) + 1
-        ends = [*levels.tolist(), len(found.batch)]
-        batches = found.batch[start : ends[number]]
-        foretold.append(table.filter(pl.col("batch").is_in(np.unique(batches).tolist())))
-        start = ends[number]
-    return [before for before, _ in places], [stop for _, stop in places], foretold
+    ends = np.flatnonzero(np.diff(found.predictions["constant"])) + 1
+    assert len(ends) == len(taught) - 1
+    moments = np.split(found.decided, ends)
+    blocks = [table.filter(pl.col("decided").is_between(one.min(), one.max())) for one in moments]
+    assert [len(one) for one in blocks] == [len(one) for one in moments]
+    return list(zip(taught, blocks, strict=True))
 
 
 def span(table: pl.DataFrame) -> tuple[int, int]:
@@ -77,23 +74,36 @@ def span(table: pl.DataFrame) -> tuple[int, int]:
     return int(released.min()), int(released.max())
 
 
-def test_blocks_lie_forward_in_time_and_were_foretold_by_what_was_known(data: Dataset) -> None:
-    before, stopping, foretold = played(data)
-    assert len(foretold) == 3
-    ends = []
-    for taught, stop, block in zip(before, stopping, foretold, strict=True):
-        begin, end = span(block)
-        assert span(taught)[1] < span(stop)[0]
-        assert pl.concat([taught, stop])["resolved_time"].to_numpy().max() < begin
-        ends.append((begin, end))
-    assert all(one[1] < other[0] for one, other in itertools.pairwise(ends))
+def test_blocks_lie_forward_in_time_and_were_predicted_by_what_was_known(data: Dataset) -> None:
+    blocks = played(data)
+    assert len(blocks) == 3
+    for taught, block in blocks:
+        assert taught["resolved_time"].to_numpy().max() < span(block)[0]
+    spans = [span(block) for _, block in blocks]
+    assert all(one[1] < other[0] for one, other in itertools.pairwise(spans))
 
 
-def test_no_group_or_batch_is_both_taught_and_foretold(data: Dataset) -> None:
-    for taught, stop, block in zip(*played(data), strict=True):
+def test_no_group_or_batch_is_both_taught_and_predicted(data: Dataset) -> None:
+    for taught, block in played(data):
         for name in ("group", "batch"):
-            known = set(taught[name]) | set(stop[name])
-            assert not known & set(block[name])
+            assert not set(taught[name]) & set(block[name])
+
+
+def test_what_was_known_at_the_end_judges_the_last_block_too(data: Dataset) -> None:
+    """Only the border of the test hides outcomes, not the end of each block."""
+    table, _ = data.labelled(data.part("train"))
+    first = span(played(data)[0][1])[0]
+    judged = backtest(data, ["linear"], Recorder())
+    assert len(judged.decided) == (table["decided"] >= first).sum()
+
+
+def test_the_last_block_is_that_of_the_backtest(data: Dataset) -> None:
+    taught, later = last_block(data)
+    recorder = Recorder()
+    found = backtest(data, ["linear"], recorder)
+    assert np.array_equal(taught.inputs.features, recorder.taught[0].inputs.features,
+                          equal_nan=True)  # fmt: skip
+    assert np.array_equal(later.values, found.values[-len(later) :])
 
 
 def test_outcomes_after_the_begin_of_a_block_do_not_change_its_predictions(data: Dataset) -> None:
@@ -118,8 +128,7 @@ def test_outcomes_after_the_begin_of_a_block_do_not_change_its_predictions(data:
 def test_what_teaches_does_not_see_what_the_history_tells_later(data: Dataset) -> None:
     recorder = Recorder()
     backtest(data, ["linear"], recorder)
-    _, _, foretold = played(data)
-    begin = span(foretold[1])[0]
+    begin = span(played(data)[1][1])[0]
     later = pl.col("time").dt.epoch("us") >= begin
     events = data.source.table.with_columns(
         return_value=pl.when(later).then(1).otherwise("return_value").cast(pl.Int32)
@@ -130,23 +139,21 @@ def test_what_teaches_does_not_see_what_the_history_tells_later(data: Dataset) -
     )
     changed = Recorder()
     backtest(other, ["linear"], changed)
-    for one, two in zip(recorder.taught[:2], changed.taught[:2], strict=True):
-        for part, same in zip(one, two, strict=True):
-            assert np.array_equal(part.success, same.success)
-            assert np.array_equal(part.inputs.features, same.inputs.features, equal_nan=True)
+    for part, same in zip(recorder.taught[1:], changed.taught[1:], strict=True):
+        assert np.array_equal(part.success, same.success)
+        assert np.array_equal(part.inputs.features, same.inputs.features, equal_nan=True)
 
 
-def test_a_block_that_one_model_cannot_foretell_counts_for_none(data: Dataset) -> None:
+def test_blocks_that_one_model_cannot_predict_count_for_none(data: Dataset) -> None:
     whole = backtest(data, ["linear"], Recorder())
-    less = backtest(data, ["linear"], Recorder(fails=0))
+    less = backtest(data, ["linear"], Recorder(fails=2))
     assert 0 < less.batches < whole.batches
     assert np.array_equal(less.batch, whole.batch[-len(less.batch) :])
 
 
-def test_nothing_is_backtested_where_enough_was_selected(data: Dataset) -> None:
-    def never(_name: str, _before: Labelled, _stopping: Labelled) -> Model:
-        raise AssertionError("nothing should be fitted")
-
-    found = backtest(data, ["linear"], never, enough=1)
-    assert found.batches == 0
-    assert found.predictions == Backtest.none().predictions == {}
+def test_a_model_that_cannot_be_fitted_before_the_last_block_is_left_out(data: Dataset) -> None:
+    found = backtest(data, ["first", "second"], Recorder(fails=0))
+    assert set(found.predictions) == {"second"}
+    assert found.skipped == {"first": "too little"}
+    with pytest.raises(TrainingError, match="too few outcomes were known early"):
+        backtest(data, ["linear"], Recorder(fails=0))

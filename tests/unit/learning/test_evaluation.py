@@ -26,7 +26,7 @@ def judged(model: ModelDir, history: History) -> Evaluation:
 
 def test_the_training_log_counts_only_from_the_test_start_on(model: ModelDir) -> None:
     report = judged(model, pools.history())
-    assert (report.table["time"] >= model.borders[3]).all()
+    assert (report.table["time"] >= model.borders[1]).all()
     assert report.left_out["before_test_start"] > 0
     assert report.scores.keys() == model.fitted.keys()
     # The same decisions as the training's own test part, and so the same numbers.
@@ -35,7 +35,7 @@ def test_the_training_log_counts_only_from_the_test_start_on(model: ModelDir) ->
 
 def test_a_grown_log_counts_only_from_the_test_start_on(model: ModelDir) -> None:
     shorter, grown = judged(model, pools.history()), judged(model, pools.grown())
-    assert (grown.table["time"] >= model.borders[3]).all()
+    assert (grown.table["time"] >= model.borders[1]).all()
     assert len(grown.table) > len(shorter.table)
 
 
@@ -88,7 +88,7 @@ def test_the_report_is_plain_data_with_the_promised_keys(model: ModelDir) -> Non
 def test_a_release_in_the_test_part_counts_though_its_hold_was_before(model: ModelDir) -> None:
     asked = replace(model, settings=pools.settings(as_of="hold"))
     data = Dataset.for_judging(pools.history(), asked)
-    begin = int(model.borders[3])
+    begin = int(model.borders[1])
     across = (data.table["time"].to_numpy() < begin) & (data.table["released"].to_numpy() >= begin)
     assert across.any()
     seen = np.unique(fingerprints(data.table, HOLD.key))

@@ -45,9 +45,9 @@ def test_calibration_never_sharpens() -> None:
     """The part to calibrate by may be full of one kind that is rare before and after."""
     predicted = np.tile([0.6, 0.2, 0.1, 0.1], (200, 1))
     one = np.ones(200)
-    drifted = GOAL.calibrate(predicted, np.zeros(200, np.int64), one, (predicted, one, one))
+    drifted = GOAL.calibrate(predicted, np.zeros(200, np.int64), one)
     assert np.allclose(drifted.apply(predicted), predicted)
-    even = GOAL.calibrate(predicted, np.arange(200) % 4, one, (predicted, one, one))
+    even = GOAL.calibrate(predicted, np.arange(200) % 4, one)
     assert even.apply(predicted).max() < 0.5
 
 

@@ -189,11 +189,13 @@ def mixture() -> Mixture:
 
 
 def started() -> tuple[Mixture, int]:
-    """The mixture as it is made, before any play, and when."""
+    """A mixture before any play, at the middle of the history, as if it had been made there."""
     members = failing.trained().model.fitted
     single = {name: one for name, one in members.items() if name != "mixture"}
-    border = int(failing.trained().data.borders[1])
-    return Mixture.of(single, dict.fromkeys(single, 0.5), border), border
+    table = failing.dataset().table
+    border = int(table["decided"][len(table) // 2])
+    known = len(table.filter(pl.col("known_at") < border))
+    return replace(Mixture.of(single, dict.fromkeys(single, 0.5), border), taught=known), border
 
 
 @pytest.mark.parametrize("moment", [None, "start"])
@@ -221,7 +223,7 @@ def changed(data: Dataset, table: pl.DataFrame) -> Dataset:
 def test_playing_on_gives_what_playing_at_once_gives() -> None:
     made, since = started()
     data = failing.dataset()
-    border = int(data.borders[3])
+    border = int(data.borders[1])
     at_once = made.play(data, since, FOREVER, None)
     before = made.play(data, since, border, None)
     after = before.mixture.play(data, border, FOREVER, None)
@@ -270,7 +272,7 @@ def test_it_is_made_of_models_that_can_be_fitted_anew() -> None:
         Mixture.of({"constant": fitted["constant"]}, {"constant": 0.5}, 0)
     nothing: Any = None
     with pytest.raises(TrainingError, match="made of other models"):
-        mixture().fit(nothing, nothing, seed=0)
+        mixture().fit(nothing, seed=0)
 
 
 def opened(folder: Path) -> ModelDir:

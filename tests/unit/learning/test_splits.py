@@ -25,15 +25,15 @@ def test_few_batches_leave_parts_empty() -> None:
 
 def test_rows_are_dropped_by_kind() -> None:
     time = ints(0, 10, 20, 30, 40, 50, 60, 70)
-    borders = ints(0, 40, 60, 70, 100)
     resolved = time + 5
     resolved[2] = 45
     split = split_forward(
-        time, np.arange(8), ints(0, 1, 2, 3, 4, 5, 6, 0), resolved, borders=borders, horizon=8
-    )
-    assert split.part.tolist() == [-1, 0, -1, 0, 1, 1, 2, 3]
+        time, np.arange(8), ints(0, 1, 2, 3, 4, 5, 6, 0), resolved, borders=ints(0, 40, 100),
+        horizon=8,
+    )  # fmt: skip
+    assert split.part.tolist() == [-1, 0, -1, 0, 1, 1, 1, 1]
     assert split.counts() == {
-        "train": 2, "select": 2, "calibrate": 1, "test": 1,
+        "train": 2, "test": 4,
         "dropped_end_of_part": 0, "dropped_outcome_later": 1, "dropped_crosses_border": 1,
     }  # fmt: skip
     assert split.rows("train").tolist() == [1, 3]
@@ -42,25 +42,25 @@ def test_rows_are_dropped_by_kind() -> None:
 def test_decisions_near_the_end_of_the_test_part_go_whatever_became_of_them() -> None:
     time = ints(0, 35, 90, 95)
     split = split_forward(
-        time, np.arange(4), np.arange(4), time, borders=ints(0, 40, 60, 70, 100), horizon=8
+        time, np.arange(4), np.arange(4), time, borders=ints(0, 40, 100), horizon=8
     )
     assert split.counts()["dropped_end_of_part"] == 1
-    assert split.part.tolist() == [0, 0, 3, -1]
+    assert split.part.tolist() == [0, 0, 1, -1]
 
 
-def test_a_batch_across_a_border_is_dropped_from_the_earlier_side() -> None:
+def test_a_batch_across_the_border_is_dropped_from_the_earlier_side() -> None:
     time = ints(0, 39, 41, 80)
     split = split_forward(
-        time, ints(0, 1, 1, 2), np.arange(4), time, borders=ints(0, 40, 60, 70, 100), horizon=0
+        time, ints(0, 1, 1, 2), np.arange(4), time, borders=ints(0, 40, 100), horizon=0
     )
-    assert split.part.tolist() == [0, -1, 1, 3]
+    assert split.part.tolist() == [0, -1, 1, 1]
 
 
 def test_random_parts_keep_units_whole_and_shares() -> None:
     unit = np.repeat(np.arange(100), 3)
-    split = split_random(unit, shares=SHARES, seed=1)
-    assert [len(split.rows(name)) for name in PARTS] == [150, 60, 30, 60]
+    split = split_random(unit, test=0.2, seed=1)
+    assert [len(split.rows(name)) for name in PARTS] == [240, 60]
     assert all(len(set(split.part[unit == one].tolist())) == 1 for one in range(100))
-    assert np.array_equal(split.part, split_random(unit, shares=SHARES, seed=1).part)
-    assert not np.array_equal(split.part, split_random(unit, shares=SHARES, seed=2).part)
-    assert len(split_random(ints(), shares=SHARES, seed=0).part) == 0
+    assert np.array_equal(split.part, split_random(unit, test=0.2, seed=1).part)
+    assert not np.array_equal(split.part, split_random(unit, test=0.2, seed=2).part)
+    assert len(split_random(ints(), test=0.2, seed=0).part) == 0

@@ -9,9 +9,12 @@ from tests import pools
 from jobsight.errors import TrainingError, UsageError
 from jobsight.files import sha256
 from jobsight.history.timelines import History
+from jobsight.learning import train as training
+from jobsight.learning.backtest import backtest
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.targets import BinaryCalibrated
-from jobsight.learning.train import fit_calibrated, fit_model, model_names, train
+from jobsight.learning.train import fit_model, model_names, train
+from jobsight.models.base import Labelled, Model
 from jobsight.models.calibration import choose_calibration, cross_validated
 from jobsight.models.intervals import Intervals
 from jobsight.questions.hold import question
@@ -48,7 +51,7 @@ def test_training_beats_the_constant_and_knows_its_parts() -> None:
     assert (chosen["log_loss"] or 1.0) < (scores["constant"]["log_loss"] or 0.0)
     facts = made.facts()
     assert sum(part["examples"] for part in facts["parts"].values()) < len(made.data.table)
-    assert len(facts["borders"]) == 5
+    assert len(facts["borders"]) == 3
     assert made.model.seen.tolist() == sorted(made.model.seen.tolist())
 
 
@@ -62,8 +65,8 @@ def test_one_class_only_says_what_is_needed() -> None:
 
 
 def test_too_few_batches_says_how_many_are_needed() -> None:
-    data = Dataset.for_training(HOLD, pools.history(clusters=30), pools.settings())
-    with pytest.raises(TrainingError, match=r"too few batches.*at least train 20, select 5"):
+    data = Dataset.for_training(HOLD, pools.history(clusters=20), pools.settings())
+    with pytest.raises(TrainingError, match=r"too few batches.*at least train 30, test 5"):
         train(data, names=("constant",))
 
 
@@ -106,20 +109,36 @@ def test_delays_are_those_that_enough_batches_support() -> None:
     assert np.isfinite(predicted).all()
 
 
-def test_a_model_is_calibrated_on_the_parts_it_is_given_and_nothing_else() -> None:
+def test_a_model_is_calibrated_on_its_backtest_and_nothing_else() -> None:
     made = pools.trained()
-    train_part, select, later = (
-        made.main.parts[name][1] for name in ("train", "select", "calibrate")
-    )
-    fitted = fit_calibrated("rates", made.data, train_part, select, later)
-    raw = fit_model("rates", made.data, train_part, select).predict(later.inputs)
-    calibrated = fitted.calibrated
+    before = backtest(made.data, ["rates"], lambda name, rows: fit_model(name, made.data, rows))
+    raw = before.predictions["rates"]
+    calibrated = made.model.fitted["rates"].calibrated
     assert isinstance(calibrated, BinaryCalibrated)
-    assert calibrated.calibration == choose_calibration(raw, later.success, later.weight)
-    validated = cross_validated(calibrated.calibration.kind, raw, later.success, later.weight)
-    intervals = Intervals.fit(validated, later.success, later.weight)
+    assert calibrated.calibration == choose_calibration(raw, before.values, before.weight)
+    validated = cross_validated(calibrated.calibration.kind, raw, before.values, before.weight)
+    intervals = Intervals.fit(validated, before.values, before.weight)
     assert calibrated.intervals.to_json() == intervals.to_json()
     # It starts from a rate that follows what happens.
-    follows = fit_calibrated("linear", made.data, train_part, select, later).calibrated
+    follows = made.model.fitted["boosted"].calibrated
     assert isinstance(follows, BinaryCalibrated)
     assert follows.calibration.kind == "identity"
+
+
+def test_a_model_that_could_not_be_fitted_early_enough_is_skipped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = Dataset.for_training(HOLD, pools.history(), pools.settings())
+    everything = len(data.labelled(data.part("train"))[1])
+
+    def late(name: str, data: Dataset, rows: Labelled) -> Model:
+        if name == "linear" and len(rows) < everything:
+            raise TrainingError("linear: too little")
+        return fit_model(name, data, rows)
+
+    monkeypatch.setattr(training, "fit_model", late)
+    made = train(data, names=("constant", "rates", "linear"))
+    assert made.main.skipped == {"linear": "linear: too little"}
+    assert set(made.model.fitted) == {"constant", "rates"}
+    with pytest.raises(TrainingError, match="linear: too little"):
+        train(data, names=("constant", "rates", "linear"), required="linear")

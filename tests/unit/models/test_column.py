@@ -19,7 +19,7 @@ def examples(
 
 def fitted(rows: Labelled) -> Column:
     model = Column("rates", "rate")
-    model.fit(rows, rows, seed=0)
+    model.fit(rows, seed=0)
     return model
 
 
@@ -88,4 +88,4 @@ def test_a_feature_that_is_never_known_answers_nothing() -> None:
     with pytest.raises(TrainingError, match="not known"):
         fitted(spans([float("nan")] * 3, [1.0, 2.0, 3.0]))
     with pytest.raises(TrainingError, match="not known here"):
-        Column("last", "else").fit(spans([1.0], [1.0]), spans([1.0], [1.0]), seed=0)
+        Column("last", "else").fit(spans([1.0], [1.0]), seed=0)

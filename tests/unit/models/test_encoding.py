@@ -5,18 +5,16 @@ import numpy as np
 from jobsight.models.encoding import BLOCKS, CauseEncoder, Design
 from jobsight.testing import made_examples
 
-TRAIN, SELECT = made_examples(160, seed=1), made_examples(60, seed=2)
+TRAIN, LATER = made_examples(160, seed=1), made_examples(60, seed=2)
 
 
 def test_training_rows_do_not_see_the_outcomes_of_their_own_block() -> None:
     alone = replace(TRAIN, batch=None)
-    _, before = CauseEncoder.fit(alone, SELECT.take(np.zeros(0, dtype=int)))
+    _, before = CauseEncoder.fit(alone)
     changed = TRAIN.success.copy()
     block = slice(0, len(TRAIN) // BLOCKS)
     changed[block] = ~changed[block]
-    _, after = CauseEncoder.fit(
-        replace(TRAIN, values=changed, batch=None), SELECT.take(np.zeros(0, dtype=int))
-    )
+    _, after = CauseEncoder.fit(replace(TRAIN, values=changed, batch=None))
     assert np.array_equal(before[block], after[block])
     assert not np.array_equal(before, after)
 
@@ -25,12 +23,12 @@ def test_a_batch_across_a_border_of_blocks_does_not_see_itself() -> None:
     border = len(TRAIN) // BLOCKS
     batch = np.arange(len(TRAIN), dtype=np.int64)
     batch[border - 2 : border + 3] = border
-    train, nothing = replace(TRAIN, batch=batch), SELECT.take(np.zeros(0, dtype=int))
-    _, before = CauseEncoder.fit(train, nothing)
+    train = replace(TRAIN, batch=batch)
+    _, before = CauseEncoder.fit(train)
     changed = TRAIN.success.copy()
     inside = batch == border
     changed[inside] = ~changed[inside]
-    _, after = CauseEncoder.fit(replace(train, values=changed), nothing)
+    _, after = CauseEncoder.fit(replace(train, values=changed))
     assert np.array_equal(before[inside], after[inside])
     assert not np.array_equal(before, after)
 
@@ -38,15 +36,15 @@ def test_a_batch_across_a_border_of_blocks_does_not_see_itself() -> None:
 def test_rows_without_batches_stand_alone() -> None:
     alone = replace(TRAIN, batch=None)
     each = replace(TRAIN, batch=np.arange(len(TRAIN)))
-    assert np.array_equal(CauseEncoder.fit(alone, SELECT)[1], CauseEncoder.fit(each, SELECT)[1])
+    assert np.array_equal(CauseEncoder.fit(alone)[1], CauseEncoder.fit(each)[1])
     taken = each.take(np.array([3, 1])).batch
     assert taken is not None and taken.tolist() == [3, 1]
     assert alone.take(np.array([3, 1])).batch is None
 
 
 def test_columns_are_finite_bounded_and_named() -> None:
-    design, columns = Design.fit(TRAIN, SELECT)
-    later = design.transform(SELECT.inputs)
+    design, columns = Design.fit(TRAIN)
+    later = design.transform(LATER.inputs)
     assert columns.shape == (160, len(design.names))
     assert design.names[:5] == ("load", "age", "wait", "same", "age missing")
     for table in (columns, later):
@@ -55,21 +53,21 @@ def test_columns_are_finite_bounded_and_named() -> None:
 
 
 def test_a_missing_value_is_the_median_with_a_flag() -> None:
-    design, columns = Design.fit(TRAIN, SELECT)
+    design, columns = Design.fit(TRAIN)
     missing = np.isnan(TRAIN.inputs.features[:, 1])
     assert np.all(columns[missing, 1] == 0.0)
     assert np.array_equal(columns[:, design.names.index("age missing")] == 1.0, missing)
 
 
 def test_a_feature_that_never_varied_stays_silent_later() -> None:
-    design, _ = Design.fit(TRAIN, SELECT)
-    features = SELECT.inputs.features.copy()
+    design, _ = Design.fit(TRAIN)
+    features = LATER.inputs.features.copy()
     features[:, 3] = 1e6
-    later = design.transform(replace(SELECT.inputs, features=features))
+    later = design.transform(replace(LATER.inputs, features=features))
     assert np.all(later[:, 3] == 0.0)
 
 
 def test_plain_data_and_back() -> None:
-    design, _ = Design.fit(TRAIN, SELECT)
+    design, _ = Design.fit(TRAIN)
     again = Design.from_json(design.to_json())
-    assert np.array_equal(again.transform(SELECT.inputs), design.transform(SELECT.inputs))
+    assert np.array_equal(again.transform(LATER.inputs), design.transform(LATER.inputs))

@@ -52,7 +52,7 @@ def saved(model: Recurrent, folder: Path) -> dict[str, bytes]:
 
 def at_once(tmp_path: Path, settings: LstmSettings = SMALL) -> dict[str, bytes]:
     model = Recurrent(settings)
-    model.fit(TRAIN, SELECT, seed=3)
+    model.fit_resumably(TRAIN, SELECT, seed=3)
     return saved(model, tmp_path / "at-once")
 
 
@@ -200,7 +200,7 @@ def test_a_loss_that_is_no_number_is_an_error_that_says_when(
         with pytest.raises(
             TrainingError, match=r"the loss became NaN in epoch 3 \(learning_rate 0\.09\)"
         ):
-            Recurrent(wild).fit(TRAIN, select, seed=0)
+            Recurrent(wild).fit_resumably(TRAIN, select, seed=0)
 
 
 def test_a_gpu_that_is_not_there_is_said_so() -> None:
@@ -208,8 +208,10 @@ def test_a_gpu_that_is_not_there_is_said_so() -> None:
         pytest.skip("there is a GPU")
     asked = Recurrent(SMALL.model_copy(update={"device": "cuda"}))
     with pytest.raises(TrainingError, match=r"sees no GPU here.*set lstm.device to auto or cpu"):
-        asked.fit(TRAIN, SELECT, seed=0)
-    Recurrent(SMALL.model_copy(update={"device": "auto", "epochs": 1})).fit(TRAIN, SELECT, seed=0)
+        asked.fit_resumably(TRAIN, SELECT, seed=0)
+    Recurrent(SMALL.model_copy(update={"device": "auto", "epochs": 1})).fit_resumably(
+        TRAIN, SELECT, seed=0
+    )
 
 
 def test_on_a_gpu_it_is_as_well_resumed_to_the_bit(tmp_path: Path) -> None:
@@ -246,7 +248,7 @@ def test_a_users_network_with_odd_tensors_is_resumed_too(
     monkeypatch.chdir(tmp_path)
     settings = SMALL.model_copy(update={"network": "odd_nets:Odd"})
     wanted = Recurrent(settings)
-    wanted.fit(TRAIN, SELECT, seed=3)
+    wanted.fit_resumably(TRAIN, SELECT, seed=3)
     for until in (1, 3, None):
         model = Recurrent(settings)
         model.fit_resumably(
@@ -260,4 +262,4 @@ def test_settings_know_three_devices() -> None:
     with pytest.raises(ValueError, match="device"):
         LstmSettings.model_validate({"device": "tpu"})
     with pytest.raises(SettingsError):
-        Recurrent(SMALL.model_copy(update={"network": "none"})).fit(TRAIN, SELECT, seed=0)
+        Recurrent(SMALL.model_copy(update={"network": "none"})).fit_resumably(TRAIN, SELECT, seed=0)

@@ -45,7 +45,7 @@ def made(rows: int, seed: int, output: Output = KINDS) -> Labelled:
 def fitted(name: str, output: Output = KINDS) -> Loadable:
     train = made(96, 1, output)
     model = models.create(name, columns=COLUMNS, members=MEMBERS, output=output)
-    model.fit(train, train.take(np.zeros(0, np.int64)), seed=3)
+    model.fit(train, seed=3)
     return model
 
 
@@ -90,7 +90,7 @@ def test_shares_are_learned_too(name: str) -> None:
     if name == "stack":
         train = made(96, 1, SHARES)
         model = models.create(name, columns=COLUMNS, members=("rule", "text"), output=SHARES)
-        model.fit(train, train.take(np.zeros(0, np.int64)), seed=3)
+        model.fit(train, seed=3)
     else:
         model = fitted(name, SHARES)
     later = made(60, 2, SHARES)
@@ -104,7 +104,7 @@ def test_programs_must_be_there() -> None:
     with pytest.raises(ModelError, match="programs were not read"):
         fitted("text").predict(bare)
     with pytest.raises(TrainingError):
-        models.create("dense", output=KINDS).fit(later.take(np.zeros(0, int)), later, seed=0)
+        models.create("dense", output=KINDS).fit(later.take(np.zeros(0, int)), seed=0)
 
 
 def test_a_pool_gives_its_weight_to_the_member_that_is_right() -> None:

@@ -28,14 +28,14 @@ def test_the_formula_by_hand() -> None:
 
 def test_a_reason_of_another_code_is_another_cause() -> None:
     model = Rates()
-    model.fit(EXAMPLES, EXAMPLES, seed=0)
+    model.fit(EXAMPLES, seed=0)
     probability = model.predict(EXAMPLES.inputs)
     assert probability[0] > probability[3]
 
 
 def test_what_was_never_seen_falls_back_to_the_level_above() -> None:
     model = Rates()
-    model.fit(EXAMPLES, EXAMPLES, seed=0)
+    model.fit(EXAMPLES, seed=0)
     asked = labelled("ac", "zx", [0, 0], [1.0, 1.0]).inputs
     weight, success = model.support(asked)
     assert weight[:, 2].tolist() == [0.0, 0.0]
@@ -44,7 +44,7 @@ def test_what_was_never_seen_falls_back_to_the_level_above() -> None:
     assert model.predict(asked) == pytest.approx([rates[0, 1], rates[1, 0]])
 
 
-def test_strength_follows_the_select_part() -> None:
+def test_strength_follows_later_rows() -> None:
     train = labelled("a" * 6 + "b" * 6, "x" * 12, [1, 1, 1, 1, 1, 0] + [0] * 5 + [1], [1.0] * 12)
     table = RateTable.count(train.inputs.causes, train.success, train.weight)
     alike = choose_strength(table, train).strength
@@ -55,7 +55,7 @@ def test_strength_follows_the_select_part() -> None:
 
 def test_a_missing_cause_is_named() -> None:
     model = Rates()
-    model.fit(EXAMPLES, EXAMPLES, seed=0)
+    model.fit(EXAMPLES, seed=0)
     inputs = Inputs(np.zeros((1, 0), dtype=np.float32), (), {"code": np.array(["a"])}, {}, None, 1)
     with pytest.raises(ModelError, match="'reason'"):
         model.predict(inputs)

@@ -20,7 +20,7 @@ TRAIN, SELECT, LATER = (made_examples(rows, seed=rows) for rows in (200, 80, 100
 
 def fitted(settings: LstmSettings = SMALL) -> Recurrent:
     model = Recurrent(settings)
-    model.fit(TRAIN, SELECT, seed=0)
+    model.fit_resumably(TRAIN, SELECT, seed=0)
     return model
 
 
@@ -33,7 +33,7 @@ def test_it_reads_the_frames() -> None:
     )
     learned = replace(examples, inputs=inputs, values=frames[:, 2, 0] >= 3)
     model = Recurrent(LstmSettings(hidden_size=16, epochs=60, learning_rate=0.01, dropout=0.0))
-    model.fit(learned.take(np.arange(300)), learned.take(np.arange(300, 350)), seed=0)
+    model.fit_resumably(learned.take(np.arange(300)), learned.take(np.arange(300, 350)), seed=0)
     later = learned.take(np.arange(350, 400))
     assert np.mean((model.predict(later.inputs) > 0.5) == later.success) > 0.9
 
@@ -75,14 +75,14 @@ def test_torch_is_left_as_it_was() -> None:
 
 def test_another_seed_gives_another_model() -> None:
     other = Recurrent(SMALL)
-    other.fit(TRAIN, SELECT, seed=1)
+    other.fit_resumably(TRAIN, SELECT, seed=1)
     assert not np.array_equal(other.predict(LATER.inputs), fitted().predict(LATER.inputs))
 
 
 def test_frames_must_be_there_and_fit() -> None:
     bare = replace(TRAIN, inputs=replace(TRAIN.inputs, frames=None))
     with pytest.raises(TrainingError, match="without frames"):
-        Recurrent(SMALL).fit(bare, SELECT, seed=0)
+        Recurrent(SMALL).fit_resumably(bare, SELECT, seed=0)
     model = fitted()
     with pytest.raises(ModelError, match="given none"):
         model.predict(bare.inputs)
@@ -153,7 +153,7 @@ def test_without_torch_the_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(TrainingError, match=r"jobsight\[lstm\]"):
-        Recurrent(SMALL).fit(TRAIN, SELECT, seed=0)
+        Recurrent(SMALL).fit_resumably(TRAIN, SELECT, seed=0)
     with pytest.raises(ModelError, match=r"jobsight\[lstm\]"):
         Recurrent.load(tmp_path)
 

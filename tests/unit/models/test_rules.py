@@ -46,7 +46,7 @@ def test_rates_of_arms_lean_on_the_overall_rate() -> None:
     success = np.array([True] * 8 + [False] * 4)
     model = Rules(SET)
     labelled = Labelled(rows, success, np.ones(12))
-    model.fit(labelled, labelled, seed=0)
+    model.fit(labelled, seed=0)
     overall = 8.5 / 13
     expected = [(8 + 2 * overall) / 10, overall, 2 * overall / 6]
     assert model.rates == pytest.approx(expected)

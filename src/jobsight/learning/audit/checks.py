@@ -16,7 +16,6 @@ from jobsight.learning.dataset import Dataset
 from jobsight.learning.evaluation import Evaluation
 from jobsight.learning.mixture import Mixture
 from jobsight.learning.modeldir import ModelDir
-from jobsight.learning.splits import PARTS
 from jobsight.models import is_baseline
 from jobsight.models.base import Labelled
 
@@ -149,12 +148,12 @@ class Audited:
         """The decisions to judge by."""
         return self.evaluation.table, self.evaluation.labelled
 
-    def earlier(self) -> list[Labelled]:
-        """Examples of train, select and calibrate.
+    def taught(self) -> Labelled:
+        """Examples of the train part.
 
         Raises:
             TrainingError: this is another history.
         """
         if not self.own:
             raise TrainingError(OTHER_LOGS)
-        return [self.parts[name][1] for name in PARTS[:3]]
+        return self.parts["train"][1]

@@ -24,7 +24,7 @@ from jobsight.learning.audit.checks import (
 from jobsight.learning.bootstrap import POWER
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.targets import Target
-from jobsight.learning.train import fit_calibrated
+from jobsight.learning.train import fit_model
 from jobsight.models.base import Floats, Inputs, Labelled
 
 __all__ = ["check_features", "families", "without_family"]
@@ -204,20 +204,20 @@ def _by_training(it: Audited) -> list[dict[str, Any]]:
 def _predictions_without(it: Audited, known: dict[str, tuple[str, ...]]) -> dict[str, Floats]:
     """What a model that was trained without each family predicts for the test part.
 
-    Under the empty name is one that was trained with all: fitted and calibrated on the same parts
-    as the others (no backtests), so that nothing but the family makes the difference.
+    Under the empty name is one that was trained with all. None is calibrated, so that nothing but
+    the family makes the difference.
     """
     kind, (_, test) = it.studied, it.test
     wanted = ["", *known, *_others_of(it.model.fitted[kind], test.inputs)]
     predictions: dict[str, Floats] = {}
     for family in wanted:
         dropped = known.get(family, ())
-        earlier = [_labelled_without(part, family, dropped) for part in it.earlier()]
+        taught = _labelled_without(it.taught(), family, dropped)
         try:
-            fitted = fit_calibrated(kind, it.data, *earlier)
+            model = fit_model(kind, it.data, taught)
         except TrainingError:
             continue
-        predictions[family] = fitted.predict(without_family(test.inputs, family, dropped))
+        predictions[family] = model.predict(without_family(test.inputs, family, dropped))
     return predictions
 
 

@@ -26,7 +26,7 @@ from jobsight.learning.bootstrap import POWER
 from jobsight.learning.dataset import Dataset, batch_weights
 from jobsight.learning.mixture import Mixture
 from jobsight.learning.splits import PARTS, split_random
-from jobsight.learning.train import fit_calibrated, fit_model
+from jobsight.learning.train import fit_model
 from jobsight.models.base import Floats, Labelled
 
 __all__ = ["check_shuffled", "check_split", "check_truncation", "shuffle_batches",
@@ -96,7 +96,7 @@ def _shuffled(data: Dataset, table: pl.DataFrame, seed: int) -> Labelled:
 
 def _auc(data: Dataset, kind: str, parts: dict[str, Labelled]) -> float | None:
     try:
-        model = fit_model(kind, data, parts["train"], parts["select"])
+        model = fit_model(kind, data, parts["train"])
     except TrainingError:
         return None
     test = parts["test"]
@@ -153,7 +153,8 @@ def check_split(it: Audited) -> Result:
         return Result(Check("split", "honesty", None, OTHER_LOGS.capitalize() + "."))
     kind = it.studied
     evaluation = it.evaluation
-    ours = _scored(it, evaluation.predictions[kind], evaluation.labelled)
+    said = it.model.fitted[kind].model.predict(evaluation.labelled.inputs)
+    ours = _scored(it, said, evaluation.labelled)
     turns = range(RANDOM_SPLITS_IF_SLOW if it.slow else RANDOM_SPLITS)
     name = "forward" if it.model.question.timed else "whole groups"
     rows: list[dict[str, Any]] = [{"split": name, "roc_auc": ours.roc_auc, "loss": ours.loss}]
@@ -178,19 +179,17 @@ def _random(
     it: Audited, table: pl.DataFrame, labelled: Labelled, unit: Ints, turn: int
 ) -> _Scored | None:
     settings = it.data.settings
-    split = split_random(unit, shares=settings.parts, seed=settings.seed + turn)
-    batch = table["batch"].to_numpy()
-    parts = []
+    split = split_random(unit, test=settings.test_share, seed=settings.seed + turn)
+    batch, parts = table["batch"].to_numpy(), []
     for name in PARTS:
         rows = split.rows(name)
-        one = labelled.take(rows)
-        parts.append(replace(one, weight=batch_weights(batch[rows])))
-    *earlier, test = parts
+        parts.append(replace(labelled.take(rows), weight=batch_weights(batch[rows])))
+    earlier, test = parts
     try:
-        fitted = fit_calibrated(it.studied, it.data, *earlier)
+        model = fit_model(it.studied, it.data, earlier)
     except TrainingError:
         return None
-    scored = _scored(it, fitted.predict(test.inputs), test)
+    scored = _scored(it, model.predict(test.inputs), test)
     return scored if np.isfinite(scored.roc_auc) else None
 
 
@@ -236,14 +235,13 @@ def _split_check(it: Audited, kind: str, rows: list[dict[str, Any]]) -> Check:
 
 
 def _outcomes_known(it: Audited) -> bool:
-    known = [it.parts[name][0]["known_at"].to_numpy() for name in PARTS[:3]]
-    return bool(np.concatenate(known).max() < it.data.borders[3])
+    known = it.parts["train"][0]["known_at"].to_numpy()
+    return bool(known.max() < it.data.borders[1])
 
 
 def _shared(it: Audited) -> dict[str, int]:
-    """How many groups and batches of the test part have rows in an earlier one."""
-    earlier = pl.concat([it.parts[name][0].select("group", "batch") for name in PARTS[:3]])
-    test = it.parts["test"][0]
+    """How many groups and batches of the test part have rows in the train part."""
+    earlier, test = (it.parts[name][0] for name in PARTS)
     return {
         name: len(set(test[column].to_list()) & set(earlier[column].to_list()))
         for name, column in (("groups", "group"), ("batches", "batch"))

@@ -161,7 +161,7 @@ class Attempt:
 
 
 class Watch(FittingWatch):
-    """Measures every epoch on the select part, reports to the tracker, and may stop the run.
+    """Measures every epoch on the held-back rows, reports to the tracker, and may stop the run.
 
     Attributes:
         saving: it stopped the fit itself, so that what there is is fetched.
@@ -184,7 +184,7 @@ class Watch(FittingWatch):
         self._attempt.begin(records, notes)
 
     def measured(self, epoch: Epoch) -> EpochRecord:
-        """Losses, time, and all metrics of the select part: they cost milliseconds."""
+        """Losses, time, and all metrics of the held-back rows: they cost milliseconds."""
         rows = self._select
         metrics = self._goal.scores(epoch.select, rows.values, rows.weight) if len(rows) else {}
         spent = {"seconds": epoch.seconds, "cpu_seconds": epoch.cpu_seconds}

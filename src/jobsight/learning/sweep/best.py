@@ -30,13 +30,13 @@ SCHEMA = "jobsight.best/1"
 _WIDTH = 300
 _ORDER = (
     *("run", "metric", "goal", "value", "parameters", "epochs", "best_epoch", "seed", "seconds"),
-    *("select", "model", "registry", "question", "sweep", "runs", "versions"),
+    *("validation", "model", "registry", "question", "sweep", "runs", "versions"),
 )
 """Keys as people look for them: what was best, then how good it is, then where it comes from."""
 
 
 def rank(records: Sequence[RunRecord], metric: str, goal: Goal) -> list[RunRecord]:
-    """Runs from the best to the worst by the kept weights' metric on the select part.
+    """Runs from the best to the worst by their metric on the validation block.
 
     Runs that ended with a model and have the metric come first; equal values: the lowest number.
     Runs without it, and those that failed, were dropped or have not ended, come last, by number.
@@ -141,7 +141,7 @@ def described(
         "best_epoch": best.best_epoch,
         "seed": frozen.seed,
         "seconds": best.seconds,
-        "select": dict(best.metrics),
+        "validation": dict(best.metrics),
         "runs": _counts(records),
         "data": {"sha256": _data_hash(sources), "sources": [dict(one) for one in sources]},
         "model": dict(model),

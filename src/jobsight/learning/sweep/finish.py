@@ -1,4 +1,7 @@
-"""The end of a sweep: its best run's network next to all other models, tested once.
+"""The end of a sweep: its best parameters, trained next to all other models, tested once.
+
+A run was taught on a part of the history, to be measured on the rest; what answers is trained with
+its parameters on all that is before the test.
 
 The test part can be looked at once. Before it is, a record of that is written; who comes with
 another network afterwards, chosen maybe because of what was seen, is refused.
@@ -12,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jobsight import models
 from jobsight.clock import format_micros
 from jobsight.errors import ModelError, OutputError, UsageError
 from jobsight.files import read_json, write_json
@@ -46,7 +48,7 @@ def finish_sweep(
     again: bool = False,
     progress: Callable[[str], None] = lambda _step: None,
 ) -> Trained:
-    """All models and the best run's network, as it is, chosen among and tested.
+    """All models with the parameters of the best run, chosen among and tested.
 
     Args:
         source: of all inputs, see `Question.source`.
@@ -63,19 +65,16 @@ def finish_sweep(
 
     Raises:
         UsageError: the test part was looked at with another network, and `again` is not set.
-        ModelError: the network is missing, damaged, or of a run with other settings.
+        ModelError: the network is missing, or of a run with other settings.
         TrainingError: there is too little to judge a model by.
         OutputError: the record cannot be read or written; nothing was looked at then.
     """
     question, settings = config.asked, config.fixed_settings
     _require_result(network.parent, identity_of(settings, parameters))
     resolved = _anywhere(with_parameters(question, settings, parameters))
-    lstm = getattr(resolved, "lstm", None)
-    output = next(iter(question.targets.values())).output
-    model = models.load(config.trained, network, network=lstm and lstm.network, output=output)
     data = Dataset.for_training(question, source, resolved)
     _note_look(record, network, again=again)
-    return train(data, given={config.trained: model}, sources=sources, progress=progress)
+    return train(data, required=config.trained, sources=sources, progress=progress)
 
 
 def _require_result(folder: Path, identity: str) -> None:
@@ -90,7 +89,7 @@ def _require_result(folder: Path, identity: str) -> None:
 
 
 def _anywhere(settings: QuestionSettings) -> QuestionSettings:
-    """The settings without the need of a GPU: what is fitted next to the network may do without."""
+    """The settings without the need of a GPU, which the machine that finishes a sweep may lack."""
     lstm = getattr(settings, "lstm", None)
     if lstm is None or lstm.device == "cpu":
         return settings

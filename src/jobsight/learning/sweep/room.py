@@ -25,7 +25,7 @@ def least_bytes(examples: int, frames: FrameSettings, lstm: LstmSettings) -> int
     """The least that training holds at once: frames, weights, and the LSTM's gates of one batch.
 
     Args:
-        examples: of the train and the select part.
+        examples: of the train part.
         frames: of the run.
         lstm: of the run; a network of the user's own is taken to need frames alone.
     """

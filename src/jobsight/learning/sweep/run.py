@@ -1,6 +1,7 @@
-"""One run of a sweep: one point of the parameters, trained, measured on the select part, kept.
+"""One run of a sweep: one point of the parameters, trained, measured on later decisions, kept.
 
-A run makes examples of the train and the select part, never of a later one. After every epoch its
+A run makes examples of the train part, never of a later one, and is measured on its last
+block, the validation block. After every epoch its
 state lies in ``checkpoint/``, so that it goes on wherever it is started again; ``model/`` and then
 ``result.json`` are written at its end. What is wrong with its parameters (they are impossible, its
 loss became NaN, it is too large) is its result; what is wrong with the machine is raised.
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from jobsight.errors import JobsightError, SettingsError, TrainingError
+from jobsight.learning.backtest import last_block
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.metrics import METRICS
 from jobsight.learning.question import Question
@@ -28,7 +30,7 @@ from jobsight.learning.sweep.saving import Saving
 from jobsight.learning.sweep.searched import with_parameters
 from jobsight.learning.tracking import RunEnd, StopReason, Tracker
 from jobsight.learning.train import fit_model
-from jobsight.models.base import Labelled
+from jobsight.models.base import held_back
 from jobsight.models.checkpoints import Checkpoints
 from jobsight.models.watching import EpochRecord
 from jobsight.settings import QuestionSettings
@@ -114,10 +116,10 @@ def _trained_at_once(
     data = None if stop() else Dataset.for_training(config.asked, source(), settings)
     if data is None or stop():
         return _stopped(attempt, stop() or "evicted")
-    train, select = _parts(data)
+    taught, later = last_block(data)
     attempt.begin()
-    model = fit_model(config.trained, data, train, select)
-    scores = data.goal.scores(model.predict(select.inputs), select.values, select.weight)
+    model = fit_model(config.trained, data, taught)
+    scores = data.goal.scores(model.predict(later.inputs), later.values, later.weight)
     attempt.epochs = 1
     attempt.tracker.epoch(1, {name: value for name, value in scores.items() if value is not None})
     files = attempt.keep_model(model)
@@ -141,9 +143,9 @@ def _trained(
     data = None if stop() else Dataset.for_training(question, source(), settings)
     if data is None or stop():
         return _stopped(attempt, stop() or "evicted")
-    seen = data.usable(data.part("train") | data.part("select"))
-    require_room(int(seen.sum()), settings.frames, settings.lstm)
-    train, select = _parts(data)
+    require_room(int(data.usable(data.part("train")).sum()), settings.frames, settings.lstm)
+    taught, later = last_block(data)
+    train, select = held_back(taught)
     model = Recurrent(settings.lstm)
     watch = Watch(attempt, data.goal, select, stop, saving)
     end = model.fit_resumably(
@@ -160,19 +162,9 @@ def _trained(
         return _stopped(attempt, stop() or ("saved" if watch.saving else "evicted"))
     files = attempt.keep_model(model)
     attempt.tracker.model(attempt.folder / MODEL)
-    metrics = data.goal.scores(model.predict(select.inputs), select.values, select.weight)
+    metrics = data.goal.scores(model.predict(later.inputs), later.values, later.weight)
     ending = attempt.ending(end.status, best_epoch=end.best_epoch, metrics=metrics)
     return RunResult(attempt.run, attempt.end(ending, files), None, end.epochs)
-
-
-def _parts(data: Dataset) -> tuple[Labelled, Labelled]:
-    """Examples of the train and of the select part, all that a run may see."""
-    train, select = (data.labelled(data.part(name))[1] for name in ("train", "select"))
-    if not len(select):
-        raise TrainingError(
-            f"the select part has no {data.question.words[0]} with a known outcome to measure by"
-        )
-    return train, select
 
 
 def _stopped(attempt: Attempt, reason: StopReason) -> RunResult:

@@ -122,7 +122,7 @@ class RunRecord:
         started: µs since 1970, of the first attempt; None before it.
         last_update: µs since 1970, of the last line.
         cause: why it failed, was dropped, or cannot be read: one line, printable.
-        metrics: of the select part with the kept weights, once it ended; NaN where undefined.
+        metrics: of the validation block with the kept weights, once it ended; NaN where undefined.
         seconds: wall time; of the epochs so far, before the end.
         skipped: lines that could not be used.
     """

@@ -21,7 +21,6 @@ __all__ = [
     "LEAST_OF_EACH",
     "LEAST_TO_CALIBRATE",
     "Calibrated",
-    "Part",
     "Scores",
     "Target",
     "Values",
@@ -29,8 +28,6 @@ __all__ = [
 ]
 
 Values = NDArray[Any]
-Part = tuple[Floats, Values, Floats]
-"""Predictions, values and weights of some rows."""
 Scores = dict[str, float | None]
 
 HELD = 0.9
@@ -109,7 +106,7 @@ class Target(ABC):
 
     @abstractmethod
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, select: Part, *, as_is: bool = False
+        self, raw: Floats, values: Values, weight: Floats, *, as_is: bool = False
     ) -> Calibrated:
         """Learn from raw predictions of later decisions, in time order.
 
@@ -117,7 +114,6 @@ class Target(ABC):
             raw: predictions of n rows.
             values: what became of them.
             weight: float64 (n,), batches have weight 1.
-            select: the same three of the select part, for what is chosen there.
             as_is: keep the predictions; of `Binary`, learn their intervals and thresholds.
         """
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Simulation
 from jobsight.learning.metrics import HIGHER_IS_BETTER, METRICS, Metric
-from jobsight.learning.targets.base import LEAST_OF_EACH, Calibrated, Part, Scores, Target, Values
+from jobsight.learning.targets.base import LEAST_OF_EACH, Calibrated, Scores, Target, Values
 from jobsight.models.base import BINARY, Floats, Output
 from jobsight.models.calibration import Calibration, choose_calibration, cross_validated
 from jobsight.models.intervals import Intervals
@@ -35,7 +35,7 @@ class BinaryCalibrated(Calibrated):
     Attributes:
         calibration: the map.
         intervals: of the rate among like decisions.
-        threshold: of the F-measure of what is true, chosen on the select part.
+        threshold: of the F-measure of what is true, chosen on the backtest.
         threshold_failure: of the F-measure of what is false, likewise.
     """
 
@@ -107,7 +107,7 @@ class Binary(Target):
         return metrics.metric_named(name)
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, select: Part, *, as_is: bool = False
+        self, raw: Floats, values: Values, weight: Floats, *, as_is: bool = False
     ) -> BinaryCalibrated:
         """See `Target.calibrate`."""
         if as_is:
@@ -115,7 +115,7 @@ class Binary(Target):
         else:
             calibration = choose_calibration(raw, values, weight)
         # Thresholds are on the calibrated scale, the one that is asked for later.
-        chosen = calibration.apply(select[0]), select[1], select[2]
+        chosen = calibration.apply(raw), values, weight
         validated = cross_validated(calibration.kind, raw, values, weight)
         return BinaryCalibrated(
             calibration,

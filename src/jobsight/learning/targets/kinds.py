@@ -17,7 +17,6 @@ from jobsight.learning.targets.base import (
     LEAST_OF_EACH,
     LEAST_TO_CALIBRATE,
     Calibrated,
-    Part,
     Target,
     Values,
     conformal,
@@ -130,7 +129,7 @@ class Kinds(Target):
         return metrics.named(name, _METRICS)
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, select: Part, *, as_is: bool = False
+        self, raw: Floats, values: Values, weight: Floats, *, as_is: bool = False
     ) -> KindsCalibrated:
         """See `Target.calibrate`."""
         if weight.sum() < LEAST_TO_CALIBRATE:

@@ -15,7 +15,6 @@ from jobsight.learning.metrics import Metric, mean_of
 from jobsight.learning.targets.base import (
     LEAST_TO_CALIBRATE,
     Calibrated,
-    Part,
     Target,
     Values,
     conformal,
@@ -126,7 +125,7 @@ class Quantiles(Target):
         return metrics.named(name, {one: _mean_over(of_rows[one]) for one in self.metrics})
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, select: Part, *, as_is: bool = False
+        self, raw: Floats, values: Values, weight: Floats, *, as_is: bool = False
     ) -> QuantilesCalibrated:
         """See `Target.calibrate`."""
         if as_is or weight.sum() < LEAST_TO_CALIBRATE:

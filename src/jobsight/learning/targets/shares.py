@@ -16,7 +16,6 @@ from jobsight.learning.targets.base import (
     HELD,
     LEAST_TO_CALIBRATE,
     Calibrated,
-    Part,
     Target,
     Values,
     conformal,
@@ -96,7 +95,7 @@ class Shares(Target):
         return metrics.named(name, _METRICS)
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, select: Part, *, as_is: bool = False
+        self, raw: Floats, values: Values, weight: Floats, *, as_is: bool = False
     ) -> SharesCalibrated:
         """See `Target.calibrate`."""
         if weight.sum() < LEAST_TO_CALIBRATE:

@@ -23,7 +23,7 @@ class RunEnd:
             ``dropped`` (hopeless compared with the others).
         cause: one line, where it failed or was dropped.
         best_epoch: the one whose weights are kept, counted from 1; None without any.
-        metrics: of the select part with the kept weights; NaN or None where undefined.
+        metrics: of the validation block with the kept weights; NaN or None where undefined.
         seconds, cpu_seconds: wall and processor time of all attempts.
         peak_bytes: most memory that an attempt held.
     """

@@ -144,8 +144,8 @@ class Tracker:
     def epoch(self, epoch: int, metrics: Mapping[str, float | None]) -> None:
         """An epoch, counted from 1, was trained and its checkpoint is on disk.
 
-        Metrics are ``train_loss``, ``select_loss``, ``seconds`` and those of the select part; NaN,
-        infinity and None all mean undefined.
+        Metrics are ``train_loss``, ``select_loss``, ``seconds`` and those of the held-back rows;
+        NaN, infinity and None all mean undefined.
         """
         self._append("epoch", {"epoch": epoch, **metrics})
         if self._wandb:

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from jobsight.settings import BoostedSettings, QuestionSettings
-from jobsight.settings.shared import Fraction
 
 __all__ = ["BoundSettings"]
 
@@ -15,8 +14,6 @@ __all__ = ["BoundSettings"]
 class BoundSettings(QuestionSettings):
     """The question `bound`."""
 
-    parts: tuple[Fraction, Fraction, Fraction, Fraction] = (0.6, 0.1, 0.1, 0.2)
-    """Shares of train, select, calibrate and test; whole families each, in an order by chance."""
     metric: Literal["log_loss", "macro_f1", "accuracy"] = "macro_f1"
     bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 500
     boosted: BoostedSettings = BoostedSettings()

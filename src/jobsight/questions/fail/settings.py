@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from jobsight.settings import BoostedSettings, QuestionSettings
-from jobsight.settings.shared import Fraction
 
 __all__ = ["FailSettings"]
 
@@ -15,7 +14,6 @@ __all__ = ["FailSettings"]
 class FailSettings(QuestionSettings):
     """The question `fail`."""
 
-    parts: tuple[Fraction, Fraction, Fraction, Fraction] = (0.6, 0.1, 0.1, 0.2)
     cancelled: Literal["censored", "failure"] = "censored"
     """What a job is that a person cancelled: of unknown outcome, or failed."""
     metric: Literal["log_loss", "brier", "roc_auc"] = "log_loss"

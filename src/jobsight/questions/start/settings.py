@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from jobsight.settings import BoostedSettings, QuestionSettings
-from jobsight.settings.shared import Fraction
 
 __all__ = ["StartSettings"]
 
@@ -15,7 +14,6 @@ __all__ = ["StartSettings"]
 class StartSettings(QuestionSettings):
     """The question `start`."""
 
-    parts: tuple[Fraction, Fraction, Fraction, Fraction] = (0.6, 0.1, 0.1, 0.2)
     metric: Literal["pinball", "log10_mse", "within_2"] = "pinball"
     bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 200
     boosted: BoostedSettings = BoostedSettings()

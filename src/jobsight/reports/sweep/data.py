@@ -49,8 +49,8 @@ class Run:
         number: in the sweep.
         status: ``finished``, ``early``, ``dropped``, ``failed``, ``running`` or ``waiting``.
         parameters: flat, by name.
-        metric: of the select part, as configured; None where unknown or not finite.
-        metrics: all metrics of the select part.
+        metric: of the validation block, as configured; None where unknown or not finite.
+        metrics: all metrics of the validation block.
         epochs: int64 (e,), rising; those of the last attempt where an epoch was done twice.
         train, select: float64 (e,), losses after each; NaN where unknown.
         epoch_seconds: float64 (e,).
@@ -111,7 +111,7 @@ class SweepData:
     Attributes:
         name: of the sweep.
         config: as it was frozen: plain data.
-        metric: name of what was looked for, on the select part.
+        metric: name of what was looked for, on the validation block.
         maximize: whether more of it is better.
         runs: in order of their numbers.
         chosen: number of the best run as the sweep itself chose it; None: the best known now.

@@ -40,7 +40,10 @@ def curves_part(data: SweepData) -> Markup | None:
         "How they learned",
         element(
             "div",
-            figure(curves_plot(data, "select"), join([legend, "Loss on the select part."])),
+            figure(
+                curves_plot(data, "select"),
+                join([legend, "Loss on the rows held back to stop the training."]),
+            ),
             figure(curves_plot(data, "train"), "Loss on the train part: where it falls while "
                    "the other rises, a run learns by heart."),
             class_="pair",

@@ -91,7 +91,7 @@ def _summary(data: SweepData) -> str:
     going = "" if run.status in ("finished", "early") else " so far, while it still trains"
     words += (
         f"Run {run.number} is the best{going}: {data.metric} {short(run.metric or 0.0)} on "
-        f"the select part, with {parameter_words(run, 8)}. "
+        f"the validation block, with {parameter_words(run, 8)}. "
     )
     if data.test is None:
         return words + "It was not tested yet, so nothing here says how well it will do."
@@ -153,7 +153,7 @@ def _best_card(data: SweepData) -> Markup:
     epoch = "" if run.best_epoch is None else f"weights of epoch {run.best_epoch}; "
     return card(
         short(run.metric or 0.0, 3),
-        f"{data.metric} of run {run.number}, on select",
+        f"{data.metric} of run {run.number}, on the held-back rows",
         f"{epoch}the median run has {middle}",
     )
 
@@ -177,15 +177,15 @@ def _test_card(data: SweepData) -> Markup | None:
 
 _WORDS = {
     "run": "One training with one choice of parameters.",
-    "select part": "The stretch of history, later than the training, on which runs are compared. "
-    "The best of many is flattered by it: only the test part says what to expect.",
+    "validation block": "The stretch of history, later than the training, on which runs are "
+    "compared. The best of many is flattered by it: only the test part says what to expect.",
     "test part": "The last stretch, looked at once, with the best run alone.",
     "baseline": "What needs no learning: a constant, the rules that sites use today, smoothed "
     "rates.",
     "share": "How much of the variance of the metric's ranks lies between runs with like values of "
     "a parameter (Kruskal and Wallis' H / (n − 1), less what chance gives; Kelley's ε²).",
     "ρ": "Spearman's rank correlation: +1, more is always better; −1, less is; 0, neither.",
-    "stopped early": "Its loss on the select part had not fallen for as many epochs as its "
+    "stopped early": "Its loss on the held-back rows had not fallen for as many epochs as its "
     "patience allows. The weights of its best epoch are kept.",
     "dropped": "Given up between two rounds, since others did better by then.",
     "evicted": "Sent away by its machine; it went on from its last checkpoint, here or elsewhere.",

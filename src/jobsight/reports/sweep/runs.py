@@ -31,7 +31,7 @@ def runs_part(data: SweepData, importance: Mapping[str, Importance]) -> Markup:
          "epochs", "best", "loss", "time", "evicted"],
         rows,
         caption="Sorted by the metric; “best” is the epoch whose weights were kept, “loss” the "
-        "last on the select part."
+        "last on the held-back rows."
         + (f" {more:,} more runs are in the records alone." if more > 0 else ""),
         text_columns=(1, *(3 + k for k, one in enumerate(columns) if _is_text(one))),
         marked=[0] if data.best is not None and order and order[0] == data.best else [],

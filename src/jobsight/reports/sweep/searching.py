@@ -52,7 +52,7 @@ def glance_part(data: SweepData, importance: Mapping[str, Importance]) -> Markup
             class_="wide",
         ),
         lead="Each line is a run: it passes through its value of each parameter and ends at its "
-        f"{printable(data.metric, 60)} on the select part, the better the higher.",
+        f"{printable(data.metric, 60)} on the validation block, the better the higher.",
     )  # fmt: skip
 
 

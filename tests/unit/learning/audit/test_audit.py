@@ -22,9 +22,8 @@ from jobsight.learning.audit.quality import (
     check_time,
 )
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.fitted import Fitted
-from jobsight.learning.train import fit_calibrated, train
-from jobsight.models.base import Floats, Inputs, Labelled
+from jobsight.learning.train import fit_model, train
+from jobsight.models.base import Floats, Inputs, Labelled, Model
 from jobsight.questions.hold import question
 from jobsight.questions.hold.examples import truncation
 from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
@@ -166,13 +165,11 @@ def test_models_trained_again_are_taught_by_their_own_parts_alone(
 ) -> None:
     seen: list[tuple[str, ...]] = []
 
-    def watched(name: str, data: Dataset, *parts: Labelled, **more: object) -> Fitted:
-        assert not more
-        assert len({part.inputs.names for part in parts}) == 1
-        seen.append(parts[0].inputs.names)
-        return fit_calibrated(name, data, *parts)
+    def watched(name: str, data: Dataset, taught: Labelled) -> Model:
+        seen.append(taught.inputs.names)
+        return fit_model(name, data, taught)
 
-    monkeypatch.setattr(importance, "fit_calibrated", watched)
+    monkeypatch.setattr(importance, "fit_model", watched)
     monkeypatch.setattr(training, "backtest", None)  # it would predict decisions of other parts
     assert check_features(case).tables["families"]
     assert check_split(case).check.grade == "passed"

@@ -11,12 +11,16 @@ from tests import pools
 
 from jobsight.errors import JobsightError, OutputError, SourceError
 from jobsight.history.timelines import History
+from jobsight.learning import metrics
+from jobsight.learning.backtest import last_block
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.metrics import METRICS
 from jobsight.learning.sweep.records import RunStatus, read_record
 from jobsight.learning.sweep.run import RunResult, drop_run, train_run
 from jobsight.learning.sweep.saving import Saving
+from jobsight.learning.sweep.searched import with_parameters
 from jobsight.learning.tracking import RunEnd, StopReason, Tracker
+from jobsight.models.recurrent import Recurrent
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
@@ -77,9 +81,12 @@ def test_a_run_ends_with_a_model_all_metrics_and_a_record(whole: Path) -> None:
     assert record.epochs.number.tolist() == [1, 2, 3, 4, 5]
     assert {"train_loss", "select_loss", "seconds", "f1", "roc_auc"} <= set(record.epochs.columns)
     assert record.best_epoch == int(np.argmin(record.epochs.columns["select_loss"])) + 1
-    best = record.best_epoch - 1
-    for name in METRICS:  # the kept weights are those of the best epoch
-        assert record.metrics[name] == pytest.approx(record.epochs.columns[name][best], abs=1e-6)
+    resolved = with_parameters(HOLD, SETTINGS, POINT)
+    _, later = last_block(Dataset.for_training(HOLD, pools.history(), resolved))
+    model = Recurrent.load(whole / "model")  # the kept weights are those of the best epoch
+    found = metrics.score(model.predict(later.inputs), later.success, later.weight)
+    for name in ("log_loss", "roc_auc", "brier"):
+        assert record.metrics[name] == pytest.approx(getattr(found, name), abs=1e-6)
     assert record.peak_bytes is not None and record.peak_bytes > 10_000_000
     assert set(kept(whole)) == {"model.json", "network.safetensors"}
     told = json.loads((whole / "result.json").read_text())
@@ -298,14 +305,14 @@ def test_a_log_that_teaches_nothing_is_a_result(tmp_path: Path) -> None:
     assert end.cause is not None and "nothing to learn from" in end.cause
 
 
-def changed_after_select() -> History:
-    """The pool's history with all that later parts would tell gone or turned round.
+def changed_after_training() -> History:
+    """The pool's history with all that the test part would tell gone or turned round.
 
     Left are the holds and releases themselves, of which the borders of the parts are made.
     """
     data = Dataset.for_training(HOLD, pools.history(), SETTINGS)
     history = data.source
-    later = pl.Series(history.clock >= data.borders[2])
+    later = pl.Series(history.clock >= data.borders[1])
     code = pl.col("code")
     table = history.table.with_columns(later=later).filter(
         ~pl.col("later") | code.is_in([12, 13]) | ((code == 5) & (pl.col("cluster") % 3 == 0))
@@ -322,11 +329,11 @@ def changed_after_select() -> History:
     )
 
 
-def test_nothing_behind_the_select_part_changes_a_run(tmp_path: Path, whole: Path) -> None:
-    changed = changed_after_select()
+def test_nothing_of_the_test_part_changes_a_run(tmp_path: Path, whole: Path) -> None:
+    changed = changed_after_training()
     usual = Dataset.for_training(HOLD, pools.history(), SETTINGS)
     other = Dataset.for_training(HOLD, changed, SETTINGS)
-    assert other.borders[:4].tolist() == usual.borders[:4].tolist()
+    assert other.borders[:2].tolist() == usual.borders[:2].tolist()
     outcomes = [
         data.table.filter(pl.Series(data.since_test()))["outcome"] for data in (usual, other)
     ]
@@ -336,7 +343,7 @@ def test_nothing_behind_the_select_part_changes_a_run(tmp_path: Path, whole: Pat
     assert end.metrics == read_record(whole).metrics
 
 
-def test_no_example_of_a_later_part_is_made(
+def test_no_example_of_the_test_part_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
@@ -350,6 +357,6 @@ def test_no_example_of_a_later_part_is_made(
 
     monkeypatch.setattr(ExampleBuilder, "ask", told)
     run(tmp_path)
-    border = Dataset.for_training(HOLD, pools.history(), SETTINGS).borders[2]
-    assert len(asked) == 2
+    border = Dataset.for_training(HOLD, pools.history(), SETTINGS).borders[1]
+    assert len(asked) == 1
     assert all((decisions["released"] < border).all() for decisions in asked)

@@ -220,7 +220,7 @@ def _hindsight(jobs: ShownJobs) -> Markup | None:
 
 def pool_part(jobs: ShownJobs) -> Markup:
     """What the pool did, over the whole log."""
-    borders = [int(border) for border in jobs.model.borders[3:4]]
+    borders = [int(border) for border in jobs.model.borders[1:2]]
     inside = [b for b in borders if jobs.history.clock.min() < b < jobs.history.clock.max()]
     picture = timeline_plot(pool_timeline(jobs.history, jobs.labels), jobs.moment, inside)
     return section(
