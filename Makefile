@@ -73,7 +73,7 @@ bench: $(READY)
 	$(BIN)/python -m bench
 
 bound-model: $(READY)
-	JOBSIGHT_BOUND__PARTS='[0.82,0.06,0.06,0.06]' $(BIN)/jobsight train bound corpus/programs \
+	JOBSIGHT_BOUND__TEST_SHARE=0.06 $(BIN)/jobsight train bound corpus/programs \
 		--model stack --no-registry -o src/jobsight/questions/bound/default
 
 corpus: $(READY)

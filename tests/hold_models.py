@@ -84,7 +84,7 @@ def constant_model(
         question=HOLD,
         settings=HoldSettings.model_validate(settings),
         encoding=Scale(30.0, (30.0, 120.0, 480.0), tuple(delays or ()), 5.0, 300.0),
-        borders=np.zeros(5, np.int64),
+        borders=np.zeros(3, np.int64),
         names=(),
         targets={"outcome": main},
         seen=np.zeros(0, np.uint64),

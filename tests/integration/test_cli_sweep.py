@@ -159,7 +159,9 @@ def test_bestmodel_info_is_a_line_a_value(swept: Path) -> None:
 def test_what_is_best_is_said_in_few_lines(swept: Path) -> None:
     lines, facts = said("best", swept).splitlines(), told("best", swept)
     best = swept.with_suffix(".sweep") / "best"
-    assert lines[0].startswith(f"run {facts['run']} of 2: f1 {facts['value']:.4g} on the select")
+    assert lines[0].startswith(
+        f"run {facts['run']} of 2: f1 {facts['value']:.4g} on the validation"
+    )
     assert f"learning_rate {facts['parameters']['learning_rate']}" in lines[1]
     assert lines[2].startswith("  epochs      2; the weights kept are of epoch ")
     assert "looked at once" in lines[3]
@@ -322,6 +324,6 @@ def test_a_node_that_cannot_do_its_work_says_why(file: Path) -> None:
     message = refused("submit", file, kind=JobsightError)
     assert "there is no file" in message
     small_sweeps.write_log(file.parent / "pool.log", clusters=20)
-    message = refused("submit", file)  # so small a log that no run has a metric
-    assert "the sweep is not done: best failed" in message and "no run has a value" in message
+    message = refused("submit", file)  # too small a log to judge the best run by
+    assert "the sweep is not done: best failed" in message and "too few batches" in message
     assert told("status", file)["ended"] == 1

@@ -46,6 +46,7 @@ class Backtest:
         predictions: by model, uncalibrated, of the n rows.
         decided, known_at: int64 (n,), µs.
         nth: int64 (n,), see `Dataset.table`.
+        last: bool (n,): rows of the last block.
         skipped: models that could not be fitted early enough, with the reason.
     """
 
@@ -56,12 +57,18 @@ class Backtest:
     decided: Ints
     known_at: Ints
     nth: Ints
+    last: NDArray[np.bool_]
     skipped: dict[str, str]
 
-    @property
-    def times(self) -> Times:
-        """Outcomes and when they were known."""
-        return Times(self.values, self.weight, self.decided, self.known_at, self.nth)
+    def times(self, rows: NDArray[np.bool_] | slice = slice(None)) -> Times:
+        """Outcomes and when they were known, of all rows or some."""
+        return Times(
+            self.values[rows],
+            self.weight[rows],
+            self.decided[rows],
+            self.known_at[rows],
+            self.nth[rows],
+        )
 
     def of(self, *names: str) -> Floats:
         """Predictions of these models: float64 (n, names)."""
@@ -121,6 +128,7 @@ def backtest(
         decided=table["decided"].to_numpy()[chosen],
         known_at=table["known_at"].to_numpy()[chosen],
         nth=table["nth"].to_numpy()[chosen],
+        last=np.arange(len(chosen)) >= len(chosen) - len(rows[0]),
         skipped=skipped,
     )
 

@@ -54,8 +54,6 @@ GROWTH, LEAST_MORE = 1.1, 20
 """By how much the outcomes known must have grown for a model to be fitted anew."""
 MOST_ROWS = 200_000
 """A model is fitted anew on so many of the latest outcomes at most."""
-MOST_QUANTILES = 80_000
-"""The same of quantiles, of which each level is a model."""
 REFIT = "refit"
 
 Ints = NDArray[np.int64]
@@ -214,10 +212,10 @@ class Mixture:
 
     def _refitted(self, rows: Labelled, seed: int) -> Mixture:
         """The mixture with one member fitted on all that is known, the latest of it."""
-        old, most = self.members[REFIT], MOST_QUANTILES if rows.output.levels else MOST_ROWS
+        old = self.members[REFIT]
         assert isinstance(old.model, Refits)
         try:
-            model = old.model.refitted(rows.take(np.arange(len(rows))[-most:]), seed=seed)
+            model = old.model.refitted(rows.take(np.arange(len(rows))[-MOST_ROWS:]), seed=seed)
         except TrainingError:
             return self
         member = replace(old, model=model, train_batches=len(rows))

@@ -211,7 +211,10 @@ def _mixed(
     border, levels = int(data.borders[1]), data.goal.output.levels
     mixture = Mixture.of(fitted, losses, border, len(levels))
     said = before.of(*fitted, mixture.best)
-    mixed, weights = mix(said, before.times, mixture.weights, levels=levels)
+    mixed, _ = mix(said, before.times(), mixture.weights, levels=levels)
+    # Models of earlier blocks knew much less than those that answer: weights follow the last one.
+    last = before.last
+    _, weights = mix(said[last], before.times(last), mixture.weights, levels=levels)
     mixture = replace(mixture, weights=weights)
     calibrated = data.goal.calibrate(mixed, before.values, before.weight, as_is=True)
     predictions = {**before.predictions, Mixture.name: mixed}

@@ -187,12 +187,12 @@ class Labelled:
 def held_back(rows: Labelled) -> tuple[Labelled, Labelled]:
     """Earlier rows to learn from, and the latest fifth, which only says when to stop.
 
-    Rows of a batch that reaches into the latest fifth are in neither. Where that fifth would be too
-    few batches to say anything, or the earlier ones of one outcome only, none is held back.
+    Where that fifth would be too few batches to say anything, or the earlier ones of one outcome
+    only, none is held back.
     """
     total = np.cumsum(rows.weight)
     later = total > (1.0 - HELD_BACK) * rows.weight.sum()
-    earlier = ~later if rows.batch is None else ~np.isin(rows.batch, rows.batch[later])
+    earlier = ~later
     one_only = rows.output.kind == "binary" and len(np.unique(rows.values[earlier])) < 2
     if one_only or not earlier.any() or rows.weight[later].sum() < LEAST_HELD_BACK:
         earlier, later = np.ones(len(rows), np.bool_), np.zeros(len(rows), np.bool_)

@@ -50,6 +50,8 @@ _OF_MANY: dict[str, Any] = {
     "bagging_freq": 1,
 }
 """Of quantiles of many rows."""
+MOST_ROWS = 80_000
+"""Of quantiles, whose levels are a forest each, so many of the latest rows are learned from."""
 _SHARED = 0.25
 """Of many rows, the weight of each falls by this power of how many share its batch: large arrays
 are learned by heart otherwise, and intervals become too narrow for others."""
@@ -78,6 +80,7 @@ class BoostedColumns(Stored):
         Raises:
             TrainingError: there are no rows or no features.
         """
+        rows = _latest(rows)
         earlier, later = held_back(rows)
         self._rounds = _rounds(earlier, later, self._parameters(earlier, seed))
         self._grow(rows, seed)
@@ -90,7 +93,7 @@ class BoostedColumns(Stored):
         """
         model = BoostedColumns(self._settings)
         model._rounds = self._rounds
-        model._grow(rows, seed)
+        model._grow(_latest(rows), seed)
         return model
 
     def _grow(self, rows: Labelled, seed: int) -> None:
@@ -203,6 +206,11 @@ def _boosters(rows: Labelled, parameters: dict[str, Any], rounds: Sequence[int])
         grow(_dataset(rows, _target(rows, column), parameters), parameters, count)
         for column, count in enumerate(rounds)
     ]
+
+
+def _latest(rows: Labelled) -> Labelled:
+    few = not rows.output.levels or len(rows) <= MOST_ROWS
+    return rows if few else rows.take(np.arange(len(rows) - MOST_ROWS, len(rows)))
 
 
 def _sharing(rows: Labelled) -> Labelled:

@@ -89,7 +89,7 @@ def test_surely_better_is_the_whole_interval_and_enough_batches(
 
 
 def test_nothing_later_than_both_is_one_error() -> None:
-    late = replace(pools.trained().model, borders=np.full(5, 2**60, np.int64))
+    late = replace(pools.trained().model, borders=np.full(3, 2**60, np.int64))
     with pytest.raises(TrainingError, match="later than what both models were trained on"):
         compare(pools.trained().model, late, pools.history())
 

@@ -39,20 +39,19 @@ def test_whatever_is_told_differently_changes_the_hash() -> None:
     assert len({one.digests()[0] for one in (whole, *others)}) == 6
 
 
-def test_the_latest_fifth_is_held_back_and_no_batch_is_cut() -> None:
-    rows = replace(made_examples(100, seed=1), weight=np.ones(100), batch=np.arange(100) // 7)
+def test_the_latest_fifth_by_weight_is_held_back() -> None:
+    weight = np.where(np.arange(100) < 60, 1.0, 0.5)
+    rows = replace(made_examples(100, seed=1), weight=weight, batch=np.arange(100))
     earlier, later = held_back(rows)
     assert later.batch is not None and earlier.batch is not None
-    assert np.array_equal(later.batch, np.arange(80, 100) // 7)
-    assert np.array_equal(earlier.batch, np.arange(77) // 7)
-    alone = held_back(replace(rows, batch=None))
-    assert [len(one) for one in alone] == [80, 20]
+    assert np.array_equal(earlier.batch, np.arange(68))
+    assert np.array_equal(later.batch, np.arange(68, 100))
 
 
 def test_nothing_is_held_back_where_the_rest_would_say_nothing() -> None:
     rows = made_examples(100, seed=1)
     late = replace(rows, values=np.arange(100) > 90)
-    one_batch = replace(rows, batch=np.zeros(100, np.int64))
-    for one in (late, one_batch, rows.take(np.zeros(0, np.int64))):
+    few = replace(rows, weight=np.full(100, 0.2))
+    for one in (late, few, rows.take(np.zeros(0, np.int64))):
         earlier, later = held_back(one)
         assert (len(earlier), len(later)) == (len(one), 0)

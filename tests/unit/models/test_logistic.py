@@ -57,6 +57,7 @@ def test_one_thread_sums_however_many_there_are(monkeypatch: pytest.MonkeyPatch)
         return step(problem, beta)
 
     monkeypatch.setattr(logistic._Problem, "newton_step", watched)
+    logistic._thread_pools.cache_clear()  # other tests may have loaded more libraries since
     with threadpool_limits(2, user_api="blas"):
         before = threads()
         fit_logistic(np.ones((4, 1)), np.arange(4) < 2, np.ones(4), np.array([0.1]))

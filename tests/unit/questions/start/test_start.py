@@ -119,12 +119,17 @@ def test_outcomes_known_late_stand_for_those_that_a_border_hides() -> None:
 
 def test_each_target_has_parts_by_when_its_own_outcomes_are_known() -> None:
     jobs = JobTable.read(
-        ran(k, (5, RUN), (8000, State.TIMEOUT if k % 5 == 0 else State.COMPLETED), at=100 * k)
+        ran(
+            k,
+            (5, RUN),
+            (8000 + 4000 * (k % 2), State.TIMEOUT if k % 5 == 0 else State.COMPLETED),
+            at=100 * k,
+        )
         for k in range(400)
     )
     data = Dataset.for_training(START, jobs, SETTINGS)
     runtime = data.seen_by("runtime")
-    assert data.part("train").sum() - runtime.part("train").sum() == 80
+    assert data.part("train").sum() - runtime.part("train").sum() == 100
     every = np.ones(400, np.bool_)
     assert runtime.censored(every) == {"timeout": 80} and data.censored(every) == {}
     assert runtime.judged(every).sum() == 320 and data.judged(every).all()
