@@ -46,7 +46,7 @@ class Backtest:
         predictions: by model, uncalibrated, of the n rows.
         decided, known_at: int64 (n,), µs.
         nth: int64 (n,), see `Dataset.table`.
-        last: bool (n,): rows of the last block.
+        block: int64 (n,), rising: number of the block, of which the last is 0.
         skipped: models that could not be fitted early enough, with the reason.
     """
 
@@ -57,7 +57,7 @@ class Backtest:
     decided: Ints
     known_at: Ints
     nth: Ints
-    last: NDArray[np.bool_]
+    block: Ints
     skipped: dict[str, str]
 
     def times(self, rows: NDArray[np.bool_] | slice = slice(None)) -> Times:
@@ -73,11 +73,6 @@ class Backtest:
     def of(self, *names: str) -> Floats:
         """Predictions of these models: float64 (n, names)."""
         return np.stack([self.predictions[name] for name in names], axis=1)
-
-    @property
-    def batches(self) -> int:
-        """Number of batches."""
-        return len(np.unique(self.batch))
 
 
 def backtest(
@@ -128,7 +123,7 @@ def backtest(
         decided=table["decided"].to_numpy()[chosen],
         known_at=table["known_at"].to_numpy()[chosen],
         nth=table["nth"].to_numpy()[chosen],
-        last=np.arange(len(chosen)) >= len(chosen) - len(rows[0]),
+        block=np.concatenate([np.full(len(one), -k, np.int64) for k, one in enumerate(rows)][::-1]),
         skipped=skipped,
     )
 

@@ -213,7 +213,7 @@ def _mixed(
     said = before.of(*fitted, mixture.best)
     mixed, _ = mix(said, before.times(), mixture.weights, levels=levels)
     # Models of earlier blocks knew much less than those that answer: weights follow the last one.
-    last = before.last
+    last = before.block == 0
     _, weights = mix(said[last], before.times(last), mixture.weights, levels=levels)
     mixture = replace(mixture, weights=weights)
     calibrated = data.goal.calibrate(mixed, before.values, before.weight, as_is=True)
@@ -256,17 +256,21 @@ def _calibrated(data: Dataset, model: Model, taught: Labelled, before: Backtest)
 
 
 def _choose(data: Dataset, before: Backtest) -> Choice:
-    predictions = before.predictions
+    # In the first block a mixture has yet to learn whom to trust.
+    rows = before.block > before.block.min()
+    rows = rows if rows.any() else ~rows
+    predictions = {name: said[rows] for name, said in before.predictions.items()}
+    batch, settings = before.batch[rows], data.settings
     return choose_model(
         predictions,
         [name for name in predictions if models.is_baseline(name)],
         Bootstrap(
-            before.values, before.weight, before.batch, data.settings.bootstrap, data.settings.seed
+            before.values[rows], before.weight[rows], batch, settings.bootstrap, settings.seed
         ),
         target=data.goal,
         metric=data.settings.metric if data.target == next(iter(data.question.targets)) else None,
         safe=Stack.name if Stack.name in predictions else Mixture.name,
-        where=f"{before.batches} backtested batches",
+        where=f"{len(np.unique(batch))} backtested batches",
     )
 
 
