@@ -24,17 +24,24 @@ class StoredExamples(Examples):
     """Examples whose frames are one-hot floats: (n, m, j, e + 1)."""
 
     @classmethod
-    def stored(cls, examples: Labelled, columns: Floats) -> StoredExamples:
+    def stored(cls, examples: Labelled, columns: Floats, start: Floats) -> StoredExamples:
         """One-hot frames of all examples, made at once."""
-        plain = Examples.of(examples, columns, torch.device("cpu"))
+        plain = Examples.of(examples, columns, start, torch.device("cpu"))
         states = examples.inputs.state_events + 1
         frames = np.zeros((*plain.frames.shape, states), np.float32)
         np.put_along_axis(frames, plain.frames.numpy()[..., None].astype(np.int64), 1.0, axis=3)
-        return cls(torch.from_numpy(frames), plain.rest, plain.success, plain.weight, plain.device)
+        return cls(
+            torch.from_numpy(frames),
+            plain.rest,
+            plain.start,
+            plain.success,
+            plain.weight,
+            plain.device,
+        )
 
     def logits(self, network: nn.Module, rows: Tensor) -> Tensor:
         """Log-odds of some rows: float32 (k,)."""
-        made: Tensor = network(self.frames[rows], self.rest[rows])
+        made: Tensor = network(self.frames[rows], self.rest[rows]) + self.start[rows]
         return made
 
 

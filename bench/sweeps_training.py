@@ -55,14 +55,16 @@ def training(table: str, network: str, stored: bool, m: int, j: int, copies: int
     design, columns = Design.fit(train)
     shape = NetworkShape(m, j, train.inputs.state_events + 1, len(design.names))
     later = design.transform(select.inputs)
+    starts = design.start(train.inputs), design.start(select.inputs)
     with deterministic(0, cpu):
         if stored:
             made = network_on_floats(shape, settings)
-            data: Examples = StoredExamples.stored(train, columns)
-            other: Examples = StoredExamples.stored(select, later)
+            data: Examples = StoredExamples.stored(train, columns, starts[0])
+            other: Examples = StoredExamples.stored(select, later, starts[1])
         else:
             made = NETWORKS[network](shape, settings)
-            data, other = Examples.of(train, columns, cpu), Examples.of(select, later, cpu)
+            data = Examples.of(train, columns, starts[0], cpu)
+            other = Examples.of(select, later, starts[1], cpu)
         fitting = Fitting(made, data, other, settings, 0)
         epochs = [fitting.train_epoch(lambda: False) for _ in range(_EPOCHS)]
     return {

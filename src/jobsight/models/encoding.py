@@ -172,6 +172,12 @@ class Design:
         encoded = self.causes.transform(inputs)
         return self._join(inputs.features.astype(np.float64), encoded)
 
+    def start(self, inputs: Inputs) -> Floats:
+        """Log-odds to begin from: those of the rate that goes on learning, else 0: float64 (n,)."""
+        if not self.causes.start:
+            return np.zeros(len(inputs))
+        return self.causes.transform(inputs)[:, self.causes.finest]
+
     def _join(self, values: Floats, encoded: Floats) -> Floats:
         known = np.isfinite(values)
         scaled = np.arcsinh(_scaled(np.where(known, values, self.center), self.center, self.spread))

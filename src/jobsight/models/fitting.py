@@ -44,6 +44,7 @@ class Examples:
     Attributes:
         frames: uint8 (n, m, j).
         rest: float32 (n, r).
+        start: float32 (n,), log-odds that the network's are added to.
         success: float32 (n,).
         weight: float32 (n,), of mean 1.
         device: where batches are brought.
@@ -51,30 +52,32 @@ class Examples:
 
     frames: Tensor
     rest: Tensor
+    start: Tensor
     success: Tensor
     weight: Tensor
     device: torch.device
 
     @classmethod
-    def of(cls, examples: Labelled, columns: Floats, device: torch.device) -> Examples:
-        """Tensors of examples whose other columns are float64 (n, r)."""
+    def of(
+        cls, examples: Labelled, columns: Floats, start: Floats, device: torch.device
+    ) -> Examples:
+        """Tensors of examples whose other columns are float64 (n, r), and `start` (n,)."""
         assert examples.inputs.frames is not None
         weight = examples.weight / examples.weight.mean()
-        return cls(
-            torch.from_numpy(np.ascontiguousarray(examples.inputs.frames)),
-            torch.from_numpy(columns.astype(np.float32)).to(device),
-            torch.from_numpy(examples.success.astype(np.float32)).to(device),
-            torch.from_numpy(weight.astype(np.float32)).to(device),
-            device,
+        rest, begin, success, weights = (
+            torch.from_numpy(one.astype(np.float32)).to(device)
+            for one in (columns, start, examples.success, weight)
         )
+        frames = torch.from_numpy(np.ascontiguousarray(examples.inputs.frames))
+        return cls(frames, rest, begin, success, weights, device)
 
     def __len__(self) -> int:
         return len(self.success)
 
     def logits(self, network: nn.Module, rows: Tensor) -> Tensor:
         """Log-odds of some rows: float32 (k,)."""
-        frames = self.frames[rows].to(self.device).long()
-        logits: Tensor = network(frames, self.rest[rows.to(self.device)])
+        frames, rows = self.frames[rows].to(self.device).long(), rows.to(self.device)
+        logits: Tensor = network(frames, self.rest[rows]) + self.start[rows]
         return logits
 
     def loss(self, logits: Tensor, rows: Tensor) -> Tensor:

@@ -45,8 +45,10 @@ class _Fitted:
 class Recurrent:
     """A network over frames, trained by weighted cross-entropy with early stopping.
 
-    Implements `jobsight.models.base.Model`. One optimizer (AdamW) serves the whole run; the weights
-    of the epoch with the least loss on the select rows are kept.
+    Implements `jobsight.models.base.Model`. Where the inputs have a rate of like decisions that
+    goes on learning (`Inputs.start`), the network learns what that misses. One optimizer
+    (AdamW) serves the whole run; the weights of the epoch with the least loss on the select rows
+    are kept.
     """
 
     name: ClassVar[str] = "lstm"
@@ -131,9 +133,11 @@ class Recurrent:
         _, m, j = train.inputs.frames.shape
         shape = NetworkShape(m, j, train.inputs.state_events + 1, len(design.names))
         network = network_class(self.settings.network)(shape, self.settings).to(device)
-        data = Examples.of(train, columns, device)
-        rows = design.transform(select.inputs) if len(select) else None
-        later = None if rows is None else Examples.of(select, rows, device)
+        data = Examples.of(train, columns, design.start(train.inputs), device)
+        later = None
+        if len(select):
+            rows = design.transform(select.inputs)
+            later = Examples.of(select, rows, design.start(select.inputs), device)
         return design, shape, Fitting(network, data, later, self.settings, seed)
 
     def _identity(
@@ -174,7 +178,7 @@ class Recurrent:
                 cells = torch.from_numpy(frames[rows].astype(np.int64))  # (rows, m, j)
                 logit = fitted.network(cells, torch.from_numpy(columns[rows]))  # (rows,)
                 parts.append(logit.numpy().astype(np.float64))
-        return sigmoid(np.concatenate(parts))
+        return sigmoid(fitted.design.start(inputs) + np.concatenate(parts))
 
     def save(self, folder: Path) -> None:
         """Write ``model.json`` and ``network.safetensors``."""
