@@ -256,9 +256,9 @@ def _calibrated(data: Dataset, model: Model, taught: Labelled, before: Backtest)
 
 
 def _choose(data: Dataset, before: Backtest) -> Choice:
-    # In the first block a mixture has yet to learn whom to trust.
-    rows = before.block > before.block.min()
-    rows = rows if rows.any() else ~rows
+    rows = np.ones(len(before.block), np.bool_)
+    if Mixture.name in before.predictions and before.block.any():
+        rows = before.block > before.block.min()  # before that it has yet to learn whom to trust
     predictions = {name: said[rows] for name, said in before.predictions.items()}
     batch, settings = before.batch[rows], data.settings
     return choose_model(
