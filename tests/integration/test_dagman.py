@@ -161,7 +161,7 @@ def test_an_evicted_node_goes_on_from_its_checkpoint(pool: HtcondorPool) -> None
     job = Dagman().status(plan).nodes["run"].job
     pool.run("condor_vacate_job", str(job))
     status = work.wait(plan)
-    assert states(status) == {"run": "done"}
+    assert states(status) == {"run": "done"}, status.nodes["run"].cause
     assert status.nodes["run"].attempts == 2
     lines = work.told("runs/1")
     assert [line["epoch"] for line in lines if "epoch" in line] == list(range(1, 9))
