@@ -85,6 +85,8 @@ def look(path: Path) -> os.stat_result:
 
 def read_at(descriptor: int, size: int, offset: int) -> bytearray:
     """Up to `size` bytes from `offset` on; fewer only where the file ends."""
+    # Megabytes are allowed where a few bytes are left: only what is there is made room for.
+    size = min(size, max(os.fstat(descriptor).st_size - offset, 0))
     data = bytearray(size)
     view = memoryview(data)
     filled = 0
