@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.calling import jobsight
 from tests.importing import SAMPLES
 from tests.limits import PROVE, limit
 
@@ -108,9 +109,9 @@ def test_errors_are_one_line(
 ) -> None:
     path = tmp_path / "input"
     path.write_bytes(content)
-    done = run_import(tmp_path / "jobs.db", path, *arguments)
-    said = done.stderr.decode()
-    assert (done.returncode, done.stdout) == (status, b"")
+    done = jobsight("import", path, *arguments, "--store", tmp_path / "jobs.db")
+    said = done.stderr
+    assert (done.returncode, done.stdout) == (status, "")
     assert said.startswith("jobsight: ")
     assert said.count("\n") == 1
     assert all(word in said for word in words), said
