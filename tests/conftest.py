@@ -136,6 +136,13 @@ def few_trees() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def fewest_trees() -> Iterator[None]:
+    """The same, and none tries many more: for tests in which it matters not how good models are."""
+    with fewer_trees(most=60):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def registry(registries: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the test's models go; each test has a registry of its own, empty at first."""

@@ -28,7 +28,7 @@ def run(*words: object, codes: tuple[int, ...] = (0,)) -> str:
 
 
 @pytest.fixture(scope="module")
-def place(few_trees: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(fewest_trees: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the accounting, the settings, the model, and what its training said."""
     folder = tmp_path_factory.mktemp("fail")
     (folder / "jobs.psv").write_text(failing.sacct_text())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.testbed.kafka import KafkaBroker
     from tests.testbed.redis import RedisServer
 
-pytestmark = pytest.mark.usefixtures("few_trees")
+pytestmark = pytest.mark.usefixtures("fewest_trees")
 
 POOL = Path(__file__).parents[2] / "data" / "pool-a.log.gz"
 LINES = 660_000
