@@ -245,7 +245,8 @@ def test_thousands_of_jobs_take_no_more_calls(cluster: SlurmCluster) -> None:
     live.poll()
     assert live.job(f"{arrays[-1]}_{29 * 29}").state is State.HELD
     assert sum(f":{arrays[0]}_" in name for name in live.documents) == 1000
-    assert [calls() for _ in range(3)] == [few] * 3
+    # Jobs of other tests may end meanwhile, each of which is asked about once more.
+    until(lambda: [calls() for _ in range(3)] == [few] * 3, "three looks with nothing to settle")
     for array in arrays:
         cluster.cancel(array)
 

@@ -110,14 +110,22 @@ def _is_later(new: JobDocument, old: JobDocument) -> bool:
     ]
     if messages[0] != messages[1]:
         return messages[1]
-    if new.timeline and old.timeline:
-        this, that = new.timeline[-1], old.timeline[-1]
-        both = this.position is not None and that.position is not None
+    this = _last_record(new.timeline)
+    that = this and _last_record(old.timeline, origin_of(this))
+    if this and that:
         places = [(one.source, one.position or 0) for one in (this, that)]
         # What is reported again decides nothing by its place: it may have been the older before.
-        if both and origin_of(this) == origin_of(that) and places[0] != places[1]:
+        if places[0] != places[1]:
             return places[0] > places[1]
     return new.updated >= old.updated
+
+
+def _last_record(timeline: Sequence[Event], origin: str | None = None) -> Event | None:
+    """The last event that has a place in a log, or in the log of an origin."""
+    for event in reversed(timeline):
+        if event.position is not None and origin in (None, origin_of(event)):
+            return event
+    return None
 
 
 def _derive(timeline: Sequence[Event]) -> tuple[State | None, Outcome | None]:

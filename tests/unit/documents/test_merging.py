@@ -80,6 +80,15 @@ def test_what_tells_nothing_new_gives_the_very_same_document() -> None:
     assert merge(first, part()) is first
 
 
+def test_older_records_of_a_log_stay_older_behind_what_others_tell() -> None:
+    """Read again, they change nothing, though the last event by then is of no log."""
+    first = part(record(0, 1, 1), usage=Usage(requeues=1))
+    second = part(record(0, 1, 0), told(5, State.RUNNING), usage=Usage(requeues=0))
+    for later in (second, part(*reversed(second.timeline), usage=Usage(requeues=0))):
+        one = joined(first, later)
+        assert merge(one, later) is one
+
+
 def test_the_newer_source_wins_and_the_older_fills_its_gaps() -> None:
     first = part(request=Request(cpus=1, qos="old"), updated=1)
     second = part(request=Request(cpus=2, nodes=4), updated=2)
