@@ -13,7 +13,7 @@ from jobsight.questions import QUESTIONS
 METRICS = {"evicted": "log_loss", "ending": "log_loss", "runtime": "pinball",
            "waiting": "divergence"}  # fmt: skip
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_trees")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fewest_trees")]
 
 
 @pytest.fixture(scope="module")
