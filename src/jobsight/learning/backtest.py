@@ -76,27 +76,28 @@ class Backtest:
 
 
 def backtest(
-    data: Dataset, names: Sequence[str], fit: Fit, *, moment: str | None = None
+    data: Dataset, examples: tuple[pl.DataFrame, Labelled], names: Sequence[str], fit: Fit
 ) -> Backtest:
     """Walk the train part forward.
 
+    Models that cannot be fitted before its last block are skipped. Blocks before which one of the
+    others could not yet be fitted are left out for all, so that all are compared on the same
+    decisions.
+
     Args:
-        data: whose train part is walked. Models that cannot be fitted before its last block are
-            skipped. Blocks before which one of the others could not yet be fitted are left out for
-            all, so that all are compared on the same decisions.
+        data: the decisions.
+        examples: of the train part, as `Dataset.labelled` gives them.
         names: of the models.
         fit: makes a fitted model of a name and of rows.
-        moment: see `Dataset.labelled`.
 
     Raises:
         TrainingError: no model could be fitted before the last block.
     """
-    table, labelled = data.labelled(data.part("train"), moment=moment)
-    judges = data.judged(data.part("train"))[table["place"].to_numpy()]
+    table, labelled = examples
     skipped: dict[str, str] = {}
     rows: list[Ints] = []
     said: list[dict[str, Floats]] = []
-    for before, block in reversed(list(_blocks(table, judges))):
+    for before, block in reversed(list(_blocks(data, table))):
         if not len(block):
             continue
         made, failed = _fitted(
@@ -149,8 +150,7 @@ def last_block(data: Dataset) -> tuple[Labelled, Labelled]:
         TrainingError: one of them has no decision.
     """
     table, labelled = data.labelled(data.part("train"))
-    judges = data.judged(data.part("train"))[table["place"].to_numpy()]
-    *_, (before, block) = _blocks(table, judges)
+    *_, (before, block) = _blocks(data, table)
     if not len(before) or not len(block):
         raise TrainingError(
             f"there is no {data.question.words[0]} with a known outcome to learn from and another, "
@@ -159,8 +159,9 @@ def last_block(data: Dataset) -> tuple[Labelled, Labelled]:
     return labelled.take(before), labelled.take(block)
 
 
-def _blocks(table: pl.DataFrame, judges: NDArray[np.bool_]) -> Iterator[tuple[Ints, Ints]]:
+def _blocks(data: Dataset, table: pl.DataFrame) -> Iterator[tuple[Ints, Ints]]:
     """For each later block: the rows that were known before it, and those of it that judge."""
+    judges = data.judged(data.part("train"))[table["place"].to_numpy()]
     time, batch = table["decided"].to_numpy(), table["batch"].to_numpy()
     group = table["group"].rank("dense").cast(pl.Int64).to_numpy()
     known_at = table["known_at"].to_numpy()

@@ -215,7 +215,7 @@ class Mixture:
         old = self.members[REFIT]
         assert isinstance(old.model, Refits)
         try:
-            model = old.model.refitted(rows.take(np.arange(len(rows))[-MOST_ROWS:]), seed=seed)
+            model = old.model.refitted(rows.latest(MOST_ROWS), seed=seed)
         except TrainingError:
             return self
         member = replace(old, model=model, train_batches=len(rows))

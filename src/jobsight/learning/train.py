@@ -144,7 +144,7 @@ class _Plan:
         _require_enough(parts, data)
         made, skipped = self._fit_all(parts["train"][1], at)
         self.progress(f"backtesting{at}")
-        before = backtest(data, list(made), _fitter(data), moment=moment)
+        before = backtest(data, parts["train"], list(made), _fitter(data))
         if self.required in before.skipped:
             raise TrainingError(before.skipped[self.required])
         skipped |= before.skipped
@@ -285,14 +285,15 @@ def _fit_moments(data: Dataset, first: TargetModel, progress: Progress) -> dict[
     later_moments = data.question.moments(data.encoding)[1:]
     for moment in () if models.is_baseline(name) else later_moments:
         progress(f"training {name} for {moment}")
-        _, train_part = data.labelled(data.part("train"), moment=moment)
+        examples = data.labelled(data.part("train"), moment=moment)
+        train_part = examples[1]
         batches = float(train_part.weight.sum())
         poor = data.goal.unlearnable(train_part.values, train_part.weight)
         if batches < LEAST_FOR_MOMENT or poor:
             continue
         with suppress(TrainingError):
             model = fit_model(name, data, train_part)
-            before = backtest(data, [name], _fitter(data), moment=moment)
+            before = backtest(data, examples, [name], _fitter(data))
             fitted = _calibrated(data, model, train_part, before)
             moments[moment] = TargetModel(name, first.reason, {name: fitted}, {})
     return moments

@@ -183,6 +183,10 @@ class Labelled:
             batch=None if self.batch is None else self.batch[rows],
         )
 
+    def latest(self, most: int) -> Labelled:
+        """The latest rows, so many at most."""
+        return self if len(self) <= most else self.take(np.arange(len(self) - most, len(self)))
+
 
 def held_back(rows: Labelled) -> tuple[Labelled, Labelled]:
     """Earlier rows to learn from, and the latest fifth, which only says when to stop.

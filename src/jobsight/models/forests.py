@@ -209,8 +209,7 @@ def _boosters(rows: Labelled, parameters: dict[str, Any], rounds: Sequence[int])
 
 
 def _latest(rows: Labelled) -> Labelled:
-    few = not rows.output.levels or len(rows) <= MOST_ROWS
-    return rows if few else rows.take(np.arange(len(rows) - MOST_ROWS, len(rows)))
+    return rows.latest(MOST_ROWS) if rows.output.levels else rows
 
 
 def _sharing(rows: Labelled) -> Labelled:

@@ -132,8 +132,7 @@ def _path(
     """
     if len(np.unique(train.success)) < 2:
         raise TrainingError("linear: the training outcomes are all the same; both are needed")
-    if len(train) > MOST_ROWS:
-        train = train.take(np.arange(len(train) - MOST_ROWS, len(train)))
+    train = train.latest(MOST_ROWS)
     design, columns = Design.fit(train, train.inputs.few)
     columns, starts = _with_ones(columns), bool(design.causes.start)
     target = np.zeros(columns.shape[1])

@@ -8,7 +8,7 @@ from tests import pools
 
 from jobsight.errors import TrainingError
 from jobsight.history.timelines import History
-from jobsight.learning.backtest import backtest, last_block
+from jobsight.learning.backtest import Backtest, backtest, last_block
 from jobsight.learning.dataset import Dataset
 from jobsight.models.base import Labelled, Model
 from jobsight.models.constant import Constant
@@ -30,6 +30,10 @@ class Recorder:
         model = self.model()
         model.fit(before, seed=0)
         return model
+
+
+def walked(data: Dataset, names: list[str], fit: Recorder) -> Backtest:
+    return backtest(data, data.labelled(data.part("train")), names, fit)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +60,7 @@ def played(data: Dataset) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
     one = numbered(data)
     table, _ = one.labelled(one.part("train"))
     recorder = Recorder(Constant)
-    found = backtest(one, ["constant"], recorder)
+    found = walked(one, ["constant"], recorder)
     taught = [
         table[rows.inputs.features[:, 0].astype(np.int64)] for rows in reversed(recorder.taught)
     ]
@@ -93,14 +97,14 @@ def test_what_was_known_at_the_end_judges_the_last_block_too(data: Dataset) -> N
     """Only the border of the test hides outcomes, not the end of each block."""
     table, _ = data.labelled(data.part("train"))
     first = span(played(data)[0][1])[0]
-    judged = backtest(data, ["linear"], Recorder())
+    judged = walked(data, ["linear"], Recorder())
     assert len(judged.decided) == (table["decided"] >= first).sum()
 
 
 def test_the_last_block_is_that_of_the_backtest(data: Dataset) -> None:
     taught, later = last_block(data)
     recorder = Recorder()
-    found = backtest(data, ["linear"], recorder)
+    found = walked(data, ["linear"], recorder)
     assert np.array_equal(taught.inputs.features, recorder.taught[0].inputs.features,
                           equal_nan=True)  # fmt: skip
     assert np.array_equal(later.values, found.values[-len(later) :])
@@ -108,7 +112,7 @@ def test_the_last_block_is_that_of_the_backtest(data: Dataset) -> None:
 
 def test_outcomes_after_the_begin_of_a_block_do_not_change_its_predictions(data: Dataset) -> None:
     names = ["linear"]
-    first = backtest(data, names, Recorder())
+    first = walked(data, names, Recorder())
     table, _ = data.labelled(data.part("train"))
     rows = table.with_columns(where=pl.int_range(pl.len())).filter(
         pl.col("batch").is_in(np.unique(first.batch).tolist())
@@ -117,7 +121,7 @@ def test_outcomes_after_the_begin_of_a_block_do_not_change_its_predictions(data:
     flipped = data.table.with_columns(
         outcome=pl.col("outcome") ^ (pl.col("released") >= last["released"].min())
     )
-    again = backtest(replace(data, table=flipped), names, Recorder())
+    again = walked(replace(data, table=flipped), names, Recorder())
     assert not np.array_equal(again.values, first.values)
     changed = again.values != first.values
     later = int(np.argmax(changed))
@@ -127,7 +131,7 @@ def test_outcomes_after_the_begin_of_a_block_do_not_change_its_predictions(data:
 
 def test_what_teaches_does_not_see_what_the_history_tells_later(data: Dataset) -> None:
     recorder = Recorder()
-    backtest(data, ["linear"], recorder)
+    walked(data, ["linear"], recorder)
     begin = span(played(data)[1][1])[0]
     later = pl.col("time").dt.epoch("us") >= begin
     events = data.source.table.with_columns(
@@ -138,23 +142,23 @@ def test_what_teaches_does_not_see_what_the_history_tells_later(data: Dataset) -
         encoding=data.encoding,
     )
     changed = Recorder()
-    backtest(other, ["linear"], changed)
+    walked(other, ["linear"], changed)
     for part, same in zip(recorder.taught[1:], changed.taught[1:], strict=True):
         assert np.array_equal(part.success, same.success)
         assert np.array_equal(part.inputs.features, same.inputs.features, equal_nan=True)
 
 
 def test_blocks_that_one_model_cannot_predict_count_for_none(data: Dataset) -> None:
-    whole = backtest(data, ["linear"], Recorder())
-    less = backtest(data, ["linear"], Recorder(fails=2))
+    whole = walked(data, ["linear"], Recorder())
+    less = walked(data, ["linear"], Recorder(fails=2))
     assert 0 < len(less.batch) < len(whole.batch)
     assert set(less.block) < set(whole.block)
     assert np.array_equal(less.batch, whole.batch[-len(less.batch) :])
 
 
 def test_a_model_that_cannot_be_fitted_before_the_last_block_is_left_out(data: Dataset) -> None:
-    found = backtest(data, ["first", "second"], Recorder(fails=0))
+    found = walked(data, ["first", "second"], Recorder(fails=0))
     assert set(found.predictions) == {"second"}
     assert found.skipped == {"first": "too little"}
     with pytest.raises(TrainingError, match="too few outcomes were known early"):
-        backtest(data, ["linear"], Recorder(fails=0))
+        walked(data, ["linear"], Recorder(fails=0))

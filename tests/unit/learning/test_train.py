@@ -111,7 +111,12 @@ def test_delays_are_those_that_enough_batches_support() -> None:
 
 def test_a_model_is_calibrated_on_its_backtest_and_nothing_else() -> None:
     made = pools.trained()
-    before = backtest(made.data, ["rates"], lambda name, rows: fit_model(name, made.data, rows))
+    before = backtest(
+        made.data,
+        made.main.parts["train"],
+        ["rates"],
+        lambda name, rows: fit_model(name, made.data, rows),
+    )
     raw = before.predictions["rates"]
     calibrated = made.model.fitted["rates"].calibrated
     assert isinstance(calibrated, BinaryCalibrated)

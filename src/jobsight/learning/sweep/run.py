@@ -1,10 +1,10 @@
 """One run of a sweep: one point of the parameters, trained, measured on later decisions, kept.
 
-A run makes examples of the train part, never of a later one, and is measured on its last
-block, the validation block. After every epoch its
-state lies in ``checkpoint/``, so that it goes on wherever it is started again; ``model/`` and then
-``result.json`` are written at its end. What is wrong with its parameters (they are impossible, its
-loss became NaN, it is too large) is its result; what is wrong with the machine is raised.
+A run makes examples of the train part, never of a later one, and is measured on its last block, the
+validation block. After every epoch its state lies in ``checkpoint/``, so that it goes on wherever
+it is started again; ``model/`` and then ``result.json`` are written at its end. What is wrong with
+its parameters (they are impossible, its loss became NaN, it is too large) is its result; what is
+wrong with the machine is raised.
 """
 
 from __future__ import annotations
