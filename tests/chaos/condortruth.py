@@ -197,7 +197,7 @@ def _removal(document: JobDocument) -> str:
 
 def _of_log(records: Sequence[Record]) -> Fields:
     told = _attributes(records)
-    last = next(record for record in reversed(records) if record.code in _STATES)
+    last = _last(records)
     hold = next((record for record in reversed(records) if record.code == 12), None)
     start = next((record for record in reversed(records) if record.code == 1), None)
     code, subcode, reason = _held(hold.text) if hold else (None, None, "")
@@ -218,6 +218,12 @@ def _of_log(records: Sequence[Record]) -> Fields:
         "ExitSignal": signal if signal >= 0 else None,
         "RemoveReason": _second_line(last.text) if last.code == 9 else "",
     }
+
+
+def _last(records: Sequence[Record]) -> Record:
+    """The record that the state follows from: removal of a job that terminated changes nothing."""
+    last, *before = (record for record in reversed(records) if record.code in _STATES)
+    return before[0] if last.code == 9 and before and before[0].code == 5 else last
 
 
 def _attributes(records: Sequence[Record]) -> Fields:
