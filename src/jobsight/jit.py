@@ -7,10 +7,11 @@ first called, by `jobsight.compiling`.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
-__all__ = ["Kernel", "helper", "kernel"]
+__all__ = ["Kernel", "helper", "kernel", "numba_is_here"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,3 +60,8 @@ def helper(function: Callable[P, R]) -> Kernel[P, R]:
     count costs two locked instructions per array and call, more than most helpers do themselves.
     """
     return Kernel(function, _nrt=False)
+
+
+def numba_is_here() -> bool:
+    """Whether Numba is imported already, so that a kernel costs little more than its own work."""
+    return "numba" in sys.modules

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.errors import ModelError
-from jobsight.jit import kernel
+from jobsight.jit import kernel, numba_is_here
 from jobsight.models.base import Floats
 from jobsight.models.storage import load_arrays, save_arrays
 
@@ -25,8 +25,8 @@ __all__ = ["Trees"]
 MISSING = {"None": 0, "Zero": 1, "NaN": 2}
 LEAF = -1
 _ZERO = 1e-35
-_FEW = 200_000
-"""Rows times trees that are walked without a kernel: sooner than Numba is imported."""
+_FEW, _VERY_FEW = 200_000, 10_000
+"""Rows times trees up to which a kernel costs more: with Numba's import, and without."""
 
 Ints = NDArray[np.int32]
 
@@ -75,7 +75,7 @@ class Trees:
 
     def margin(self, columns: Floats) -> Floats:
         """Sum of the leaves reached, the log-odds of a binary model: float64 (n,)."""
-        if len(columns) * len(self.roots) <= _FEW:
+        if len(columns) * len(self.roots) <= (_VERY_FEW if numba_is_here() else _FEW):
             return self._margin_of_few(columns)
         out = np.zeros(len(columns))
         _walk(columns, out, np.zeros((0, columns.shape[1])), *self._arrays())

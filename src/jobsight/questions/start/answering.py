@@ -130,7 +130,7 @@ class Answerer:
         self._earlier = Earlier(jobs)  # of all copies
         self._machine = Machine()
         self._analysis: Mapping[str, Sequence[str]] = {}
-        self._queues: dict[str, tuple[Snapshot, _Known | None]] = {}
+        self._queues: dict[str, tuple[Snapshot, Inputs | None]] = {}
 
     def of_cluster(self, machine: Machine, analysis: Mapping[str, Sequence[str]]) -> Self:
         """The same with what is known of the cluster now.
@@ -175,11 +175,13 @@ class Answerer:
 
     def _of_cluster(self, asked: pl.DataFrame, cluster: Any) -> list[Answer]:
         new = asked.filter(pl.col("id").is_null())
-        queue, found = self._queue(cluster, new)
+        queue, inputs = self._queue(cluster, new)
         place_of = {id_: place for place, id_ in enumerate(queue.jobs["id"])}
-        at = places = [place_of[id_] for id_ in asked["id"]]
-        if found is None or len(new):
-            found, at = self._predicted(asked), list(range(len(asked)))
+        places = [place_of[id_] for id_ in asked["id"]]
+        inputs = (
+            self._inputs(asked) if inputs is None or len(new) else inputs.take(np.array(places))
+        )
+        found = self._known(asked, inputs)
         chosen = np.isin(np.arange(len(queue.jobs)), places)
         starts = np.full((1, len(chosen)), np.inf)
         if asked["scheduler"][0] == "slurm":
@@ -189,7 +191,7 @@ class Answerer:
         played = _Known(quantiles(starts[:, places]), np.quantile(usual, LEVELS, axis=0).T, [])
         few = len(asked) <= _ADVISED
         return [
-            self._answered(queue, place, starts[:, place], played.of(k), found.of(at[k]), few=few)
+            self._answered(queue, place, starts[:, place], played.of(k), found.of(k), few=few)
             for k, place in enumerate(places)
         ]
 
@@ -221,38 +223,50 @@ class Answerer:
             inputs=known.inputs[0],
         )
 
-    def _predicted(self, asked: pl.DataFrame) -> _Known:
-        """By the model, where there is one: wait and runtime of n jobs, (n, 3) each."""
-        if self._model is None or self._features is None:
-            return _Known(None, None, _hashes(asked))
+    def _inputs(self, asked: pl.DataFrame) -> Inputs | None:
+        """What the model reads of n jobs; None: there is no model."""
+        if self._features is None:
+            return None
         rows = asked.with_columns(decided=pl.lit(self.moment))
-        inputs = self._features.ask(rows.select(self._starts.columns))
-        moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
-        spans = {}
-        for name, target in self._model.targets.items():
-            fitted = target.moments.get(moment, target).answering
-            spans[name] = np.expm1(np.sort(fitted.predict(inputs), axis=1)).clip(0.0)
-        return _Known(spans.get("wait"), spans.get("runtime"), inputs.digests())
+        return self._features.ask(rows.select(self._starts.columns))
 
-    def _queue(self, cluster: Any, new: pl.DataFrame) -> tuple[Snapshot, _Known | None]:
+    def _known(self, asked: pl.DataFrame, inputs: Inputs | None) -> _Known:
+        """By the model, where there is one: wait and runtime of n jobs, (n, 3) each."""
+        if inputs is None:
+            return _Known(None, None, _hashes(asked))
+        moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
+        wait, runtime = (self._expected(one, inputs, moment) for one in ("wait", "runtime"))
+        return _Known(wait, runtime, inputs.digests())
+
+    def _expected(self, target: str, inputs: Inputs, moment: str) -> Floats | None:
+        """Quantiles of seconds by the model, (n, 3); None: it has learned nothing of the target."""
+        if self._model is None or target not in self._model.targets:
+            return None
+        learned = self._model.targets[target]
+        fitted = learned.moments.get(moment, learned).answering
+        return np.expm1(np.sort(fitted.predict(inputs), axis=1)).clip(0.0)
+
+    def _queue(self, cluster: Any, new: pl.DataFrame) -> tuple[Snapshot, Inputs | None]:
         """The queue of a cluster with jobs that are submitted now; without such, kept.
 
-        And what the model expects of those that are submitted, where they are not too many.
+        And what the model reads of those that are submitted, where they are not too many: then
+        they run as long as it expects.
         """
         if cluster in self._queues and not len(new):
             return self._queues[cluster]
-        queue, known = Snapshot.of(self._earlier, self.moment, cluster, self._machine, new), None
+        queue, inputs = Snapshot.of(self._earlier, self.moment, cluster, self._machine, new), None
         own = queue.jobs["row"].is_not_null().to_numpy()
         rows = queue.jobs.filter(own)["row"].to_numpy()
-        if self._model is not None and 0 < len(rows) <= _MODELLED:
-            known = self._predicted(self._aged(self._starts[rows]))
-        if known is not None and known.runtime is not None:
+        if 0 < len(rows) <= _MODELLED:
+            inputs = self._inputs(self._aged(self._starts[rows]))
+        spans = None if inputs is None else self._expected("runtime", inputs, MOMENTS[1])
+        if spans is not None:
             runtimes = queue.runtimes.copy()
-            runtimes[own] = _knots(known.runtime)
+            runtimes[own] = _knots(spans)
             queue = replace(queue, runtimes=runtimes)
         if not len(new):
-            self._queues[cluster] = queue, known
-        return queue, known
+            self._queues[cluster] = queue, inputs
+        return queue, inputs
 
 
 class _Known(NamedTuple):
