@@ -38,8 +38,8 @@ class Intake:
     Attributes:
         assigned: partitions that are ours now; None: the group has not answered yet.
         rebalances: how often partitions came or went.
-        commit_failures: commits that the group refused; they are tried again as long as their
-            partitions are ours, else their messages come again.
+        commit_failures: commits that the group refused; a later one counts for them, else their
+            messages come again, which changes nothing.
         grown: partitions came since this was last set to false.
         lacking: topics that do not exist, and when they were last looked for.
         broken: after a fatal error of the library; close this one and make another.
@@ -56,8 +56,6 @@ class Intake:
         self.grown = False
         self.lacking: dict[str, float] = {}
         self._open: dict[_Partition, tuple[int, int]] = {}
-        self._done: dict[_Partition, int] = {}
-        self._refused: set[_Partition] = set()
         self._paused: set[_Partition] = set()
         self._base: dict[_Partition, int] = {}
         self._failure: str | None = None
@@ -105,7 +103,6 @@ class Intake:
         Raises:
             SourceError: no broker answers, or access is refused; nothing was taken then.
         """
-        self._commit(set())
         taken = self._consume(most, seconds)
         until = time.monotonic() + gather
         while taken and len(taken) < most and (left := until - time.monotonic()) > 0:
@@ -166,23 +163,14 @@ class Intake:
 
     def done(self) -> None:
         """Commit the offsets behind everything taken, as far as its partitions are still ours."""
-        self._done |= {place: following for place, (_, following) in self._open.items()}
-        self._commit(set(self._open))
+        offsets = [self._kafka.TopicPartition(*at, end) for at, (_, end) in self._open.items()]
         self._open.clear()
-
-    def _commit(self, places: set[_Partition]) -> None:
-        """Commit what is done of these partitions, and of those whose commit was refused before."""
-        places = places | self._refused
-        self._refused = set()
-        if not places:
-            return
-        offsets = [self._kafka.TopicPartition(*place, self._done[place]) for place in places]
-        try:
-            # Not waiting: a lost commit makes a message come again, which changes nothing.
-            self._consumer.commit(offsets=offsets, asynchronous=True)
-        except (self._kafka.KafkaException, RuntimeError):
-            self.commit_failures += 1
-            self._refused = places
+        if offsets:
+            try:
+                # Not waiting: a lost commit makes a message come again, which changes nothing.
+                self._consumer.commit(offsets=offsets, asynchronous=True)
+            except (self._kafka.KafkaException, RuntimeError):
+                self.commit_failures += 1
 
     def rewind(self) -> None:
         """Take everything that is not done once more.
@@ -280,15 +268,12 @@ class Intake:
             (self.assigned or set()).discard(place)
             self._base.pop(place, None)
             self._paused.discard(place)
-            self._done.pop(place, None)
-            self._refused.discard(place)
             self._open.pop(place, None)
         self.rebalances += 1
 
     def _on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
-        refused = {_place(one) for one in partitions if error is not None or one.error is not None}
-        self.commit_failures += bool(refused)
-        self._refused |= refused & self._done.keys()
+        refused = error is not None or any(one.error is not None for one in partitions)
+        self.commit_failures += refused
 
     def _on_error(self, error: KafkaError) -> None:
         ignored = (self._kafka.KafkaError._PARTITION_EOF, self._kafka.KafkaError._TRANSPORT)
