@@ -36,7 +36,7 @@ class Sender:
     """An idempotent producer: its messages arrive once, in order, on all replicas.
 
     One thread at a time. Leave the ``with`` block, or `flush`, to be sure that they arrived. After
-    a fatal error of the library the next message is sent by a new producer.
+    an error another sender is needed: the library's may be fatal.
 
     Args:
         connection: how to reach the brokers.
@@ -56,24 +56,19 @@ class Sender:
         self._timeout = timeout
         self.delivered = self.failed = 0
         self._error: str | None = None
-        self._broken = False
-        self._producer = self._new_producer()
-
-    def _new_producer(self) -> Producer:
-        configuration = self._connection.configuration(
+        configuration = connection.configuration(
             {
                 "enable.idempotence": True,
                 "acks": "all",
-                "delivery.timeout.ms": round(self._timeout * 1000),
+                "delivery.timeout.ms": round(timeout * 1000),
                 "linger.ms": 5,
                 "error_cb": self._on_error,
             }
         )
         try:
-            producer: Producer = self._kafka.Producer(configuration)
+            self._producer: Producer = self._kafka.Producer(configuration)
         except (self._kafka.KafkaException, ValueError, TypeError) as error:
-            raise OutputError(f"kafka: {self._connection.shown(error)}") from None
-        return producer
+            raise OutputError(f"kafka: {connection.shown(error)}") from None
 
     def send(self, topic: str, key: bytes | None, value: bytes, headers: Headers) -> None:
         """Queue a message; `flush` says whether it arrived.
@@ -81,8 +76,6 @@ class Sender:
         Raises:
             OutputError: it is too large, or the queue stays full.
         """
-        if self._broken:
-            self._producer, self._broken = self._new_producer(), False
         for _ in range(2):
             try:
                 self._producer.produce(
@@ -91,8 +84,6 @@ class Sender:
             except BufferError:
                 self._flushed(self._timeout)
             except (self._kafka.KafkaException, ValueError, TypeError) as error:
-                self.failed += 1
-                self._note(error)
                 raise OutputError(f"kafka: {self._connection.shown(error)}") from None
             else:
                 self._producer.poll(0)
@@ -133,14 +124,7 @@ class Sender:
             return int(self._producer.flush(seconds))
         except self._kafka.KafkaException as error:
             self._error = self._connection.shown(error)
-            self._note(error)
             return len(self._producer)
-
-    def _note(self, error: Exception) -> None:
-        """Note whether the error is fatal: such errors are raised, not passed to callbacks."""
-        cause = error.args[0] if error.args else None
-        if isinstance(cause, self._kafka.KafkaError):
-            self._broken = self._broken or cause.fatal() or cause.code() == cause._FATAL
 
     def _on_delivery(self, error: KafkaError | None, _: Message) -> None:
         if error is None:

@@ -151,6 +151,9 @@ class NoticeSource(Source):
     def close(self) -> None:
         """Leave the group."""
         self._leave()
+        self._close_sender()
+
+    def _close_sender(self) -> None:
         if self._sender is not None:
             self._sender.close()
             self._sender = None
@@ -186,6 +189,7 @@ class NoticeSource(Source):
                 self._sender = Sender(self._connection, self._settings.timeout_seconds)
             send_dead_letters(self._sender, topic, refused)
         except OutputError as error:
+            self._close_sender()
             raise SourceError(
                 f"messages that name no job cannot be sent to {printable(topic, 100)!r}, so no "
                 "message is taken; check that the topic exists (kafka.dead_letters) and that "

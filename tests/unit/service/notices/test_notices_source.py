@@ -183,19 +183,29 @@ def test_a_topic_that_lacks_is_trouble_until_it_is_there(
     assert source.problem is None
 
 
-def test_dead_letters_that_nobody_takes_are_told_with_their_topic(
+def test_dead_letters_that_nobody_takes_are_told_with_their_topic_and_sent_by_another_sender(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Refused:
+    made: list[str] = []
+
+    class Refusing:
         def __init__(self, *_: object) -> None:
+            made.append("open")
+
+        def send(self, *_: object) -> None:
             raise OutputError("kafka: not delivered: Unknown topic")
 
-    monkeypatch.setattr(source_module, "Sender", Refused)
+        def close(self) -> None:
+            made[-1] = "closed"
+
+    monkeypatch.setattr(source_module, "Sender", Refusing)
     source = NoticeSource(SETTINGS, [])
     source.resume(None, lambda _: iter(()))
     library.script = [[Message(7)]]
-    with pytest.raises(SourceError, match=r"'jobsight-dead-letters'.*exists.*Unknown topic"):
-        source.poll()
+    for _ in range(2):
+        with pytest.raises(SourceError, match=r"'jobsight-dead-letters'.*exists.*Unknown topic"):
+            source.poll()
+    assert made == ["closed", "closed"]
 
 
 BELIEVED = SETTINGS.model_copy(update={"topics": (), "jobcomp": {"t": "here"}})
