@@ -56,9 +56,8 @@ def fail(
     as_json: OneOrListOption = False,
 ) -> None:
     """Will it fail? Probability, likely cause, evidence and what to change."""
-    queues = {
-        name: _QUEUES[name] for name in _QUEUES if {"pending": pending, "running": running}[name]
-    }
+    wanted_queues = {"pending": pending, "running": running}
+    queues = {name: states for name, states in _QUEUES.items() if wanted_queues[name]}
     wanted = asked(jobs or [], queues, save=save, options="--pending or --running")
     settings = load_settings(config, {"timezone": timezone, "store": store}, FAIL)
     inputs = [*(log or []), *(files or [])]

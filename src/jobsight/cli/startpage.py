@@ -33,7 +33,8 @@ def print_answers(answers: Sequence[Answer], when: str, zone: dt.tzinfo) -> None
         for label, text in zip(["waits for", *[""] * 99], one.waits_for, strict=False):
             say(field(label, f"· {printable(text)}", _INDENT))
         if one.runtime is not None:
-            say(field("runs", _runtime(one, zone), _INDENT))
+            low, middle, high = map(_span, one.runtime)
+            say(field("runs", f"{low} to {high}, half under {middle}", _INDENT))
         for label, advice in zip(["sooner", *[""] * 9], one.advice, strict=False):
             runs = counted(advice.support, "run")
             gain = format_span(advice.gain_s)
@@ -57,12 +58,6 @@ def _headline(one: Answer, zone: dt.tzinfo) -> str:
         return paint("likely starts at once:", "32")
     low, middle, high = (_clock(at, one.moment, zone) for at in one.starts)
     return f"likely starts between {low} and {high}, half by {middle}:"
-
-
-def _runtime(one: Answer, zone: dt.tzinfo) -> str:
-    assert one.runtime is not None
-    low, middle, high = map(_span, one.runtime)
-    return f"{low} to {high}, half under {middle}"
 
 
 def _span(seconds: float) -> str:
