@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import paint, wrap
-from jobsight.format import UNKNOWN, moment, size, span
+from jobsight.format import moment, size, span
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -25,16 +25,15 @@ _TEXT = 400
 def page(report: Report) -> Iterator[str]:
     """The lines of the page, without what is wrong now: that is in `report.problems`."""
     status, store = report.status, report.status["store"]
-    states, sources = store.get("states") or {}, sorted(status["sources"].items())
-    ended = status.get("stopped") is not None
+    states, sources = store.get("states", {}), sorted(status["sources"].items())
+    ended = status["stopped"] is not None
     head = "has ended" if ended else "runs well" if report.healthy else "is not well"
     yield from wrap(
-        f"the collector (process {printable(status.get('pid'), 20)} on "
-        f"{printable(status.get('host'), 60)}) {head}; {'was ' if ended else ''}up "
-        f"{span(status.get('uptime_s') or 0)}, {printable(status.get('memory_mb'), 20)} MB of "
+        f"the collector (process {status['pid']} on {printable(status['host'], 60)}) {head}; "
+        f"{'was ' if ended else ''}up {span(status['uptime_s'])}, {status['memory_mb']} MB of "
         f"memory, as of {moment(status['written'])}"
     )
-    jobs = f": {counted(sum(states.values()), 'job')}, {store.get('active') or 0:,} not ended"
+    jobs = f": {counted(sum(states.values()), 'job')}, {store.get('active', 0):,} not ended"
     url = printable(store.get("url") or "not opened yet", 120)
     yield from wrap(f"store {url}{jobs if states else ''}")
     if last := _last_error(store):
@@ -53,42 +52,37 @@ def _indented(text: str) -> Iterator[str]:
 
 def _last_error(one: dict[str, Any]) -> str | None:
     """The last error, with when it was and when it was over, so that it is not taken for now."""
-    error = one.get("last_error")
-    if not isinstance(error, dict) or not isinstance(error.get("time"), int):
+    error = one["last_error"]
+    if error is None:
         return None
-    over = error.get("over")
-    until = f", over since {moment(over)}" if isinstance(over, int) else ""
-    return f"last error {moment(error['time'])}{until}: {printable(error.get('text'), _TEXT)}"
+    until = "" if error["over"] is None else f", over since {moment(error['over'])}"
+    return f"last error {moment(error['time'])}{until}: {printable(error['text'], _TEXT)}"
 
 
 def _notes(one: dict[str, Any]) -> Iterator[str]:
     """When a source is asked again, what could not be read of it, and its last error if over."""
-    source = one.get("source") or {}
-    if one.get("state") in ("backing off", "conflict") and isinstance(one.get("until"), int):
+    source = one["source"]
+    if one["state"] in ("backing off", "conflict"):
         yield f"asked again at {moment(one['until'])}"
-    keys = ("gaps", "gap_bytes", "skipped", "skipped_bytes")
-    gaps, missing, skipped, bytes_ = (
-        value if isinstance(value := source.get(key), int) else 0 for key in keys
-    )
-    if gaps:
-        advice = printable(source.get("advice"), _TEXT)
-        yield f"{counted(gaps, 'gap')}, at least {missing:,} bytes missing: {advice}"
-    if skipped:
+    if gaps := source.get("gaps"):
+        advice = printable(source["advice"], _TEXT)
+        yield f"{counted(gaps, 'gap')}, at least {source['gap_bytes']:,} bytes missing: {advice}"
+    if skipped := source.get("skipped"):
         stretches = counted(skipped, "damaged stretch", "damaged stretches")
-        yield f"{stretches} skipped, {bytes_:,} bytes"
-    if one.get("healthy") and (last := _last_error(one)):
+        yield f"{stretches} skipped, {source['skipped_bytes']:,} bytes"
+    if one["healthy"] and (last := _last_error(one)):
         yield last
 
 
 def _row(name: str, one: dict[str, Any]) -> list[str]:
-    counts = [one.get(kind) or 0 for kind in ("errors", "conflicts", "crashes", "refused")]
-    state = "stuck" if one.get("turning") is False else printable(one.get("state"), 20)
+    counts = [one[kind] for kind in ("errors", "conflicts", "crashes", "refused")]
+    state = one["state"] if one["turning"] else "stuck"
     return [
-        paint(state, _STATE_COLOURS.get(state, "0")),
-        _lag(one.get("source") or {}),
-        f"{one.get('documents') or 0:,}",
-        f"{one.get('documents_per_s') or 0:.1f}",
-        f"{one.get('polls') or 0:,}",
+        paint(state, _STATE_COLOURS[state]),
+        _lag(one["source"]),
+        f"{one['documents']:,}",
+        f"{one['documents_per_s']:.1f}",
+        f"{one['polls']:,}",
         f"{sum(counts):,}",
         printable(name, 100),
     ]
@@ -96,10 +90,7 @@ def _row(name: str, one: dict[str, Any]) -> list[str]:
 
 def _lag(source: dict[str, Any]) -> str:
     """How far behind a source is, in its own unit."""
-    if isinstance(found := source.get("bytes_behind"), int):
-        return size(found)
-    if isinstance(found := source.get("lag"), int):
+    if (found := source.get("lag")) is not None:
         return f"{found:,} messages"
-    if isinstance(found := source.get("behind_s"), int | float):
-        return span(found)
-    return UNKNOWN
+    behind = source.get("bytes_behind")
+    return span(source.get("behind_s")) if behind is None else size(behind)
