@@ -9,7 +9,6 @@ from jobsight.files import write_json
 from jobsight.service import status
 from jobsight.settings import CollectSettings
 
-
 WELL = {"healthy": True, "turning": True, "state": "waiting", "problem": None, "last_error": None}
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from jobsight.files import without_nan
 from jobsight.history.slurm.options import requested
 from jobsight.learning.desk import OPEN, script_row
 from jobsight.learning.review import predictions_of, reviewed
+from jobsight.program.preflight.check import Checker
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.bound.answering import Answerer as Programs
 from jobsight.questions.bound.answering import answering_model
@@ -46,6 +49,7 @@ __all__ = [
     "quality",
     "similar_runs",
     "state_counts",
+    "warm_up",
 ]
 
 WAITS = (State.PENDING.value, State.HELD.value)
@@ -55,6 +59,8 @@ _HOUR = 3600.0
 _MOST_MEMBERS = 500
 _AT_ONCE = 500
 """Documents that are read together."""
+_DAY_HOURS = 24
+_SCRIPT = "#!/bin/bash\n#SBATCH --time=10\npython3 fit.py\n"
 
 
 def about_job(ready: Ready, document: JobDocument, wanted: str) -> dict[str, Any]:
@@ -254,3 +260,22 @@ def _answered(ready: Ready, store: Store) -> Iterator[JobDocument]:
     ids = iter(sorted(ready.tables.answered))
     while some := list(islice(ids, _AT_ONCE)):
         yield from (one.document for one in store.get(some).values())
+
+
+def warm_up(ready: Ready, store: Store, *, first: bool) -> None:
+    """Make what most requests need; the first time all models are opened, kernels compiled."""
+    steps: list[Callable[[], object]] = [
+        partial(held_groups, ready, None),
+        ready.index_all,
+        partial(pending_rows, ready, store, None),
+        partial(new_holds, ready, None, _DAY_HOURS),
+        partial(state_counts, ready, None),
+    ]
+    if first:
+        steps += [
+            partial(about_script, ready, name, "run.sh", _SCRIPT, (), "") for name in QUESTIONS
+        ]
+        steps += [lambda: Checker(None, (), ()).sent("run.sh", _SCRIPT)]
+    for step in steps:
+        with contextlib.suppress(JobsightError):  # reported to the caller that needs it
+            step()

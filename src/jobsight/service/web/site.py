@@ -37,6 +37,7 @@ from jobsight.service.web.asking import (
     quality,
     similar_runs,
     state_counts,
+    warm_up,
 )
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.events import Events, News
@@ -44,7 +45,6 @@ from jobsight.service.web.joblists import MOST_JOBS, JobsPage, page_of
 from jobsight.service.web.names import Pseudonyms
 from jobsight.service.web.ready import Follower, Ready
 from jobsight.service.web.tokens import Tokens
-from jobsight.service.web.warming import warm_up
 from jobsight.store.finding import find_ids
 from jobsight.store.packing import user_key
 from jobsight.store.rows import Query
