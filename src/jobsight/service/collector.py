@@ -56,7 +56,6 @@ class Collector:
         settings: pauses, limits, and where the status is written.
         keep_seconds: ended jobs older than that move to the archive; None: none do.
         once: poll each source until nothing more is waiting, then end.
-        notifier: of systemd; None: as the environment says.
 
     Attributes:
         path: where the status is written.
@@ -74,7 +73,6 @@ class Collector:
         *,
         keep_seconds: float | None = None,
         once: bool = False,
-        notifier: Notifier | None = None,
     ) -> None:
         names = [source.name for source in sources]
         twice = next((name for name in names if names.count(name) > 1), None)
@@ -87,7 +85,7 @@ class Collector:
         self._asked = threading.Event()
         self._halt = threading.Event()
         self.path = status_file.status_path(settings)
-        self._notifier = notifier or Notifier()
+        self._notifier = Notifier()
         self._workers = [Worker(source, settings, self._halt, once=once) for source in sources]
         self._housekeeper = Housekeeper(settings, keep_seconds, self._halt)
         self._opened = opened

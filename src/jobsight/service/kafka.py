@@ -59,23 +59,19 @@ class Connection:
 
     Args:
         settings: brokers, and the file of properties.
-        environment: None: the process's own.
 
     Raises:
         SettingsError: no brokers are named, or the file is missing, malformed, open to others
             though it holds secrets, or sets what it may not.
     """
 
-    def __init__(
-        self, settings: KafkaSettings, environment: Mapping[str, str] | None = None
-    ) -> None:
-        variables = os.environ if environment is None else environment
+    def __init__(self, settings: KafkaSettings) -> None:
         self._properties = _read(settings.properties) if settings.properties else {}
         if settings.brokers is not None:
             self._properties["bootstrap.servers"] = settings.brokers
         for variable, name in _FROM_ENVIRONMENT.items():
-            if variables.get(variable):
-                self._properties[name] = variables[variable]
+            if value := os.environ.get(variable):
+                self._properties[name] = value
         if not self._properties.get("bootstrap.servers"):
             raise SettingsError(
                 "kafka: no broker is named; set kafka.brokers, or bootstrap.servers in the file "

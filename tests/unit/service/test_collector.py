@@ -15,7 +15,6 @@ from jobsight.errors import SourceError, StoreError, StoreUnavailableError, Usag
 from jobsight.files import read_json
 from jobsight.service.collector import Collector
 from jobsight.service.logs import log
-from jobsight.service.systemd import Notifier
 from jobsight.settings import CollectSettings
 from jobsight.store import Store, open_store
 from jobsight.store.reports import PruneReport
@@ -158,18 +157,17 @@ def test_a_source_that_does_not_end_in_time_is_left_behind(tmp_path: Path, store
 
 
 def test_the_watchdog_hears_of_life_only_while_all_are_turning(
-    tmp_path: Path, store: Store
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = str(tmp_path / "notify")
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    monkeypatch.setenv("WATCHDOG_USEC", "100000")
     source = some_lines(tmp_path, "a", 5)
     gate = threading.Event()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(address)
         heard.settimeout(0.4)
-        notifier = Notifier({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "100000"})
-        collector = Collector(
-            lambda: store, [source], settings(tmp_path, stuck_seconds=0.3), notifier=notifier
-        )
+        collector = Collector(lambda: store, [source], settings(tmp_path, stuck_seconds=0.3))
         with Running(collector):
             assert heard.recv(100) == b"READY=1"
             signs = {heard.recv(200)[:8] for _ in range(20)}

@@ -65,7 +65,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> Library:
 
 @pytest.mark.parametrize("told_before", [False, True])
 def test_a_producer_that_broke_is_told_of(library: Library, told_before: bool) -> None:
-    sender = Sender(Connection(SETTINGS, {}), 1.0)
+    sender = Sender(Connection(SETTINGS), 1.0)
     library.producer.told = told_before
     with pytest.raises(OutputError, match=r"the brokers lost some|Fatal error"):
         sender.send("t", None, b"1", [])
@@ -73,7 +73,7 @@ def test_a_producer_that_broke_is_told_of(library: Library, told_before: bool) -
 
 
 def test_a_producer_that_broke_can_be_closed(library: Library) -> None:
-    sender = Sender(Connection(SETTINGS, {}), 1.0)
+    sender = Sender(Connection(SETTINGS), 1.0)
     sender.send("t", None, b"1", [])
     sender.close()
     assert sender.delivered == 0

@@ -43,24 +43,18 @@ class NoticeSource(Source):
     Args:
         settings: brokers, topics, bounds.
         askers: schedulers that can be asked about the jobs noticed.
-        connection: how to reach the brokers; None: as `settings` and the environment say.
 
     Raises:
         SettingsError: no brokers are named, the file of properties is bad, or Kafka's library is
             missing.
     """
 
-    def __init__(
-        self,
-        settings: KafkaSettings,
-        askers: Sequence[Asker] = (),
-        connection: Connection | None = None,
-    ) -> None:
+    def __init__(self, settings: KafkaSettings, askers: Sequence[Asker] = ()) -> None:
         member = settings.member or socket.gethostname()
         self.name = f"kafka:{settings.group}@{member}"
         self.interval = 0.0  # the wait for messages is the pause
         self._settings = settings
-        self._connection = connection or Connection(settings)
+        self._connection = Connection(settings)
         self._sender: Sender | None = None
         self._watched = Watched(
             askers,

@@ -140,7 +140,7 @@ def passing() -> KafkaError:
 def test_what_was_taken_before_trouble_is_handed_out_and_the_trouble_told_next(
     library: Library,
 ) -> None:
-    intake = Intake(Connection(SETTINGS, {}), SETTINGS)
+    intake = Intake(Connection(SETTINGS), SETTINGS)
     library.script = [[Message(7)], passing()]
     assert [message.offset() for message in intake.take(10, 0.01, 5.0)] == [7]
     intake.done()
@@ -151,7 +151,7 @@ def test_what_was_taken_before_trouble_is_handed_out_and_the_trouble_told_next(
 
 
 def test_brokers_that_all_went_are_trouble_until_one_answers(library: Library) -> None:
-    intake = Intake(Connection(SETTINGS, {}), SETTINGS)
+    intake = Intake(Connection(SETTINGS), SETTINGS)
     library.made[0].on_error(KafkaError(KafkaError._ALL_BROKERS_DOWN, "1/1 brokers are down"))
     # Told once by the library; then a look at the topic is what tells, until one succeeds.
     scripts: list[list[Any]] = [[[]], [[], passing()], [[], passing()]]
@@ -260,14 +260,14 @@ def test_an_array_that_jobcomp_tells_of_as_one_job_is_none(library: Library) -> 
 
 
 def test_commits_that_are_refused_are_counted(library: Library) -> None:
-    intake = Intake(Connection(SETTINGS, {}), SETTINGS)
+    intake = Intake(Connection(SETTINGS), SETTINGS)
     library.made[0].on_commit(passing(), [])
     library.made[0].on_commit(None, [Library.TopicPartition("t", 0, 8)])
     assert intake.commit_failures == 1
 
 
 def test_a_consumer_that_cannot_go_on_is_replaced_without_being_resumed(library: Library) -> None:
-    source = NoticeSource(SETTINGS, (), Connection(SETTINGS, {}))
+    source = NoticeSource(SETTINGS)
     source.resume(None, lambda _: iter(()))
     library.script = [KafkaError(KafkaError._FATAL, "fenced", fatal=True)]
     with pytest.raises(SourceError, match="fenced"):
@@ -279,7 +279,7 @@ def test_a_consumer_that_cannot_go_on_is_replaced_without_being_resumed(library:
 
 
 def test_the_lag_asks_once_for_all_partitions_and_forgets_a_failure(library: Library) -> None:
-    intake = Intake(Connection(SETTINGS, {}), SETTINGS)
+    intake = Intake(Connection(SETTINGS), SETTINGS)
     library.script = [passing()]
     assert intake.lag() is None
     assert intake.lag() == 10
