@@ -39,7 +39,6 @@ def test_answers_arrive_by_job_in_order(kafka_broker: KafkaBroker, topic: str) -
     with AnswerProducer(told) as answers:
         for number in range(100):
             answers.publish(f"htcondor:ap:{number % 7}.0", prediction(number))
-    assert answers.delivered == 100
     values = [json.loads(value) for value in kafka_broker.consume(told.answers, 100)]
     assert values[0]["question"] == "hold"
     assert values[0]["answer"] == {"answer": "release", "probability": 0.5, "nan": None}
@@ -56,7 +55,6 @@ def test_an_answer_that_does_not_arrive_is_an_error(topic: str) -> None:
     answers.publish("htcondor:ap:1.0", prediction(1))
     with pytest.raises(OutputError, match="not delivered"):
         answers.flush()
-    assert answers.failed == 1
     answers.close()
 
 

@@ -30,7 +30,11 @@ def print_answers(answers: Sequence[Answer], when: str) -> None:
     for number, one in enumerate(answers):
         if number:
             say("")
-        say(f"{_risk(one)}  {title(one.job)}")
+        risk = "no probability, no job has ended yet:"
+        if one.probability is not None:
+            chances = chance(one.probability, one.low, one.high)
+            risk = _painted(f"{chances} to fail", one.probability)
+        say(f"{risk}  {title(one.job)}")
         kinds = [
             f"{kind.replace('_', ' ')} {percent(share)}"
             for kind, share in one.kinds.items()
@@ -53,12 +57,6 @@ def print_answers(answers: Sequence[Answer], when: str) -> None:
 def _advice(advice: Advice) -> str:
     text = printable(advice.text)
     return text if advice.option is None else f"{text}: {advice.option}"
-
-
-def _risk(one: Answer) -> str:
-    if one.probability is None:
-        return "no probability, no job has ended yet:"
-    return _painted(f"{chance(one.probability, one.low, one.high)} to fail", one.probability)
 
 
 def _painted(text: str, probability: float | None) -> str:

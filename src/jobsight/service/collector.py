@@ -181,7 +181,11 @@ class Collector:
 
     def _write(self) -> None:
         self._written = time.monotonic()
-        self._notifier.status(self._headline())
+        well = sum(worker.healthy for worker in self._workers)
+        rate = sum(worker.snapshot()["documents_per_s"] for worker in self._workers)
+        self._notifier.status(
+            f"{well} of {len(self._workers)} sources well, {rate:.1f} documents/s"
+        )
         try:
             write_json(self.path, self.status())
         except OutputError as error:
@@ -190,11 +194,6 @@ class Collector:
             self._write_error = str(error)
         else:
             self._write_error = None
-
-    def _headline(self) -> str:
-        well = sum(worker.healthy for worker in self._workers)
-        rate = sum(worker.snapshot()["documents_per_s"] for worker in self._workers)
-        return f"{well} of {len(self._workers)} sources well, {rate:.1f} documents/s"
 
     def _end(self) -> bool:
         """Let all finish, as long as settings allow; whether all did, and well."""

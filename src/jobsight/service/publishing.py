@@ -42,10 +42,6 @@ class Sender:
         connection: how to reach the brokers.
         timeout: seconds for a delivery.
 
-    Attributes:
-        delivered: messages that the brokers have confirmed.
-        failed: messages that they have not.
-
     Raises:
         OutputError: a property is unknown or bad.
     """
@@ -54,7 +50,7 @@ class Sender:
         self._kafka = library()
         self._connection = connection
         self._timeout = timeout
-        self.delivered = self.failed = 0
+        self._failed = 0
         self._error: str | None = None
         configuration = connection.configuration(
             {
@@ -96,11 +92,11 @@ class Sender:
         Raises:
             OutputError: some have not; says why.
         """
-        failed = self.failed
+        failed = self._failed
         left = self._flushed(self._timeout + 1.0)
         if left:
             self.close()
-        if self.failed > failed or left:
+        if self._failed > failed or left:
             raise OutputError(f"kafka: not delivered: {self._error or 'no answer in time'}")
 
     def close(self) -> None:
@@ -127,10 +123,8 @@ class Sender:
             return len(self._producer)
 
     def _on_delivery(self, error: KafkaError | None, _: Message) -> None:
-        if error is None:
-            self.delivered += 1
-        else:
-            self.failed += 1
+        if error is not None:
+            self._failed += 1
             self._on_error(error)
 
     def _on_error(self, error: KafkaError) -> None:

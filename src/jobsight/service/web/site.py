@@ -227,9 +227,13 @@ class Site:
 
         Those whose failure would waste most core-hours first; of more than `limit`, the latest.
         """
+
+        def stake(row: Mapping[str, Any]) -> float:
+            return float((row["fail"] or {}).get("core_hours_at_stake") or 0.0)
+
         found = pending_rows(self._ready(), self.store, who.only)
         latest = sorted(found, key=lambda one: (one["changed"], one["id"]), reverse=True)
-        shown = sorted(latest[: max(1, limit)], key=_at_stake, reverse=True)
+        shown = sorted(latest[: max(1, limit)], key=stake, reverse=True)
         return self._without_names(who, shown, {one["user"] for one in shown})
 
     def counts(self, who: Caller) -> dict[str, int]:
@@ -367,10 +371,6 @@ class Site:
             return name
         owners = self._ready().tables.jobs.table["owner"].drop_nulls().unique()
         return Pseudonyms(self.tokens.pseudonym_key).real(name, owners) or "\0"
-
-
-def _at_stake(row: Mapping[str, Any]) -> float:
-    return float((row.get("fail") or {}).get("core_hours_at_stake") or 0.0)
 
 
 def _attempted(asked: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
