@@ -196,9 +196,7 @@ def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, optio
         raise UsageError(f"name jobs or a script, or ask for {options}")
     if queues:
         return Asked(queues=queues)
-    if jobs[0].startswith("-"):
-        raise UsageError(f"no such option: {printable(jobs[0], 40)}")
-    if _is_script(jobs[0]):
+    if not jobs[0].startswith("-") and _is_script(jobs[0]):
         if save:
             raise UsageError("the answer for a script cannot be saved: it is not a job yet")
         return Asked(script=(jobs[0], tuple(jobs[1:])))
