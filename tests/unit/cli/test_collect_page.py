@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from typer.testing import CliRunner, Result
 
-from jobsight.cli.collectpage import page
+from jobsight.cli.collect import page
 from jobsight.cli.main import app
 from jobsight.errors import SourceError, UsageError
 from jobsight.service.status import Report

@@ -280,7 +280,7 @@ class Site:
         return {k: v for k, v in found.items() if k != "folder"}
 
     def outages(self, who: Caller, hours: int = 24) -> dict[str, Any]:
-        """New holds over time, see `jobsight.service.web.outages.outages`."""
+        """New holds over time, see `jobsight.service.web.asking.new_holds`."""
         return new_holds(self._ready(), who.only, hours)
 
     def collectors(self, who: Caller) -> list[dict[str, Any]]:
