@@ -135,7 +135,7 @@ def hold(
     try:
         # Kept before they are shown: the reader of the output may go away.
         if save or publish:
-            from jobsight.cli.saving import keep_answers  # most calls do without Kafka
+            from jobsight.cli.saving import keep_answers
 
             problems += keep_answers(
                 "hold", answers, settings, save=save, publish=publish, documents=_documents

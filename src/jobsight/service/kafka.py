@@ -6,22 +6,18 @@ is shown. Names: librdkafka's CONFIGURATION.md.
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jobsight.errors import SettingsError
 from jobsight.settings import KafkaSettings
 from jobsight.text import printable
 
-if TYPE_CHECKING:
-    import types
-
-__all__ = ["Connection", "library"]
+__all__ = ["Connection"]
 
 _SECRET = re.compile(r"password|secret|\.pem$|oauthbearer\.config|sasl\.jaas")
 _FORBIDDEN = re.compile(
@@ -38,20 +34,6 @@ _FROM_ENVIRONMENT = {
     "JOBSIGHT_KAFKA_KEY_PASSWORD": "ssl.key.password",
 }
 _WIDTH = 300
-
-
-def library() -> types.ModuleType:
-    """The module `confluent_kafka`.
-
-    Raises:
-        SettingsError: it is not installed.
-    """
-    try:
-        return importlib.import_module("confluent_kafka")
-    except ImportError:
-        raise SettingsError(
-            "Kafka needs the package confluent-kafka: pip install 'jobsight[kafka]'"
-        ) from None
 
 
 class Connection:

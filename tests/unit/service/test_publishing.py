@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from jobsight.documents import Prediction
 from jobsight.errors import OutputError
 from jobsight.service import publishing
 from jobsight.service.kafka import Connection
-from jobsight.service.publishing import Sender
+from jobsight.service.publishing import Sender, send_answers
 from jobsight.settings import KafkaSettings
 
 SETTINGS = KafkaSettings(brokers="localhost:1")
@@ -59,7 +60,7 @@ class Producer:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     found = Library()
-    monkeypatch.setattr(publishing, "library", lambda: found)
+    monkeypatch.setattr(publishing, "confluent_kafka", found)
     return found
 
 
@@ -77,3 +78,10 @@ def test_a_producer_that_broke_can_be_closed(library: Library) -> None:
     sender.send("t", None, b"1", [])
     sender.close()
     assert not library.producer.waiting
+
+
+@pytest.mark.usefixtures("library")
+def test_an_answer_that_cannot_be_written_is_an_error() -> None:
+    bad = Prediction(question="q", model="m", time=1, inputs="", answer={"x": "\ud800"})
+    with pytest.raises(OutputError, match="slurm:c:1 cannot be written"):
+        send_answers(SETTINGS, [("slurm:c:1", bad)])

@@ -45,8 +45,7 @@ class NoticeSource(Source):
         askers: schedulers that can be asked about the jobs noticed.
 
     Raises:
-        SettingsError: no brokers are named, the file of properties is bad, or Kafka's library is
-            missing.
+        SettingsError: no brokers are named, or the file of properties is bad.
     """
 
     def __init__(self, settings: KafkaSettings, askers: Sequence[Asker] = ()) -> None:

@@ -129,7 +129,7 @@ class Library:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
     made = Library()
-    monkeypatch.setattr(intake_module, "library", lambda: made)
+    monkeypatch.setattr(intake_module, "confluent_kafka", made)
     yield made
 
 
