@@ -15,11 +15,10 @@ from jobsight.learning.targets import Scores
 from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.reports.plots import (
     cost_plot,
+    curves_plot,
     importance_plot,
     observed_plot,
-    precision_recall_plot,
     reliability_plot,
-    roc_plot,
     slices_plot,
 )
 from jobsight.reports.scores import HEADINGS
@@ -77,10 +76,13 @@ def _curves(evaluation: Evaluation) -> Markup | None:
         return None
     return element(
         "div",
-        figure(roc_plot(evaluation), "Up and to the left is better; the diagonal is chance."),
         figure(
-            precision_recall_plot(evaluation),
-            f"Up and to the right is better; the grey line is the share that "
+            curves_plot(evaluation, "roc_auc"),
+            "Up and to the left is better; the diagonal is chance.",
+        ),
+        figure(
+            curves_plot(evaluation, "average_precision"),
+            "Up and to the right is better; the grey line is the share that "
             f"{evaluation.question.words[2]}.",
         ),
         class_="pair",
@@ -115,9 +117,8 @@ def _scores_table(evaluation: Evaluation) -> Markup:
     for name in names:
         values = [number(evaluation.scores[name][key]) for key in columns]
         bounds = evaluation.headline[name]
-        interval = "–" if bounds.low is None else f"{bounds.low:.2f}–{bounds.high:.2f}"
         label = f"{name} (answers)" if name == evaluation.chosen else name
-        rows.append([label, values[0], interval, *values[1:]])
+        rows.append([label, values[0], interval(bounds.low, bounds.high), *values[1:]])
     better = ", ".join(HEADINGS[name] for name in columns if name in evaluation.goal.higher)
     return table(
         ["model", headings[0], "95 % interval", *headings[1:]],
@@ -198,8 +199,7 @@ def costs_part(shown_: Shown) -> Markup | None:
         one = evaluation.costs[name]
         label = name.replace("_", " ")
         shares = [percent(value) for value in (one.released, one.wasted, one.lost)]
-        interval = "–" if one.low is None else f"{one.low:.2f}–{one.high:.2f}"
-        rows.append([label, number(one.cost, 2), interval, *shares])
+        rows.append([label, number(one.cost, 2), interval(one.low, one.high), *shares])
     shown = table(
         ["who decides", "cost", "95 % interval", "released", "wasted", "lost"],
         rows,
