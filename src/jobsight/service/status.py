@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -158,12 +157,8 @@ def read(settings: CollectSettings) -> Report:
 
 def memory_mb() -> float:
     """Resident memory of this process, MB of 2^20 bytes."""
-    try:
-        text = Path("/proc/self/status").read_text(encoding="ascii")
-    except OSError:
-        return 0.0
-    found = re.search(r"VmRSS:\s+(\d+) kB", text)
-    return round(int(found[1]) / 1024, 1) if found else 0.0
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return round(pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20), 1)
 
 
 def _problems(path: Path, status: dict[str, JSON]) -> list[str]:

@@ -104,7 +104,11 @@ class NoticeSource(Source):
             intake.grown = False
             self._watched.adopt(self._active(None))
         if not self._held:
-            self._held = self._take(intake)
+            # Where no more jobs can be kept, messages wait at the brokers.
+            settings, full = self._settings, self._watched.full
+            intake.pause(full)
+            most = 1 if full else settings.batch
+            self._held = intake.take(most, settings.poll_seconds, settings.gather_seconds)
         if self._held:
             return self._noticed()
         if self._watched.due:
@@ -197,13 +201,6 @@ class NoticeSource(Source):
         notice = read_notice(message.value(), topic, self._settings, sent=sent, now=now)
         self._last_message = sent
         return notice
-
-    def _take(self, intake: Intake) -> list[Message]:
-        """Messages; where no more jobs can be kept, they wait at the brokers."""
-        settings, full = self._settings, self._watched.full
-        intake.pause(full)
-        most = 1 if full else settings.batch
-        return intake.take(most, settings.poll_seconds, settings.gather_seconds)
 
     def _count(self, notices: list[Notice], refused: list[tuple[Message, str]]) -> None:
         jobcomp = sum(one.document is not None for one in notices)
