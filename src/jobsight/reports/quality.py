@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jobsight.clock import format_micros
-from jobsight.format import amount, interval, number, percent
+from jobsight.format import interval, number, percent
 from jobsight.learning.costs import release_threshold
 from jobsight.learning.evaluation import Evaluation
 from jobsight.learning.targets import Scores
@@ -21,7 +21,7 @@ from jobsight.reports.plots import (
     reliability_plot,
     slices_plot,
 )
-from jobsight.reports.scores import HEADINGS
+from jobsight.reports.scores import HEADINGS, savings_rows
 from jobsight.reports.shown import Shown
 from jobsight.text import printable
 
@@ -229,7 +229,11 @@ def savings_part(shown: Shown) -> Markup | None:
     _, several, true = evaluation.question.words
     moments = {"": evaluation, **evaluation.by_moment}
     tables = [
-        _savings_table(one.savings, f"Per 1,000 {several}{f', at the moment {at}' if at else ''}.")
+        table(
+            ["from", "asked", "rightly", "disturbed", "95 %", "core-hours", "95 %", "of all"],
+            savings_rows(one.savings),
+            caption=f"Per 1,000 {several}{f', at the moment {at}' if at else ''}.",
+        )
         for at, one in moments.items()
         if one.savings is not None
     ]
@@ -240,20 +244,6 @@ def savings_part(shown: Shown) -> Markup | None:
         f"{true}, or these are stopped: the core-hours that would otherwise have been used, and "
         f"the {several} disturbed without need. With 95 % intervals.",
     )
-
-
-def _savings_table(view: Mapping[str, Any], caption: str) -> Markup:
-    rows = []
-    for row in view["thresholds"]:
-        disturbed, saved = row["disturbed"], row["saved"]
-        rows.append([
-            f"{row['threshold']:g}", number(row["acted"]["value"], 0),
-            percent(row["right"]["value"]), number(disturbed["value"], 0),
-            interval(disturbed["low"], disturbed["high"], 0), amount(saved["value"]),
-            f"{amount(saved['low'])}–{amount(saved['high'])}", percent(row["saved_share"]["value"]),
-        ])  # fmt: skip
-    headings = ["from", "asked", "rightly", "disturbed", "95 %", "core-hours", "95 %", "of all"]
-    return table(headings, rows, caption=caption)
 
 
 def slices_part(shown: Shown) -> Markup:

@@ -22,10 +22,11 @@ __all__ = ["Metrics"]
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
-class Metrics:
+class Metrics(Collector):
     """Counts requests; and reads the rest from the site when it is asked for."""
 
     def __init__(self, site: Site) -> None:
+        self._site = site
         self._registry = CollectorRegistry()
         labels = ("method", "route", "status")
         self._requests = Counter(
@@ -35,7 +36,7 @@ class Metrics:
             "jobsight_request_seconds", "Time to the last byte.", ("route",),
             buckets=_BOUNDS, registry=self._registry,
         )  # fmt: skip
-        self._registry.register(_OfSite(site))
+        self._registry.register(self)
 
     def served(self, scope: Scope, code: int, seconds: float) -> None:
         """Count a request; by the route that served it, never by its path."""
@@ -49,15 +50,8 @@ class Metrics:
         """In the text format of Prometheus."""
         return generate_latest(self._registry)
 
-
-class _OfSite(Collector):
-    """What a site says of itself now."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-
     def collect(self) -> Iterator[Gauge]:
-        """See prometheus_client."""
+        """What the site says of itself now; see prometheus_client."""
         site, ready = self._site, self._site.follower.current
         yield Gauge("jobsight_ready", "Whether the store has been read.", ready is not None)
         yield Gauge("jobsight_event_streams", "Open event streams.", site.events.open)
