@@ -89,7 +89,6 @@ class Collector:
         self._workers = [Worker(source, settings, self._halt, once=once) for source in sources]
         self._housekeeper = Housekeeper(settings, keep_seconds, self._halt)
         self._opened = opened
-        self._store: Store | None = None
         self._started = self._written = 0.0
         self._write_error: str | None = None
         self._stopped: int | None = None
@@ -111,11 +110,11 @@ class Collector:
         self._started = time.time()
         fields = {"pid": os.getpid(), "once": self._once, "sources": len(self._workers)}
         log("collector started", version=__version__, **fields, status=self.path)
-        self._store = self._await_store()
-        if self._store is not None:
-            self._housekeeper.opened(self._store)
+        store = self._await_store()
+        if store is not None:
+            self._housekeeper.opened(store)
             for worker in self._workers:
-                worker.start(self._store)
+                worker.start(store)
             if not self._once:
                 self._housekeeper.start()
         self._notifier.ready()
@@ -169,11 +168,7 @@ class Collector:
         return tick if every is None else min(tick, every)
 
     def _look_after(self) -> None:
-        """Restart what died, notify systemd, write the status when it is time."""
-        for worker in self._workers:
-            if worker.died and self._store is not None:
-                log("source thread died", logging.ERROR, source=worker.name)
-                worker.start(self._store)
+        """Notify systemd, write the status when it is time."""
         if all(worker.turning for worker in self._workers):
             self._notifier.alive()
         if time.monotonic() - self._written >= self._settings.status_seconds:

@@ -78,7 +78,7 @@ class Worker:
         self._thread: threading.Thread | None = None
 
     def start(self, store: Store) -> None:
-        """Begin to merge what the source reports into `store`, or again after the thread died."""
+        """Begin to merge what the source reports into `store`."""
         self._store = store
         self._thread = threading.Thread(target=self._run, name=self.name[:60], daemon=True)
         self._alive_for(0)
@@ -90,14 +90,9 @@ class Worker:
         return self.state in ("stopped", "done", "failed")
 
     @property
-    def died(self) -> bool:
-        """Whether its thread ended as it should not."""
-        return self._thread is not None and not self._thread.is_alive() and not self.finished
-
-    @property
     def turning(self) -> bool:
         """Whether it does something, or waits for what it should wait for."""
-        return self.finished or self._thread is None or (not self.died and monotonic() < self._due)
+        return self.finished or self._thread is None or monotonic() < self._due
 
     @property
     def healthy(self) -> bool:

@@ -14,7 +14,6 @@ from tests.testbed.namespace import until
 from jobsight.errors import SourceError, StoreError, StoreUnavailableError, UsageError
 from jobsight.files import read_json
 from jobsight.service.collector import Collector
-from jobsight.service.logs import log
 from jobsight.settings import CollectSettings
 from jobsight.store import Store, open_store
 from jobsight.store.reports import PruneReport
@@ -102,28 +101,6 @@ def test_once_with_trouble_is_not_well_but_the_others_are_collected(
     sources = [some_lines(tmp_path, "a", 9), LineSource(tmp_path / "missing")]
     assert not Collector(lambda: store, sources, settings(tmp_path), once=True).run()
     assert sum(1 for _ in store.scan()) == 9
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_thread_that_died_is_started_again(
-    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = some_lines(tmp_path, "a", 5)
-    died: list[str] = []
-
-    def failing(event: str, *arguments: Any, **fields: Any) -> None:
-        if event == "source crashed":
-            died.append(event)
-            raise MemoryError
-        log(event, *arguments, **fields)
-
-    # Trouble while trouble is told is what ends a thread.
-    monkeypatch.setattr("jobsight.service.records.log", failing)
-    source.troubles = [KeyError("x"), KeyError("y")]
-    with Running(Collector(lambda: store, [source], settings(tmp_path))):
-        until(lambda: sum(1 for _ in store.scan()) == 5)
-    assert source.resumed == 3
-    assert len(died) == 2
 
 
 def test_once_stopped_before_all_is_collected_is_not_well(tmp_path: Path, store: Store) -> None:
