@@ -15,15 +15,14 @@ import polars as pl
 import typer
 
 from jobsight.cli.common import caller
-from jobsight.cli.modelnames import model_folder
 from jobsight.cli.output import print_objects, report_problems, stages
-from jobsight.cli.reading import has_store, now, read_for, refuse_before
+from jobsight.cli.reading import has_store, named_model, now, read_for, refuse_before
 from jobsight.cli.served import ready_for
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.slurm.options import requested
 from jobsight.ids import JobName, parse_job_name
-from jobsight.learning.desk import Answerer, Desk, indexed, last_recorded, open_model, script_row
+from jobsight.learning.desk import Answerer, Desk, indexed, last_recorded, script_row
 from jobsight.learning.reading import are_documents
 from jobsight.text import printable
 
@@ -72,8 +71,6 @@ OneOrListOption = Annotated[
     bool, typer.Option("--json", help="One JSON object for one JOBID or SCRIPT, else a list.")
 ]
 
-_NONE = "none"
-"""What ``--model`` is given to be answered without one, whatever the registry has."""
 _LARGEST_SCRIPT = 4 << 20
 
 
@@ -104,10 +101,7 @@ def open_desk(
     if store or not inputs:
         inputs = [*inputs, own_store(settings, named=store)]
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
-    named = None if model is None or model == _NONE else model
-    opened = None
-    if named is not None:
-        opened = open_model(model_folder(named, settings, question.name), question)
+    opened = named_model(model, settings, question)
     ready = ready_for(inputs, settings, question)
     everything = (
         ready.tables.jobs if ready else read_for(question, inputs, settings, hashed=False)[0]

@@ -26,11 +26,10 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.holdpage import print_all, print_answers
-from jobsight.cli.modelnames import model_folder
 from jobsight.cli.output import note, print_objects, report_problems, stages
 from jobsight.cli.reading import (
     has_store,
-    network_of,
+    named_model,
     note_shortened,
     now,
     read_history,
@@ -42,7 +41,6 @@ from jobsight.documents import parse_key
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.reasons import kept_masks
-from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.groups import by_use
@@ -59,8 +57,6 @@ if TYPE_CHECKING:
 
 __all__ = ["hold"]
 
-_NONE = "none"
-"""What ``--model`` is given to be answered by today's rules, whatever the registry has."""
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}", re.ASCII)
 
 
@@ -229,7 +225,7 @@ def _open(
 ) -> tuple[Answerers, int, str]:
     """Who answers, the moment asked about (µs), and that moment in words."""
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
-    named = _named_model(model, settings)
+    named = named_model(model, settings, HOLD)
     ready = ready_for(inputs, settings, HOLD)
     if ready is None:
         history, _, _ = read_history(inputs, settings, hashed=False)
@@ -260,17 +256,3 @@ def _open(
     # is held until now.
     moment = max(end, now())
     return answerers, moment, f"{format_micros(moment)} (now; last event {format_micros(end)})"
-
-
-def _named_model(name: str | None, settings: Settings) -> ModelDir | None:
-    """The model that ``--model`` names, opened; None where it names none.
-
-    Raises:
-        ModelError: it cannot be found or opened.
-    """
-    if name is None or name == _NONE:
-        return None
-    network = network_of(HOLD, settings)
-    return ModelDir.open(
-        model_folder(name, settings, "hold"), HOLD, network=network, only_chosen=True
-    )
