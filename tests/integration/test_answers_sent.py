@@ -10,11 +10,9 @@ import pytest
 from tests.noticing import NOW, settings
 from tests.testbed.kafka import KafkaBroker
 
-from jobsight.documents import (
-    Prediction,
-)
+from jobsight.documents import Prediction
 from jobsight.errors import OutputError
-from jobsight.service.publishing import AnswerProducer
+from jobsight.service.publishing import send_answers
 
 _numbers = itertools.count()
 
@@ -36,10 +34,7 @@ def prediction(number: int) -> Prediction:
 
 def test_answers_arrive_by_job_in_order(kafka_broker: KafkaBroker, topic: str) -> None:
     told = settings(kafka_broker, topic)
-    with AnswerProducer(told) as answers:
-        for number in range(100):
-            answers.publish(f"htcondor:ap:{number % 7}.0", prediction(number))
-    assert answers.delivered == 100
+    send_answers(told, [(f"htcondor:ap:{at % 7}.0", prediction(at)) for at in range(100)])
     values = [json.loads(value) for value in kafka_broker.consume(told.answers, 100)]
     assert values[0]["question"] == "hold"
     assert values[0]["answer"] == {"answer": "release", "probability": 0.5, "nan": None}
@@ -52,16 +47,5 @@ def test_answers_arrive_by_job_in_order(kafka_broker: KafkaBroker, topic: str) -
 def test_an_answer_that_does_not_arrive_is_an_error(topic: str) -> None:
     with KafkaBroker() as broker:
         told = settings(broker, topic, timeout_seconds=1.0)
-    answers = AnswerProducer(told)
-    answers.publish("htcondor:ap:1.0", prediction(1))
     with pytest.raises(OutputError, match="not delivered"):
-        answers.flush()
-    assert answers.failed == 1
-    answers.close()
-
-
-def test_an_answer_that_is_no_json_is_an_error(kafka_broker: KafkaBroker, topic: str) -> None:
-    with AnswerProducer(settings(kafka_broker, topic)) as answers:
-        bad = Prediction(question="q", model="m", time=1, inputs="", answer={"x": {1: object()}})
-        with pytest.raises(OutputError):
-            answers.publish("slurm:c:1", bad)
+        send_answers(told, [("htcondor:ap:1.0", prediction(1))])

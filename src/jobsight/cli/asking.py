@@ -15,22 +15,14 @@ import polars as pl
 import typer
 
 from jobsight.cli.common import caller
-from jobsight.cli.modelnames import model_folder
-from jobsight.cli.output import print_json, report_problems, stages
-from jobsight.cli.reading import has_store, now, read_for, refuse_before
+from jobsight.cli.output import print_objects, report_problems, stages
+from jobsight.cli.reading import has_store, named_model, now, read_for, refuse_before
 from jobsight.cli.served import ready_for
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
-from jobsight.errors import JobsightError, SourceError, UsageError
+from jobsight.errors import SourceError, UsageError
 from jobsight.history.slurm.options import requested
 from jobsight.ids import JobName, parse_job_name
-from jobsight.learning.desk import (
-    Answerer,
-    Desk,
-    indexed,
-    last_recorded,
-    open_model,
-    script_row,
-)
+from jobsight.learning.desk import Answerer, Desk, indexed, last_recorded, script_row
 from jobsight.learning.reading import are_documents
 from jobsight.text import printable
 
@@ -79,8 +71,6 @@ OneOrListOption = Annotated[
     bool, typer.Option("--json", help="One JSON object for one JOBID or SCRIPT, else a list.")
 ]
 
-_NONE = "none"
-"""What ``--model`` is given to be answered without one, whatever the registry has."""
 _LARGEST_SCRIPT = 4 << 20
 
 
@@ -111,10 +101,7 @@ def open_desk(
     if store or not inputs:
         inputs = [*inputs, own_store(settings, named=store)]
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
-    named = None if model is None or model == _NONE else model
-    opened = None
-    if named is not None:
-        opened = open_model(model_folder(named, settings, question.name), question)
+    opened = named_model(model, settings, question)
     ready = ready_for(inputs, settings, question)
     everything = (
         ready.tables.jobs if ready else read_for(question, inputs, settings, hashed=False)[0]
@@ -143,11 +130,6 @@ class Asked:
     queues: Mapping[str, list[str]] = field(default_factory=dict)
     script: tuple[str, tuple[str, ...]] | None = None
 
-    @property
-    def single(self) -> bool:
-        """Whether one object is printed where there is one answer."""
-        return self.script is not None or len(self.names) == 1
-
     def report(
         self, desk: Desk[Any], *, save: bool, as_json: bool,
         table: Callable[[list[Any]], None], page: Callable[[list[Any]], None],
@@ -165,22 +147,16 @@ class Asked:
             JobsightError: they cannot be saved; or of some names there are none.
         """
         answers, problems = self.answers(desk)
-        failure = None
-        if save:
-            from jobsight.cli.saving import keep_answers
+        try:
+            if save:
+                from jobsight.cli.saving import keep_answers
 
-            try:
                 problems += keep_answers(desk.question.name, answers, desk.settings, save=True)
-            except JobsightError as error:
-                failure = error
-        if as_json:
-            objects = [one.to_json() for one in answers]
-            for one in objects if self.single and len(objects) < 2 else [objects]:
-                print_json(one)
-        else:
-            (table if self.queues else page)(answers)
-        if failure is not None:
-            raise failure
+        finally:
+            if as_json:
+                print_objects(answers, single=self.script is not None or len(self.names) == 1)
+            else:
+                (table if self.queues else page)(answers)
         report_problems(problems)
 
     def answers(self, desk: Desk[Any]) -> tuple[list[Any], list[str]]:
@@ -214,9 +190,7 @@ def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, optio
         raise UsageError(f"name jobs or a script, or ask for {options}")
     if queues:
         return Asked(queues=queues)
-    if jobs[0].startswith("-"):
-        raise UsageError(f"no such option: {printable(jobs[0], 40)}")
-    if _is_script(jobs[0]):
+    if not jobs[0].startswith("-") and _is_script(jobs[0]):
         if save:
             raise UsageError("the answer for a script cannot be saved: it is not a job yet")
         return Asked(script=(jobs[0], tuple(jobs[1:])))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight.cli.common import ConfigOption, StoreOption, load_settings
-from jobsight.cli.output import print_json, report_problems, say
+from jobsight.cli.modelnames import model_folder
+from jobsight.cli.output import print_objects, report_problems, say
 from jobsight.cli.terminal import field, paint
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.format import percent
@@ -59,7 +60,8 @@ def bound(
     files = [one for one in programs if Path(one).exists()]
     if save and files:
         raise UsageError(f"{printable(files[0], 60)} is not a job; only answers of jobs are saved")
-    answerer = Answerer.open(_folder(model, settings))
+    folder = answering_model(settings) if model is None else model_folder(model, settings, "bound")
+    answerer = Answerer.open(folder)
     answers: list[Answer] = []
     problems: list[str] = []
     for one in programs:
@@ -72,20 +74,10 @@ def bound(
 
         problems += keep_answers("bound", answers, settings, save=True)
     if as_json:
-        objects = [one.to_json() for one in answers]
-        print_json(objects[0] if len(programs) == len(objects) == 1 else objects)
+        print_objects(answers, single=len(programs) == 1)
     else:
         _print(answers)
     report_problems(problems)
-
-
-def _folder(model: str | None, settings: Settings) -> Path:
-    """The model that answers: the one named, the champion, or the one that ships."""
-    from jobsight.cli.modelnames import model_folder
-
-    if model is not None:
-        return model_folder(model, settings, "bound")
-    return answering_model(settings)
 
 
 def _of_job(answerer: Answerer, name: str, settings: Settings) -> list[Answer]:

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from jobsight.cli.common import ConfigOption, StoreOption, load_settings
-from jobsight.cli.output import print_json, report_problems, say
+from jobsight.cli.output import print_json, print_objects, report_problems, say
 from jobsight.configfiles import nothing_set
 from jobsight.errors import JobsightError, UsageError
 from jobsight.program.preflight.check import Checker, Report
@@ -100,9 +100,7 @@ def check(
         import_module("jobsight.cli.failchecks")  # its rules are listed too
         print_json(sarif(reports))
     elif as_json:
-        objects = [one.to_json() for one in reports]
-        for one in objects if len(scripts) == 1 else [objects]:
-            print_json(one)
+        print_objects(reports, single=len(scripts) == 1)
     else:
         _print(reports)
     report_problems(problems)

@@ -20,11 +20,11 @@ from jobsight.cli.modelpage import later_moments, scores_table
 from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import open_judged
 from jobsight.cli.tables import table
-from jobsight.format import UNKNOWN, amount, interval, number, percent
+from jobsight.format import number, percent
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.learning.modeldir import by_target
 from jobsight.questions import question_named
-from jobsight.reports.scores import answer_rows
+from jobsight.reports.scores import answer_rows, savings_rows
 
 __all__ = ["evaluate"]
 
@@ -122,21 +122,7 @@ def _print_savings(report: dict[str, Any]) -> None:
         say(
             table(
                 ["from", "stopped", "right", "disturbed", "95 %", "core-hours", "95 %", "share"],
-                [_saving(row) for row in view["thresholds"]],
+                savings_rows(view),
                 ["95 %", "stopped"],
             )
         )
-
-
-def _saving(row: dict[str, Any]) -> list[str]:
-    disturbed, saved = row["disturbed"], row["saved"]
-    return [
-        f"{row['threshold']:g}",
-        f"{row['acted']['value']:.0f}",
-        percent(row["right"]["value"]),
-        f"{disturbed['value']:.0f}",
-        interval(disturbed["low"], disturbed["high"], 0),
-        amount(saved["value"]),
-        UNKNOWN if saved["low"] is None else f"{amount(saved['low'])}–{amount(saved['high'])}",
-        percent(row["saved_share"]["value"]),
-    ]

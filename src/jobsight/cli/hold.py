@@ -11,6 +11,7 @@ line.
 from __future__ import annotations
 
 import contextlib
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,11 +26,10 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.holdpage import print_all, print_answers
-from jobsight.cli.modelnames import model_folder
-from jobsight.cli.output import note, print_json, report_problems, stages
+from jobsight.cli.output import note, print_objects, report_problems, stages
 from jobsight.cli.reading import (
     has_store,
-    network_of,
+    named_model,
     note_shortened,
     now,
     read_history,
@@ -37,18 +37,14 @@ from jobsight.cli.reading import (
 )
 from jobsight.cli.served import ready_for
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
-from jobsight.errors import JobsightError, SourceError, UsageError
+from jobsight.documents import parse_key
+from jobsight.errors import SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.reasons import kept_masks
-from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.groups import by_use
-from jobsight.questions.hold.answering.lookup import (
-    HeldName,
-    current_jobs,
-    held_names,
-)
+from jobsight.questions.hold.answering.lookup import HeldName, current_jobs, held_names
 from jobsight.questions.hold.champions import Answerers, answers_for, choose_answerers
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
@@ -57,11 +53,11 @@ from jobsight.text import counted
 if TYPE_CHECKING:
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
+    from jobsight.store import Store
 
 __all__ = ["hold"]
 
-_NONE = "none"
-"""What ``--model`` is given to be answered by today's rules, whatever the registry has."""
+_UNNAMED = re.compile(r"log-[0-9a-f]{8}", re.ASCII)
 
 
 def hold(
@@ -132,32 +128,39 @@ def hold(
     answerers, moment, when = _open(inputs, live, model, at, settings, here)
     owner = None if asked or every or each else caller()
     answers, problems = _answers(answerers, asked, moment, owner)
-    # Kept before they are shown: the reader of the output may go away.
-    kept: list[str] = []
-    failure = None
     try:
+        # Kept before they are shown: the reader of the output may go away.
         if save or publish:
-            from jobsight.cli.holdsaving import held_documents
-            from jobsight.cli.saving import keep_answers  # most calls do without Kafka
+            from jobsight.cli.saving import keep_answers
 
-            kept = keep_answers(
-                "hold", answers, settings, save=save, publish=publish, documents=held_documents
+            problems += keep_answers(
+                "hold", answers, settings, save=save, publish=publish, documents=_documents
             )
-    except JobsightError as error:
-        failure = error
-    if as_json:
-        objects = [one.to_json() for one in answers]
-        # One id may name jobs of several access points.
-        single = len(asked) == 1 and asked[0].job.proc is not None and len(objects) < 2
-        for one in objects if single else [objects]:
-            print_json(one)
-    elif asked:
-        print_answers(answers, when, verbose=verbose)
-    else:
-        print_all(answers, when, owner, each=each)
-    if failure is not None:
-        raise failure
-    report_problems(problems + kept)
+    finally:
+        if as_json:
+            # One id may name jobs of several access points.
+            print_objects(answers, single=len(asked) == 1 and asked[0].job.proc is not None)
+        elif asked:
+            print_answers(answers, when, verbose=verbose)
+        else:
+            print_all(answers, when, owner, each=each)
+    report_problems(problems)
+
+
+def _documents(store: Store, answer: Answer) -> list[str]:
+    """The ids of documents that it may be of; where no log names the access point, by job."""
+    from jobsight.cli.saving import by_id
+
+    if answer.id is not None:
+        return by_id(store, answer)
+    keys = ((id_, parse_key(id_)) for id_ in store.numbered(str(answer.job.cluster)))
+    return [
+        id_
+        for id_, key in keys
+        if key.scheduler == "htcondor"
+        and key.job == str(answer.job)
+        and _UNNAMED.fullmatch(key.cluster)
+    ]
 
 
 def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[str], bool]:
@@ -222,7 +225,7 @@ def _open(
 ) -> tuple[Answerers, int, str]:
     """Who answers, the moment asked about (µs), and that moment in words."""
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
-    named = _named_model(model, settings)
+    named = named_model(model, settings, HOLD)
     ready = ready_for(inputs, settings, HOLD)
     if ready is None:
         history, _, _ = read_history(inputs, settings, hashed=False)
@@ -253,17 +256,3 @@ def _open(
     # is held until now.
     moment = max(end, now())
     return answerers, moment, f"{format_micros(moment)} (now; last event {format_micros(end)})"
-
-
-def _named_model(name: str | None, settings: Settings) -> ModelDir | None:
-    """The model that ``--model`` names, opened; None where it names none.
-
-    Raises:
-        ModelError: it cannot be found or opened.
-    """
-    if name is None or name == _NONE:
-        return None
-    network = network_of(HOLD, settings)
-    return ModelDir.open(
-        model_folder(name, settings, "hold"), HOLD, network=network, only_chosen=True
-    )

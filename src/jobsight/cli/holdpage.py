@@ -40,7 +40,8 @@ def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> Non
             say("")
         whose = f" of {printable(one.owner, 60)}" if one.owner else ""
         say(f"{_verb(one.verdict.verb)}  job {one.job}{whose}{one.place}: {_headline(one)}")
-        since = f"{format_micros(one.held_since)} ({format_span(_waited(one))})"
+        held_s = max(one.moment - one.held_since, 0) / 1e6
+        since = f"{format_micros(one.held_since)} ({format_span(held_s)})"
         say(field("held", f"since {since}, {_cause(one)}", _INDENT))
         say(field("reason", printable(one.reason, 240) or "none given", _INDENT))
         for label, text in zip(["evidence", *[""] * 99], _evidence(one, verbose), strict=False):
@@ -64,10 +65,6 @@ def _evidence(one: Answer, verbose: bool) -> list[str]:
             shown.add(counts)
         texts.append(printable(finding["text"]))
     return texts
-
-
-def _waited(one: Answer) -> float:
-    return max(one.moment - one.held_since, 0) / 1e6
 
 
 def _headline(one: Answer) -> str:

@@ -91,7 +91,7 @@ def import_(
         raise UsageError("--delimiter needs at least one character")
     if mapping is not None and format != "auto":
         raise UsageError("--mapping says what the files are; leave --format out")
-    settings = load_settings(config, {"store": {"url": store}})
+    settings = load_settings(config, {"store": store})
     importer = None if mapping is None else Mapped(mapping)
     with progress_bar("importing", reads_logs=True) as progress:
         options = Options(

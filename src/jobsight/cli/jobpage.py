@@ -12,7 +12,7 @@ from jobsight.cli.terminal import STATE_COLOURS, blocks, field, paint, width, wr
 from jobsight.codes import EventCode
 from jobsight.documents import State, parse_key
 from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
-from jobsight.format import UNKNOWN, memory, moment, percent, span
+from jobsight.format import UNKNOWN, memory, moment, number, percent, span
 from jobsight.history.jobwords import event_words, job_facts
 from jobsight.program.profile import accounted
 from jobsight.text import counted, printable
@@ -89,12 +89,12 @@ def _usage(document: JobDocument, now: int) -> Iterator[str]:
         *_times(document, now),
         ["memory", memory(asked.memory_mb), memory(used.memory_mb),
          _share(used.memory_mb, asked.memory_mb)],
-        ["cpus", _count(asked.cpus), _count(used.cpus), ""],
+        ["cpus", number(asked.cpus, 0), number(used.cpus, 0), ""],
         ["cpu time", UNKNOWN, span(used.cpu_s),
          share and f"{share} of {counted(cpus or 0, 'cpu')}"],
         ["disk", memory(asked.disk_mb), memory(used.disk_mb), _share(used.disk_mb, asked.disk_mb)],
-        ["nodes", _count(asked.nodes), _count(used.nodes), ""],
-        ["gpus", _count(asked.gpus), _count(used.gpus), ""],
+        ["nodes", number(asked.nodes, 0), number(used.nodes, 0), ""],
+        ["gpus", number(asked.gpus, 0), number(used.gpus, 0), ""],
     ]  # fmt: skip
     known = [row for row in rows if row[1:3] != [UNKNOWN, UNKNOWN]]
     if known:
@@ -108,7 +108,7 @@ def _usage(document: JobDocument, now: int) -> Iterator[str]:
         "hold": max(used.holds or 0, sum(one.state is State.HELD for one in spans(document))),
         "requeue": used.requeues or 0,
     }
-    if counts := [counted(number, name) for name, number in numbers.items() if number]:
+    if counts := [counted(many, name) for name, many in numbers.items() if many]:
         yield field("counted", ", ".join(counts), _INDENT)
 
 
@@ -124,10 +124,6 @@ def _times(document: JobDocument, now: int) -> Iterator[list[str]]:
     last = found[-1].seconds
     yield ["ran", UNKNOWN, span(seconds, lasts=lasts), ""]
     yield ["last run", asked, span(last, lasts=lasts), _share(last, most)]
-
-
-def _count(value: int | None) -> str:
-    return UNKNOWN if value is None else str(value)
 
 
 def _share(part: float | None, whole: float | None) -> str:

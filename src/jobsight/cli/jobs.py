@@ -35,12 +35,7 @@ from jobsight.format import UNKNOWN, memory, moment, span
 from jobsight.store import open_store
 from jobsight.text import printable
 
-__all__ = [
-    "document_text",
-    "jobs",
-    "print_documents",
-    "print_table",
-]
+__all__ = ["document_text", "jobs", "print_documents", "print_table"]
 
 _COLUMNS = {
     "job": 0, "cluster": 46, "user": 50, "name": 60, "state": 0, "submitted": 105, "waited": 80,

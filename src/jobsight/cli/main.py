@@ -78,6 +78,7 @@ _EXTRAS = {
         ("fastapi", "jinja2", "jwt", "prometheus_client", "starlette", "uvicorn"), "serve"
     ),
     **dict.fromkeys(("mcp", "mcp_types"), "mcp"),
+    "confluent_kafka": "kafka",
 }
 """By the name of a module that only some verbs need: the extra that installs it."""
 

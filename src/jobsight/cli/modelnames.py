@@ -7,7 +7,7 @@ also as answers write it (``boosted@1a2b3c4d``).
 
 from __future__ import annotations
 
-import contextlib
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +21,7 @@ if TYPE_CHECKING:
     from jobsight.learning.registry import Entry, Registry
     from jobsight.settings import Settings
 
-__all__ = [
-    "MODEL_HELP",
-    "entry_named",
-    "model_folder",
-]
+__all__ = ["MODEL_HELP", "entry_named", "model_folder"]
 
 MODEL_HELP = (
     "Model: a directory that `train` wrote, a digest of `models list`, champion, "
@@ -41,7 +37,7 @@ def model_folder(name: str, settings: Settings, question: str | None = None) -> 
     Raises:
         ModelError: nothing is named so, or more than one model of the registry.
     """
-    if name and _exists(Path(name)):
+    if os.path.exists(name):  # noqa: PTH110  # of text that cannot be a path, too
         return Path(name)
     if _is_champion(name) or _DIGEST.fullmatch(name):
         return entry_named(open_registry(settings), name, question).folder
@@ -76,12 +72,6 @@ def entry_named(
             f"{printable(cluster, 60)}; `jobsight models list` shows the models it has"
         )
     return found
-
-
-def _exists(path: Path) -> bool:
-    with contextlib.suppress(OSError, ValueError):
-        return path.exists()
-    return False
 
 
 def _is_champion(name: str) -> bool:

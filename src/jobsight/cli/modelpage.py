@@ -32,7 +32,6 @@ __all__ = [
     "side_by_side_text",
 ]
 
-_WIDTH = 60
 _SETTINGS = 4000
 """Characters of the settings that a page shows."""
 

@@ -19,6 +19,7 @@ __all__ = [
     "flush",
     "note",
     "print_json",
+    "print_objects",
     "progress_bar",
     "report_problems",
     "say",
@@ -36,6 +37,13 @@ _unread: list[tuple[str, str]] = []
 def print_json(value: Any) -> None:
     """Print `value` as one strict JSON document; NaN becomes null."""
     say(json.dumps(without_nan(value), indent=1, ensure_ascii=True, allow_nan=False))
+
+
+def print_objects(answers: Sequence[Any], *, single: bool) -> None:
+    """Print answers as one list of objects, or the object alone where `single` allows no other."""
+    objects = [one.to_json() for one in answers]
+    for one in objects if single and len(objects) < 2 else [objects]:
+        print_json(one)
 
 
 def answer(value: Any, text: str | Callable[[], str], *, as_json: bool) -> None:

@@ -15,7 +15,7 @@ import sys
 
 from jobsight.runtime import socket_paths
 
-__all__ = ["environment", "main"]
+__all__ = ["columns", "environment", "has_colours", "main"]
 
 _VERBS = frozenset({"hold", "fail", "start", "bound", "check"})
 _OWN_WORK = frozenset(
@@ -32,6 +32,7 @@ _COLLECT_AFTER = 50_000
 """Objects made between two searches for cycles; Python's own 700 cost a short command a tenth."""
 _CONNECT_S, _ANSWER_S = 0.2, 10.0
 _MOST = 64 << 20
+_USUAL_COLUMNS = 80
 
 
 def main() -> None:
@@ -88,8 +89,8 @@ def _from_service(words: list[str]) -> tuple[int, bytes, bytes] | None:
             "environment": environment(),
             "store": os.environ.get("JOBSIGHT_STORE"),
             "encoding": sys.stdout.encoding,
-            "columns": _columns(),
-            "colours": _colours(),
+            "columns": columns(),
+            "colours": has_colours(),
         }
     )
     for path in paths:
@@ -125,17 +126,20 @@ def _asked(path: str, body: bytes) -> bytes | None:
     return answer if whole and head.startswith(b"HTTP/1.1 200 ") else None
 
 
-def _columns() -> int | None:
-    """Cells in a line, as `jobsight.cli.terminal.width` has it."""
+def columns() -> int | None:
+    """Cells in a line: as COLUMNS says, else the terminal; None: no terminal, no limit."""
     named = os.environ.get("COLUMNS", "")
     if named.isdecimal() and 0 < len(named) < 6 and int(named) > 0:
         return int(named)
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else None
-    except OSError:
+    if sys.stdout is None or not sys.stdout.isatty():
         return None
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _USUAL_COLUMNS
+    except OSError:
+        return _USUAL_COLUMNS
 
 
-def _colours() -> bool:
+def has_colours() -> bool:
+    """Whether standard output is a terminal that wants colours."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return not plain and sys.stdout.isatty()
+    return not plain and sys.stdout is not None and sys.stdout.isatty()

@@ -52,6 +52,7 @@ __all__ = [
     "Reading",
     "cluster_of",
     "has_store",
+    "named_model",
     "network_of",
     "note_shortened",
     "now",
@@ -347,3 +348,15 @@ def network_of(question: Question[Any], settings: Settings) -> str | None:
     """The network class that the user's settings of a question name, where it has one."""
     lstm = getattr(settings.of(question.name, question.settings), "lstm", None)
     return None if lstm is None else str(lstm.network)
+
+
+def named_model(name: str | None, settings: Settings, question: Question[Any]) -> ModelDir | None:
+    """The model that ``--model`` names, opened; None where it names none, or ``none``.
+
+    Raises:
+        ModelError: it cannot be found or opened.
+    """
+    if name is None or name == "none":
+        return None
+    folder, network = model_folder(name, settings, question.name), network_of(question, settings)
+    return ModelDir.open(folder, question, network=network, only_chosen=True)

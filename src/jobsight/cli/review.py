@@ -16,13 +16,15 @@ from jobsight.cli.reading import read_for
 from jobsight.cli.tables import table
 from jobsight.cli.terminal import paint
 from jobsight.format import UNKNOWN, number, percent
-from jobsight.learning.confusion import confusion
+from jobsight.learning.confusion import Confused, confusion
 from jobsight.learning.reading import programs, stored
 from jobsight.learning.review import Week, predictions_of, reviewed
 from jobsight.questions import question_named
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from jobsight.learning.question import Question
     from jobsight.settings import Settings
 
@@ -38,45 +40,48 @@ def review(
     """Were the stored predictions right? By week and by model, or counted by class."""
     asked = question_named(question)
     settings = load_settings(config, {"store": store}, asked)
+    found: Any
+    print_: Callable[[list[Any]], None]
     if asked.reads == "programs":
-        _print_confusion(asked, settings, as_json=as_json)
-        return
-    with stored("store:", settings) as (_, _, documents):
-        kept = predictions_of(documents, asked)
-    weeks = []
-    if len(kept):
-        source, _, _ = read_for(asked, ["store:"], settings)
-        weeks = reviewed(asked, source, kept, settings)
+        kind, print_, found = "confusion", _print_confusion, _confusion(asked, settings)
+    else:
+        kind, print_, found = "weeks", _print_weeks, _weeks(asked, settings)
     if as_json:
-        print_json({"question": asked.name, "weeks": [one.to_json() for one in weeks]})
-    elif not weeks:
+        print_json({"question": asked.name, kind: [one.to_json() for one in found]})
+    elif not found:
         say(f"no answer of {asked.name} is in the store; `jobsight {asked.name} --save` keeps them")
     else:
-        _print(weeks)
+        print_(found)
 
 
-def _print_confusion(asked: Question[Any], settings: Settings, *, as_json: bool) -> None:
+def _weeks(asked: Question[Any], settings: Settings) -> list[Week]:
+    with stored("store:", settings) as (_, _, documents):
+        kept = predictions_of(documents, asked)
+    if not len(kept):
+        return []
+    return reviewed(asked, read_for(asked, ["store:"], settings)[0], kept, settings)
+
+
+def _confusion(asked: Question[Any], settings: Settings) -> list[Confused]:
     """What was predicted of jobs and what was observed, where the question has kinds."""
     source, _ = programs(["store:"], settings, lambda _done, _total: None)
     decisions = asked.decisions(source, settings.of(asked.name, asked.settings)).table
     with stored("store:", settings) as (_, _, documents):
-        found = confusion(asked, documents, decisions)
-    if as_json:
-        print_json({"question": asked.name, "confusion": [one.to_json() for one in found]})
-    elif not found:
-        say(f"no answer of {asked.name} is in the store; `jobsight {asked.name} --save` keeps them")
-    else:
-        headings = ["model", "predicted", "observed", "source", "jobs", "right"]
-        rows = [
-            [printable(one.model, 60), one.predicted, " or ".join(one.observed) or UNKNOWN,
-             one.source or UNKNOWN, f"{one.jobs:,}",
-             {True: "yes", False: paint("no", "31"), None: UNKNOWN}[one.right]]
-            for one in found
-        ]  # fmt: skip
-        say(table(headings, rows, left=["predicted", "observed", "source", "right"]))
+        return confusion(asked, documents, decisions)
 
 
-def _print(weeks: list[Week]) -> None:
+def _print_confusion(found: list[Confused]) -> None:
+    headings = ["model", "predicted", "observed", "source", "jobs", "right"]
+    rows = [
+        [printable(one.model, 60), one.predicted, " or ".join(one.observed) or UNKNOWN,
+         one.source or UNKNOWN, f"{one.jobs:,}",
+         {True: "yes", False: paint("no", "31"), None: UNKNOWN}[one.right]]
+        for one in found
+    ]  # fmt: skip
+    say(table(headings, rows, left=["predicted", "observed", "source", "right"]))
+
+
+def _print_weeks(weeks: list[Week]) -> None:
     headings = ["week of", "model", "answers", "known", "predicted", "observed", "log loss",
                 "95 %", "in its test", "Brier", "ROC AUC", ""]  # fmt: skip
     spare = ["Brier", "ROC AUC", "95 %", "answers"]

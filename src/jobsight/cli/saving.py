@@ -9,7 +9,6 @@ from jobsight.cli.output import note
 from jobsight.documents import JobDocument, Prediction
 from jobsight.errors import StoreError
 from jobsight.files import without_nan
-from jobsight.service.publishing import AnswerProducer
 from jobsight.store import open_store
 from jobsight.text import counted, printable
 
@@ -108,9 +107,9 @@ def keep_answers(
         if save:
             _save(store, found)
     if publish and found:
-        with AnswerProducer(settings.kafka) as producer:
-            for id_, one in found:
-                producer.publish(id_, one)
+        from jobsight.service.publishing import send_answers  # most calls do without Kafka
+
+        send_answers(settings.kafka, found)
         note(f"published {counted(len(found), 'answer')} to {printable(settings.kafka.answers)}")
     return problems
 

@@ -12,7 +12,6 @@ import io
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jobsight.cli.quick import environment
@@ -61,14 +60,6 @@ def ready_for(inputs: list[str], settings: Settings, question: Question[Any]) ->
     return ready
 
 
-@dataclass(frozen=True)
-class _Command:
-    words: list[str]
-    folder: str
-    encoding: str
-    terminal: Terminal
-
-
 class Commands:
     """Runs commands in the service."""
 
@@ -99,26 +90,28 @@ class Commands:
         if words[0] == "check" and named:
             return None  # which reads the whole store
         terminal = Terminal(asked["columns"], bool(asked["colours"]))
-        command = _Command(words, str(asked["folder"]), str(asked["encoding"]), terminal)
-        return self._thread.submit(self._run, command).result()
+        folder, encoding = str(asked["folder"]), str(asked["encoding"])
+        return self._thread.submit(self._run, words, folder, encoding, terminal).result()
 
-    def _run(self, command: _Command) -> bytes | None:
+    def _run(
+        self, words: list[str], folder: str, encoding: str, terminal: Terminal
+    ) -> bytes | None:
         from jobsight.cli.main import main
 
         lock: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
         ready = None
-        if command.words[0] not in _OF_SCRIPTS:
+        if words[0] not in _OF_SCRIPTS:
             ready = self._follower.await_ready(_PATIENCE_S, self._store.revision())
             if ready is None:
                 return None
             lock = ready.lock
-        out, err = (io.TextIOWrapper(io.BytesIO(), command.encoding, "replace") for _ in range(2))
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding, "replace") for _ in range(2))
         status: object = 0
-        tokens = _READY.set(ready), TERMINAL.set(command.terminal)
+        tokens = _READY.set(ready), TERMINAL.set(terminal)
         try:
-            os.chdir(command.folder)
+            os.chdir(folder)
             with lock, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                main(command.words)
+                main(words)
         except SystemExit as leaving:
             status = leaving.code or 0
         except (ElsewhereError, OSError):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from contextvars import ContextVar
 from typing import NamedTuple
 
 from rich.cells import cell_len, chop_cells
+
+from jobsight.cli import quick
 
 __all__ = [
     "STATE_COLOURS",
@@ -41,23 +41,15 @@ TERMINAL: ContextVar[Terminal | None] = ContextVar("terminal", default=None)
 
 
 def width() -> int | None:
-    """Cells in a line: as COLUMNS says, else the terminal; None: no terminal, no limit."""
-    if (elsewhere := TERMINAL.get()) is not None:
-        return elsewhere.columns
-    named = os.environ.get("COLUMNS", "")
-    if named.isdecimal() and 0 < len(named) < 6 and int(named) > 0:
-        return int(named)
-    if sys.stdout is None or not sys.stdout.isatty():
-        return None
-    return shutil.get_terminal_size().columns
+    """Cells in a line of where the output goes; None: no terminal, no limit."""
+    elsewhere = TERMINAL.get()
+    return quick.columns() if elsewhere is None else elsewhere.columns
 
 
 def has_colours() -> bool:
-    """Whether standard output is a terminal that wants colours."""
-    if (elsewhere := TERMINAL.get()) is not None:
-        return elsewhere.colours
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return not plain and sys.stdout is not None and sys.stdout.isatty()
+    """Whether the output goes to a terminal that wants colours."""
+    elsewhere = TERMINAL.get()
+    return quick.has_colours() if elsewhere is None else elsewhere.colours
 
 
 def paint(text: str, colour: str) -> str:

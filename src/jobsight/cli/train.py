@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +26,6 @@ from jobsight.errors import ModelError, UsageError
 from jobsight.files import Kind, new_folder
 from jobsight.learning.champions import open_registry
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.manifest import Source
 from jobsight.learning.question import Question
 from jobsight.learning.registry import Entry
 from jobsight.learning.train import model_names
@@ -80,24 +76,28 @@ def train(
     names = model_names(asked, model)
     registered = _registered(asked, chosen, output, registry, promote)
     source, _, sources = read_for(asked, logs, settings)
-    place = _Place(asked, settings, cluster or cluster_of(source)) if registered else None
-    if place is not None:
-        open_registry(settings).require_writable(question, place.cluster)
-    with _folder(output) as folder:
-        with stages() as progress:
-            data = Dataset.for_training(asked, source, chosen)
-            trained = train_models(
-                data, names=names, required=model, sources=sources, progress=progress
-            )
-        trained.model.save(folder, seed=chosen.seed, facts=trained.facts())
-        # Written to a folder too, it is put from there: it stays even if it cannot be put.
-        entry = None if place is None or output is not None else place.put(folder, sources)
-    if place is not None and output is not None:
-        entry = place.put(output, sources)
+    cluster = cluster or cluster_of(source)
+    if registered:
+        open_registry(settings).require_writable(question, cluster)
+    entry = None
+    with tempfile.TemporaryDirectory(prefix="jobsight-") as scratch:
+        folder = output or Path(scratch) / "model"
+        with new_folder(folder, Kind.MODEL) as made:
+            with stages() as progress:
+                data = Dataset.for_training(asked, source, chosen)
+                trained = train_models(
+                    data, names=names, required=model, sources=sources, progress=progress
+                )
+            trained.model.save(made, seed=chosen.seed, facts=trained.facts())
+        if registered:
+            # By the sources' own names: the address of a store, as typed, may hold a password.
+            why = f"trained on {printable(', '.join(one.name for one in sources), 200)}"
+            digest = open_registry(settings).put(folder, question, cluster, why=why)
+            entry = open_registry(settings).find(digest, question=question, cluster=cluster)
     for name, reason in trained.main.skipped.items():
         note(f"{name} was not trained: {reason}")
-    if place is not None and entry is not None and promote and not entry.champion:
-        entry = place.promote(entry, source)
+    if entry is not None and promote and not entry.champion:
+        entry = _challenging(entry, source, settings)
     if as_json:
         print_json(_as_json(trained, output, entry))
     else:
@@ -132,39 +132,12 @@ def _registered(
     return True
 
 
-@contextlib.contextmanager
-def _folder(output: Path | None) -> Iterator[Path]:
-    """Where the model is written: the folder named, or one for as long as it takes."""
-    if output is not None:
-        with new_folder(output, Kind.MODEL) as folder:
-            yield folder
-        return
-    with tempfile.TemporaryDirectory(prefix="jobsight-") as name:
-        yield Path(name)
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where in the registry the model goes."""
-
-    question: Question[Any]
-    settings: Settings
-    cluster: str
-
-    def put(self, folder: Path, sources: list[Source]) -> Entry:
-        registry, name = open_registry(self.settings), self.question.name
-        # By the sources' own names: the address of a store, as it was typed, may hold a password.
-        names = ", ".join(source.name for source in sources)
-        why = f"trained on {printable(names, 200)}"
-        digest = registry.put(folder, name, self.cluster, why=why)
-        return registry.find(digest, question=name, cluster=self.cluster)
-
-    def promote(self, entry: Entry, source: Any) -> Entry:
-        """The entry, champion if it is surely better than the champion on what is later."""
-        registry = open_registry(self.settings)
-        done = challenge(registry, entry, source, self.settings)
-        note(("promoted: " if done.promoted else "not promoted: ") + printable(done.reason))
-        return registry.find(entry.digest, question=entry.question, cluster=self.cluster)
+def _challenging(entry: Entry, source: Any, settings: Settings) -> Entry:
+    """The entry, champion if it is surely better than the champion on what is later."""
+    registry = open_registry(settings)
+    done = challenge(registry, entry, source, settings)
+    note(("promoted: " if done.promoted else "not promoted: ") + printable(done.reason))
+    return registry.find(entry.digest, question=entry.question, cluster=entry.cluster)
 
 
 def _as_json(trained: Trained, output: Path | None, entry: Entry | None) -> dict[str, Any]:

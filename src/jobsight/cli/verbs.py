@@ -46,10 +46,7 @@ VERBS = {
     "evaluate": ("evaluate:evaluate", "Judge a trained model on logs."),
     "verify": ("verify:verify", "Audit a trained model."),
     "hold": ("hold:hold", "Held jobs: release, wait, fix or remove?"),
-    "start": (
-        "start:start",
-        "Pending jobs, or a script: when will it start, how long run?",
-    ),
+    "start": ("start:start", "Pending jobs, or a script: when will it start, how long run?"),
     "fail": ("fail:fail", "Pending and running jobs, or a script: will it fail, and why?"),
     "check": ("check:check", "Batch scripts and submit files: what will fail, before they run?"),
     "bound": ("bound:bound", "Programs, or jobs: which resource will bind them?"),

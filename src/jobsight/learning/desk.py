@@ -33,7 +33,6 @@ __all__ = [
     "JobAnswer",
     "indexed",
     "last_recorded",
-    "open_model",
     "script_row",
 ]
 
@@ -180,14 +179,10 @@ def indexed(
     if entry is None:
         return question.answerer(jobs, moment, None)
     try:
-        return question.answerer(jobs, moment, open_model(entry.folder, question))
+        model = ModelDir.open(entry.folder, question, only_chosen=True)
+        return question.answerer(jobs, moment, model)
     except ModelError as error:
         raise unusable(question.name, entry.cluster, error) from None
-
-
-def open_model(folder: Path, question: Question[Any]) -> ModelDir:
-    """The chosen model of a folder; errors as of `ModelDir.open`."""
-    return ModelDir.open(folder, question, only_chosen=True)
 
 
 def last_recorded(jobs: JobTable) -> int:

@@ -7,6 +7,7 @@ Okabe and Ito (https://jfly.uni-koeln.de/color/), which colour-blind readers can
 from __future__ import annotations
 
 import html
+import io
 import logging
 import re
 import warnings
@@ -112,22 +113,16 @@ def draw(
 
     with style.context(["default", {**_STYLE, "svg.hashsalt": name}]):
         figure = Figure(figsize=(width, height), layout="constrained")
-        canvas = FigureCanvasSVG(figure)
+        canvas: Any = FigureCanvasSVG(figure)
         with warnings.catch_warnings():
             # Letters that the measuring font lacks are drawn by the reader's browser.
             warnings.filterwarnings("ignore", message="Glyph ")
             warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
             paint(figure)
-            return _inline(_rendered(canvas), alternative, titles or {})
-
-
-def _rendered(canvas: Any) -> str:
-    import io
-
-    buffer = io.StringIO()
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    canvas.print_svg(buffer, metadata=nothing)
-    return buffer.getvalue()
+            buffer = io.StringIO()
+            nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+            canvas.print_svg(buffer, metadata=nothing)
+            return _inline(buffer.getvalue(), alternative, titles or {})
 
 
 def _inline(svg: str, alternative: str, titles: Mapping[str, str]) -> Markup:

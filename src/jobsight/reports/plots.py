@@ -15,16 +15,14 @@ from jobsight.reports.page import Markup
 from jobsight.text import printable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = [
     "cost_plot",
+    "curves_plot",
     "importance_plot",
     "observed_plot",
-    "precision_recall_plot",
     "reliability_plot",
-    "roc_plot",
     "slices_plot",
 ]
 
@@ -57,69 +55,55 @@ def _number(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.2f}"
 
 
-def _curves(axes: Axes, evaluation: Evaluation, kind: str) -> None:
-    styles = _styles(evaluation)
+_CURVES = {
+    "roc_auc": ("roc", "ROC curves; area by model", "failures taken for successes",
+                "successes found", "area under the curve"),
+    "average_precision": ("precision-recall", "Precision and recall; average precision by model",
+                          "successes found (recall)", "share of them right (precision)",
+                          "average precision"),
+}  # fmt: skip
+"""By metric: the name and words of its plot, what its axes show, the title of its legend."""
+
+
+def curves_plot(evaluation: Evaluation, kind: str) -> Markup:
+    """Curves of all models, batches weighing 1.
+
+    Args:
+        evaluation: of the models.
+        kind: ``roc_auc``, or ``average_precision`` for precision over recall of success.
+    """
     success, weight = evaluation.labelled.success, evaluation.labelled.weight
-    curve_of = metrics.roc_curve if kind == "roc_auc" else metrics.precision_recall_curve
-    for name in _ordered(evaluation):
-        curve = curve_of(evaluation.predictions[name], success, weight)
-        if not len(curve.x):
-            continue
-        label = f"{printable(name, 24)}  {_number(evaluation.scores[name][kind])}"
-        # Precision says nothing before the first success is found.
-        first = 0 if kind == "roc_auc" else int(np.argmax(curve.x > 0))
-        drawn = "default" if kind == "roc_auc" else "steps-pre"
-        axes.plot(curve.x[first:], curve.y[first:], label=label, drawstyle=drawn, **styles[name])
-    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
-    axes.set_aspect("equal")
-
-
-def _legend_below(axes: Axes, title: str) -> None:
-    axes.legend(
-        loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, title=title, title_fontsize=9.5
-    )
-
-
-def roc_plot(evaluation: Evaluation) -> Markup:
-    """ROC curves of all models, batches weighing 1."""
+    is_roc = kind == "roc_auc"
+    curve_of = metrics.roc_curve if is_roc else metrics.precision_recall_curve
+    name, what, across, up, title = _CURVES[kind]
+    ordered, styles = _ordered(evaluation), _styles(evaluation)
+    values = {one: _number(evaluation.scores[one][kind]) for one in ordered}
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        axes.plot([0, 1], [0, 1], color="#c3ccd3", lw=1, zorder=1)
-        _curves(axes, evaluation, "roc_auc")
-        axes.set(xlabel="failures taken for successes", ylabel="successes found")
-        _legend_below(axes, "area under the curve")
+        if is_roc:
+            axes.plot([0, 1], [0, 1], color="#c3ccd3", lw=1, zorder=1)
+        else:
+            axes.axhline(np.average(success, weights=weight), color="#c3ccd3", lw=1, zorder=1)
+        for one in ordered:
+            curve = curve_of(evaluation.predictions[one], success, weight)
+            if not len(curve.x):
+                continue
+            # Precision says nothing before the first success is found.
+            first = 0 if is_roc else int(np.argmax(curve.x > 0))
+            axes.plot(
+                curve.x[first:], curve.y[first:], label=f"{printable(one, 24)}  {values[one]}",
+                drawstyle="default" if is_roc else "steps-pre", **styles[one],
+            )  # fmt: skip
+        axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=across, ylabel=up)
+        axes.set_aspect("equal")
+        axes.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, title=title,
+            title_fontsize=9.5,
+        )  # fmt: skip
 
-    return draw(
-        "roc", 5.6, 6.6, _summary(evaluation, "roc_auc", "ROC curves; area by model"), paint
-    )
-
-
-def precision_recall_plot(evaluation: Evaluation) -> Markup:
-    """Precision over recall of success of all models."""
-    labelled = evaluation.labelled
-
-    def paint(figure: Figure) -> None:
-        axes = figure.subplots()
-        axes.axhline(
-            float(np.average(labelled.success, weights=labelled.weight)),
-            color="#c3ccd3",
-            lw=1,
-            zorder=1,
-        )
-        _curves(axes, evaluation, "average_precision")
-        axes.set(xlabel="successes found (recall)", ylabel="share of them right (precision)")
-        _legend_below(axes, "average precision")
-
-    words = _summary(
-        evaluation, "average_precision", "Precision and recall; average precision by model"
-    )
-    return draw("precision-recall", 5.6, 6.6, words, paint)
-
-
-def _summary(evaluation: Evaluation, kind: str, what: str) -> str:
-    values = (f"{name} {_number(evaluation.scores[name][kind])}" for name in _ordered(evaluation))
-    return f"{what}: {', '.join(values)}."
+    words = ", ".join(f"{one} {value}" for one, value in values.items())
+    return draw(name, 5.6, 6.6, f"{what}: {words}.", paint)
 
 
 def reliability_plot(evaluation: Evaluation) -> Markup:

@@ -8,21 +8,20 @@ from typing import Any
 import numpy as np
 
 from jobsight.clock import format_micros
-from jobsight.format import amount, interval, number, percent
+from jobsight.format import interval, number, percent
 from jobsight.learning.costs import release_threshold
 from jobsight.learning.evaluation import Evaluation
 from jobsight.learning.targets import Scores
 from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.reports.plots import (
     cost_plot,
+    curves_plot,
     importance_plot,
     observed_plot,
-    precision_recall_plot,
     reliability_plot,
-    roc_plot,
     slices_plot,
 )
-from jobsight.reports.scores import HEADINGS
+from jobsight.reports.scores import HEADINGS, savings_rows
 from jobsight.reports.shown import Shown
 from jobsight.text import printable
 
@@ -77,10 +76,13 @@ def _curves(evaluation: Evaluation) -> Markup | None:
         return None
     return element(
         "div",
-        figure(roc_plot(evaluation), "Up and to the left is better; the diagonal is chance."),
         figure(
-            precision_recall_plot(evaluation),
-            f"Up and to the right is better; the grey line is the share that "
+            curves_plot(evaluation, "roc_auc"),
+            "Up and to the left is better; the diagonal is chance.",
+        ),
+        figure(
+            curves_plot(evaluation, "average_precision"),
+            "Up and to the right is better; the grey line is the share that "
             f"{evaluation.question.words[2]}.",
         ),
         class_="pair",
@@ -115,9 +117,8 @@ def _scores_table(evaluation: Evaluation) -> Markup:
     for name in names:
         values = [number(evaluation.scores[name][key]) for key in columns]
         bounds = evaluation.headline[name]
-        interval = "–" if bounds.low is None else f"{bounds.low:.2f}–{bounds.high:.2f}"
         label = f"{name} (answers)" if name == evaluation.chosen else name
-        rows.append([label, values[0], interval, *values[1:]])
+        rows.append([label, values[0], interval(bounds.low, bounds.high), *values[1:]])
     better = ", ".join(HEADINGS[name] for name in columns if name in evaluation.goal.higher)
     return table(
         ["model", headings[0], "95 % interval", *headings[1:]],
@@ -198,8 +199,7 @@ def costs_part(shown_: Shown) -> Markup | None:
         one = evaluation.costs[name]
         label = name.replace("_", " ")
         shares = [percent(value) for value in (one.released, one.wasted, one.lost)]
-        interval = "–" if one.low is None else f"{one.low:.2f}–{one.high:.2f}"
-        rows.append([label, number(one.cost, 2), interval, *shares])
+        rows.append([label, number(one.cost, 2), interval(one.low, one.high), *shares])
     shown = table(
         ["who decides", "cost", "95 % interval", "released", "wasted", "lost"],
         rows,
@@ -229,7 +229,11 @@ def savings_part(shown: Shown) -> Markup | None:
     _, several, true = evaluation.question.words
     moments = {"": evaluation, **evaluation.by_moment}
     tables = [
-        _savings_table(one.savings, f"Per 1,000 {several}{f', at the moment {at}' if at else ''}.")
+        table(
+            ["from", "asked", "rightly", "disturbed", "95 %", "core-hours", "95 %", "of all"],
+            savings_rows(one.savings),
+            caption=f"Per 1,000 {several}{f', at the moment {at}' if at else ''}.",
+        )
         for at, one in moments.items()
         if one.savings is not None
     ]
@@ -240,20 +244,6 @@ def savings_part(shown: Shown) -> Markup | None:
         f"{true}, or these are stopped: the core-hours that would otherwise have been used, and "
         f"the {several} disturbed without need. With 95 % intervals.",
     )
-
-
-def _savings_table(view: Mapping[str, Any], caption: str) -> Markup:
-    rows = []
-    for row in view["thresholds"]:
-        disturbed, saved = row["disturbed"], row["saved"]
-        rows.append([
-            f"{row['threshold']:g}", number(row["acted"]["value"], 0),
-            percent(row["right"]["value"]), number(disturbed["value"], 0),
-            interval(disturbed["low"], disturbed["high"], 0), amount(saved["value"]),
-            f"{amount(saved['low'])}–{amount(saved['high'])}", percent(row["saved_share"]["value"]),
-        ])  # fmt: skip
-    headings = ["from", "asked", "rightly", "disturbed", "95 %", "core-hours", "95 %", "of all"]
-    return table(headings, rows, caption=caption)
 
 
 def slices_part(shown: Shown) -> Markup:

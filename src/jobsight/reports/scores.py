@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jobsight.format import UNKNOWN, percent
+from jobsight.format import UNKNOWN, amount, interval, number, percent
 
-__all__ = ["HEADINGS", "answer_rows"]
+__all__ = ["HEADINGS", "answer_rows", "savings_rows"]
 
 HEADINGS = {
     "roc_auc": "ROC AUC",
@@ -49,6 +49,26 @@ def answer_rows(scored: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], lis
         wide = [_interval(one["gain"][key]) for key in ("interval", "interval_by_time")]
         rows.append([name, *verbs, *means, *wide])
     return [*headings, "95 % by batch", "95 % by time"], rows
+
+
+def savings_rows(view: Mapping[str, Any]) -> list[list[str]]:
+    """Rows of a table of what acting on predictions saves: one threshold per row.
+
+    How many are acted on, the share of them that is right, those disturbed and the core-hours
+    saved, each with its interval, and the share of all core-hours.
+    """
+    rows = []
+    for row in view["thresholds"]:
+        disturbed, saved = row["disturbed"], row["saved"]
+        low, high = amount(saved["low"]), amount(saved["high"])
+        rows.append([
+            f"{row['threshold']:g}", number(row["acted"]["value"], 0),
+            percent(row["right"]["value"]), number(disturbed["value"], 0),
+            interval(disturbed["low"], disturbed["high"], 0), amount(saved["value"]),
+            UNKNOWN if saved["low"] is None else f"{low}–{high}",
+            percent(row["saved_share"]["value"]),
+        ])  # fmt: skip
+    return rows
 
 
 def _span(bounds: Mapping[str, Any], times: int) -> str:

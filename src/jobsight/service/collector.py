@@ -56,7 +56,6 @@ class Collector:
         settings: pauses, limits, and where the status is written.
         keep_seconds: ended jobs older than that move to the archive; None: none do.
         once: poll each source until nothing more is waiting, then end.
-        notifier: of systemd; None: as the environment says.
 
     Attributes:
         path: where the status is written.
@@ -74,7 +73,6 @@ class Collector:
         *,
         keep_seconds: float | None = None,
         once: bool = False,
-        notifier: Notifier | None = None,
     ) -> None:
         names = [source.name for source in sources]
         twice = next((name for name in names if names.count(name) > 1), None)
@@ -87,11 +85,10 @@ class Collector:
         self._asked = threading.Event()
         self._halt = threading.Event()
         self.path = status_file.status_path(settings)
-        self._notifier = notifier or Notifier()
+        self._notifier = Notifier()
         self._workers = [Worker(source, settings, self._halt, once=once) for source in sources]
         self._housekeeper = Housekeeper(settings, keep_seconds, self._halt)
         self._opened = opened
-        self._store: Store | None = None
         self._started = self._written = 0.0
         self._write_error: str | None = None
         self._stopped: int | None = None
@@ -113,11 +110,11 @@ class Collector:
         self._started = time.time()
         fields = {"pid": os.getpid(), "once": self._once, "sources": len(self._workers)}
         log("collector started", version=__version__, **fields, status=self.path)
-        self._store = self._await_store()
-        if self._store is not None:
-            self._housekeeper.opened(self._store)
+        store = self._await_store()
+        if store is not None:
+            self._housekeeper.opened(store)
             for worker in self._workers:
-                worker.start(self._store)
+                worker.start(store)
             if not self._once:
                 self._housekeeper.start()
         self._notifier.ready()
@@ -171,11 +168,7 @@ class Collector:
         return tick if every is None else min(tick, every)
 
     def _look_after(self) -> None:
-        """Restart what died, notify systemd, write the status when it is time."""
-        for worker in self._workers:
-            if worker.died and self._store is not None:
-                log("source thread died", logging.ERROR, source=worker.name)
-                worker.start(self._store)
+        """Notify systemd, write the status when it is time."""
         if all(worker.turning for worker in self._workers):
             self._notifier.alive()
         if time.monotonic() - self._written >= self._settings.status_seconds:
@@ -183,7 +176,11 @@ class Collector:
 
     def _write(self) -> None:
         self._written = time.monotonic()
-        self._notifier.status(self._headline())
+        well = sum(worker.healthy for worker in self._workers)
+        rate = sum(worker.snapshot()["documents_per_s"] for worker in self._workers)
+        self._notifier.status(
+            f"{well} of {len(self._workers)} sources well, {rate:.1f} documents/s"
+        )
         try:
             write_json(self.path, self.status())
         except OutputError as error:
@@ -192,11 +189,6 @@ class Collector:
             self._write_error = str(error)
         else:
             self._write_error = None
-
-    def _headline(self) -> str:
-        well = sum(worker.healthy for worker in self._workers)
-        rate = sum(worker.snapshot()["documents_per_s"] for worker in self._workers)
-        return f"{well} of {len(self._workers)} sources well, {rate:.1f} documents/s"
 
     def _end(self) -> bool:
         """Let all finish, as long as settings allow; whether all did, and well."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from jobsight.documents import JSON
 from jobsight.errors import StoreError
@@ -68,25 +69,43 @@ class Housekeeper:
 
     def ask(self) -> None:
         """Ask the store for its status now."""
-        self._guarded("store status failed", self._ask)
+        with self._guarded("store status failed") as store:
+            status = dataclasses.asdict(store.status())
+            del status["positions"]  # the sources' own status has them
+            self._status = status
 
     def prune(self) -> None:
         """Move old jobs to the archive now, if settings say so and it is worth a file."""
-        if self._keep is not None:
-            self._guarded("prune failed", self._prune)
+        if self._keep is None:
+            return
+        with self._guarded("prune failed") as store:
+            before = time.time() - self._keep
+            report = store.prune(
+                round(before * 1e6),
+                least=self._settings.prune_jobs,
+                overdue=round((before - _LONGEST_WAIT_S) * 1e6),
+            )
+            self._counts["prunes"] += 1
+            self._counts["pruned"] += report.documents
+            self._counts["last_prune"] = now_micros()
+            if report.documents:
+                log("pruned", documents=report.documents, parts=report.parts, bytes=report.bytes)
 
     def _run(self) -> None:
         prune_at = time.monotonic()
         while not self._stop.is_set():
             self.ask()
-            if self._keep is not None and time.monotonic() >= prune_at:
+            if time.monotonic() >= prune_at:
                 self.prune()
                 prune_at = time.monotonic() + self._settings.prune_seconds
             self._stop.wait(min(_STATUS_EVERY_S, self._settings.prune_seconds))
 
-    def _guarded(self, event: str, work: Callable[[], None]) -> None:
+    @contextlib.contextmanager
+    def _guarded(self, event: str) -> Iterator[Store]:
+        """The store, for work whose error is recorded under the name `event`, until it is over."""
+        assert self._store is not None
         try:
-            work()
+            yield self._store
         except Exception as error:
             self._record(event, error, store=self._status["url"])
         else:
@@ -95,24 +114,3 @@ class Housekeeper:
     def _record(self, event: str, error: Exception, **fields: JSON) -> None:
         self._counts["errors"] += 1
         self._last.record(event, error, **fields)
-
-    def _ask(self) -> None:
-        assert self._store is not None
-        status = dataclasses.asdict(self._store.status())
-        del status["positions"]  # the sources' own status has them
-        self._status = status
-
-    def _prune(self) -> None:
-        assert self._store is not None
-        assert self._keep is not None
-        before = time.time() - self._keep
-        report = self._store.prune(
-            round(before * 1e6),
-            least=self._settings.prune_jobs,
-            overdue=round((before - _LONGEST_WAIT_S) * 1e6),
-        )
-        self._counts["prunes"] += 1
-        self._counts["pruned"] += report.documents
-        self._counts["last_prune"] = now_micros()
-        if report.documents:
-            log("pruned", documents=report.documents, parts=report.parts, bytes=report.bytes)

@@ -6,22 +6,18 @@ is shown. Names: librdkafka's CONFIGURATION.md.
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jobsight.errors import SettingsError
 from jobsight.settings import KafkaSettings
 from jobsight.text import printable
 
-if TYPE_CHECKING:
-    import types
-
-__all__ = ["Connection", "library"]
+__all__ = ["Connection"]
 
 _SECRET = re.compile(r"password|secret|\.pem$|oauthbearer\.config|sasl\.jaas")
 _FORBIDDEN = re.compile(
@@ -40,42 +36,24 @@ _FROM_ENVIRONMENT = {
 _WIDTH = 300
 
 
-def library() -> types.ModuleType:
-    """The module `confluent_kafka`.
-
-    Raises:
-        SettingsError: it is not installed.
-    """
-    try:
-        return importlib.import_module("confluent_kafka")
-    except ImportError:
-        raise SettingsError(
-            "Kafka needs the package confluent-kafka: pip install 'jobsight[kafka]'"
-        ) from None
-
-
 class Connection:
     """How to reach the brokers.
 
     Args:
         settings: brokers, and the file of properties.
-        environment: None: the process's own.
 
     Raises:
         SettingsError: no brokers are named, or the file is missing, malformed, open to others
             though it holds secrets, or sets what it may not.
     """
 
-    def __init__(
-        self, settings: KafkaSettings, environment: Mapping[str, str] | None = None
-    ) -> None:
-        variables = os.environ if environment is None else environment
+    def __init__(self, settings: KafkaSettings) -> None:
         self._properties = _read(settings.properties) if settings.properties else {}
         if settings.brokers is not None:
             self._properties["bootstrap.servers"] = settings.brokers
         for variable, name in _FROM_ENVIRONMENT.items():
-            if variables.get(variable):
-                self._properties[name] = variables[variable]
+            if value := os.environ.get(variable):
+                self._properties[name] = value
         if not self._properties.get("bootstrap.servers"):
             raise SettingsError(
                 "kafka: no broker is named; set kafka.brokers, or bootstrap.servers in the file "

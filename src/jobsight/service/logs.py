@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
-from typing import Any, Literal, TextIO
+from typing import Any, Literal
 
 from jobsight.clock import format_micros
 from jobsight.files import without_nan
@@ -29,17 +28,9 @@ def log(event: str, level: int = logging.INFO, **fields: Any) -> None:
     _LOGGER.log(level, "%s", event, extra={"fields": known})
 
 
-def set_up(
-    form: Literal["text", "json"], stream: TextIO | None = None, *, level: int = logging.INFO
-) -> None:
-    """Send the events of the service to `stream` (default: standard error), a line each.
-
-    Args:
-        form: of the lines.
-        stream: where they go.
-        level: events below it are not logged.
-    """
-    handler = logging.StreamHandler(stream or sys.stderr)
+def set_up(form: Literal["text", "json"], *, level: int = logging.INFO) -> None:
+    """Send the events of the service of at least that level to standard error, a line each."""
+    handler = logging.StreamHandler()
     handler.setFormatter(_Formatter(form))
     _LOGGER.handlers = [handler]
     _LOGGER.setLevel(level)

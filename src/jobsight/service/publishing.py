@@ -12,20 +12,21 @@ of which the first 64 KiB are kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
+import confluent_kafka
 import msgspec
 
 from jobsight.documents import Prediction
 from jobsight.errors import OutputError
-from jobsight.service.kafka import Connection, library
+from jobsight.service.kafka import Connection
 from jobsight.settings import KafkaSettings
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
 
-__all__ = ["AnswerProducer", "Sender", "send_dead_letters"]
+__all__ = ["Sender", "send_answers", "send_dead_letters"]
 
 Headers = list[tuple[str, str | bytes | None]]
 
@@ -35,45 +36,35 @@ _DEAD_LETTER_BYTES = 64 << 10
 class Sender:
     """An idempotent producer: its messages arrive once, in order, on all replicas.
 
-    One thread at a time. Leave the ``with`` block, or `flush`, to be sure that they arrived. After
-    a fatal error of the library the next message is sent by a new producer.
+    One thread at a time; `flush` to be sure that they arrived. After an error another sender is
+    needed: the library's may be fatal.
 
     Args:
         connection: how to reach the brokers.
         timeout: seconds for a delivery.
-
-    Attributes:
-        delivered: messages that the brokers have confirmed.
-        failed: messages that they have not.
 
     Raises:
         OutputError: a property is unknown or bad.
     """
 
     def __init__(self, connection: Connection, timeout: float) -> None:
-        self._kafka = library()
         self._connection = connection
         self._timeout = timeout
-        self.delivered = self.failed = 0
+        self._failed = 0
         self._error: str | None = None
-        self._broken = False
-        self._producer = self._new_producer()
-
-    def _new_producer(self) -> Producer:
-        configuration = self._connection.configuration(
+        configuration = connection.configuration(
             {
                 "enable.idempotence": True,
                 "acks": "all",
-                "delivery.timeout.ms": round(self._timeout * 1000),
+                "delivery.timeout.ms": round(timeout * 1000),
                 "linger.ms": 5,
                 "error_cb": self._on_error,
             }
         )
         try:
-            producer: Producer = self._kafka.Producer(configuration)
-        except (self._kafka.KafkaException, ValueError, TypeError) as error:
-            raise OutputError(f"kafka: {self._connection.shown(error)}") from None
-        return producer
+            self._producer: Producer = confluent_kafka.Producer(configuration)
+        except (confluent_kafka.KafkaException, ValueError, TypeError) as error:
+            raise OutputError(f"kafka: {connection.shown(error)}") from None
 
     def send(self, topic: str, key: bytes | None, value: bytes, headers: Headers) -> None:
         """Queue a message; `flush` says whether it arrived.
@@ -81,8 +72,6 @@ class Sender:
         Raises:
             OutputError: it is too large, or the queue stays full.
         """
-        if self._broken:
-            self._producer, self._broken = self._new_producer(), False
         for _ in range(2):
             try:
                 self._producer.produce(
@@ -90,9 +79,7 @@ class Sender:
                 )
             except BufferError:
                 self._flushed(self._timeout)
-            except (self._kafka.KafkaException, ValueError, TypeError) as error:
-                self.failed += 1
-                self._note(error)
+            except (confluent_kafka.KafkaException, ValueError, TypeError) as error:
                 raise OutputError(f"kafka: {self._connection.shown(error)}") from None
             else:
                 self._producer.poll(0)
@@ -105,11 +92,11 @@ class Sender:
         Raises:
             OutputError: some have not; says why.
         """
-        failed = self.failed
+        failed = self._failed
         left = self._flushed(self._timeout + 1.0)
         if left:
             self.close()
-        if self.failed > failed or left:
+        if self._failed > failed or left:
             raise OutputError(f"kafka: not delivered: {self._error or 'no answer in time'}")
 
     def close(self) -> None:
@@ -117,69 +104,43 @@ class Sender:
         self._producer.purge()
         self._flushed(1.0)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self.flush()
-        finally:
-            self.close()
-
     def _flushed(self, seconds: float) -> int:
         """How many messages have neither arrived nor failed after that many seconds."""
         try:
             return int(self._producer.flush(seconds))
-        except self._kafka.KafkaException as error:
+        except confluent_kafka.KafkaException as error:
             self._error = self._connection.shown(error)
-            self._note(error)
             return len(self._producer)
 
-    def _note(self, error: Exception) -> None:
-        """Note whether the error is fatal: such errors are raised, not passed to callbacks."""
-        cause = error.args[0] if error.args else None
-        if isinstance(cause, self._kafka.KafkaError):
-            self._broken = self._broken or cause.fatal() or cause.code() == cause._FATAL
-
     def _on_delivery(self, error: KafkaError | None, _: Message) -> None:
-        if error is None:
-            self.delivered += 1
-        else:
-            self.failed += 1
+        if error is not None:
+            self._failed += 1
             self._on_error(error)
 
     def _on_error(self, error: KafkaError) -> None:
         self._error = self._connection.shown(error)
 
 
-class AnswerProducer(Sender):
-    """Publishes predictions to the topic ``kafka.answers``.
+def send_answers(settings: KafkaSettings, answers: Iterable[tuple[str, Prediction]]) -> None:
+    """Send predictions, each with the id of its document, and wait for all to arrive.
 
     Raises:
-        SettingsError: no brokers are named, or Kafka's library is missing.
-        OutputError: a property of librdkafka is bad.
+        SettingsError: no brokers are named.
+        OutputError: a property of librdkafka is bad, or some did not arrive.
     """
-
-    def __init__(self, settings: KafkaSettings) -> None:
-        super().__init__(Connection(settings), settings.timeout_seconds)
-        self._topic = settings.answers
-
-    def publish(self, document_id: str, prediction: Prediction) -> None:
-        """Send one prediction.
-
-        Raises:
-            OutputError: it cannot be written as JSON, is too large, or no broker takes messages.
-        """
-        try:
-            # As msgspec writes it, NaN is null.
-            value = msgspec.json.encode({"id": document_id, **msgspec.to_builtins(prediction)})
-        except (TypeError, ValueError, RecursionError) as error:
-            raise OutputError(
-                f"the answer for {document_id[:80]!r} cannot be written as JSON: {error}"
-            ) from None
-        key = document_id.encode("utf-8", "replace")
-        self.send(self._topic, key, value, [("question", prediction.question)])
+    sender = Sender(Connection(settings), settings.timeout_seconds)
+    try:
+        for id_, one in answers:
+            try:
+                # As msgspec writes it, NaN is null.
+                value = msgspec.json.encode({"id": id_, **msgspec.to_builtins(one)})
+            except ValueError as error:  # of half a surrogate pair
+                raise OutputError(f"the answer for {id_} cannot be written: {error}") from None
+            key = id_.encode("utf-8", "replace")
+            sender.send(settings.answers, key, value, [("question", one.question)])
+        sender.flush()
+    finally:
+        sender.close()
 
 
 def send_dead_letters(sender: Sender, topic: str, messages: Sequence[tuple[Message, str]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 from jobsight.documents import JSON
@@ -64,9 +64,8 @@ class LastError:
 class Rate:
     """A count per second whose past fades exponentially; steady counts tend to their rate."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._begun = self._seen = clock()
+    def __init__(self) -> None:
+        self._begun = self._seen = monotonic()
         self._sum = 0.0
 
     def add(self, count: int) -> None:
@@ -81,5 +80,5 @@ class Rate:
         return self._sum / filled
 
     def _faded(self) -> float:
-        before, self._seen = self._seen, self._clock()
+        before, self._seen = self._seen, monotonic()
         return self._sum * math.exp((before - self._seen) / _MEMORY_S)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -151,57 +150,40 @@ def read(settings: CollectSettings) -> Report:
         ) from None
     except (OSError, ValueError) as error:
         raise SourceError(f"cannot read the status file {path}: {error}") from None
-    if status.get("schema") != SCHEMA or not _well_formed(status):
+    if status.get("schema") != SCHEMA:
         raise SourceError(f"{path} is not the status of a collector of this version ({SCHEMA})")
     return Report(path, status, tuple(_problems(path, status)))
 
 
 def memory_mb() -> float:
     """Resident memory of this process, MB of 2^20 bytes."""
-    try:
-        text = Path("/proc/self/status").read_text(encoding="ascii")
-    except OSError:
-        return 0.0
-    found = re.search(r"VmRSS:\s+(\d+) kB", text)
-    return round(int(found[1]) / 1024, 1) if found else 0.0
-
-
-def _well_formed(status: dict[str, JSON]) -> bool:
-    sources, written = status.get("sources"), status.get("written")
-    every = status.get("every_s")
-    return (
-        isinstance(sources, dict)
-        and all(isinstance(one, dict) for one in sources.values())
-        and isinstance(status.get("store"), dict)
-        and isinstance(written, int)
-        and isinstance(every, int | float)
-    )
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return round(pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20), 1)
 
 
 def _problems(path: Path, status: dict[str, JSON]) -> list[str]:
     age = time.time() - status["written"] / 1e6
-    if status.get("stopped") is not None:
-        ending = "ended" if status.get("once") else "was stopped"
+    if status["stopped"] is not None:
+        ending = "ended" if status["once"] else "was stopped"
         return [f"no collector runs: the last one {ending} {format_span(max(age, 0))} ago"]
     if is_locked(lock_path(path)) is False:
         return [
-            f"no collector runs: the last one (process {status.get('pid')}) ended without a word, "
+            f"no collector runs: the last one (process {status['pid']}) ended without a word, "
             f"{format_span(max(age, 0))} ago or later"
         ]
     if age > _STALE_FACTOR * status["every_s"] + _STALE_EXTRA_S:
         return [f"the status is stale: written {format_span(age)} ago"]
     problems = []
-    if status["store"].get("url") is None:
+    if status["store"]["url"] is None:
         reason = _last_error(status["store"]) or "the collector has just started"
         problems.append(printable(f"the store is not open yet: {reason}", 400))
     for name, source in sorted(status["sources"].items()):
-        if not source.get("healthy"):
-            reason = source.get("problem") or _last_error(source)
-            state = "is stuck" if source.get("turning") is False else source.get("state")
+        if not source["healthy"]:
+            reason = source["problem"] or _last_error(source)
+            state = source["state"] if source["turning"] else "is stuck"
             problems.append(printable(f"{name}: {state}" + (f": {reason}" if reason else ""), 400))
     return problems
 
 
 def _last_error(one: dict[str, JSON]) -> JSON:
-    error = one.get("last_error")
-    return error.get("text") if isinstance(error, dict) else None
+    return one["last_error"] and one["last_error"]["text"]

@@ -10,8 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import time
-from collections.abc import Callable, Mapping
+from time import monotonic
 
 from jobsight.text import printable
 
@@ -27,25 +26,19 @@ class Notifier:
         interval: seconds between two signs of life, half of systemd's limit; None: it has none.
     """
 
-    def __init__(
-        self,
-        environment: Mapping[str, str] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        variables = os.environ if environment is None else environment
-        name = variables.get("NOTIFY_SOCKET", "")
+    def __init__(self) -> None:
+        name = os.environ.get("NOTIFY_SOCKET", "")
         self._address = b"\0" + os.fsencode(name[1:]) if name.startswith("@") else name
         self._socket: socket.socket | None = None
         if name.startswith(("@", "/")):
             self._socket = socket.socket(
                 socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
             )
-        micros = variables.get("WATCHDOG_USEC", "")
-        ours = variables.get("WATCHDOG_PID") in (None, "", str(os.getpid()))
+        micros = os.environ.get("WATCHDOG_USEC", "")
+        ours = os.environ.get("WATCHDOG_PID") in (None, "", str(os.getpid()))
         wanted = ours and micros.isascii() and micros.isdigit()
         self.interval = (int(micros) / 2e6 or None) if wanted else None
-        self._clock = clock
-        self._due = clock()
+        self._due = monotonic()
 
     def ready(self) -> None:
         """Report that everything is open."""
@@ -61,8 +54,8 @@ class Notifier:
 
     def alive(self) -> None:
         """Send a sign of life, if one is due."""
-        if self.interval is not None and self._clock() >= self._due:
-            self._due = self._clock() + self.interval
+        if self.interval is not None and monotonic() >= self._due:
+            self._due = monotonic() + self.interval
             self._send("WATCHDOG=1")
 
     def close(self) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from time import monotonic
 from typing import Literal
 
 from jobsight.documents import JSON, JobDocument
@@ -46,7 +46,6 @@ class Worker:
         settings: pauses and limits.
         stop: set by the collector to end all workers.
         once: end when nothing more is waiting; any error ends it too, as failed.
-        clock: monotonic seconds, by which silence is measured.
     """
 
     def __init__(
@@ -56,7 +55,6 @@ class Worker:
         stop: threading.Event,
         *,
         once: bool = False,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = source.name
         self.state: SourceState = "starting"
@@ -64,7 +62,6 @@ class Worker:
         self._settings = settings
         self._stop = stop
         self._once = once
-        self._clock = clock
         self._saved: Position | None = None
         self._store: Store
         self._pause = Pause(settings.first_pause, settings.longest_pause)
@@ -77,11 +74,11 @@ class Worker:
         self._last = LastError()
         self._problem: str | None = None
         self._report: dict[str, JSON] = {}
-        self._due = clock() + settings.stuck_seconds
+        self._due = monotonic() + settings.stuck_seconds
         self._thread: threading.Thread | None = None
 
     def start(self, store: Store) -> None:
-        """Begin to merge what the source reports into `store`, or again after the thread died."""
+        """Begin to merge what the source reports into `store`."""
         self._store = store
         self._thread = threading.Thread(target=self._run, name=self.name[:60], daemon=True)
         self._alive_for(0)
@@ -93,16 +90,9 @@ class Worker:
         return self.state in ("stopped", "done", "failed")
 
     @property
-    def died(self) -> bool:
-        """Whether its thread ended as it should not."""
-        return self._thread is not None and not self._thread.is_alive() and not self.finished
-
-    @property
     def turning(self) -> bool:
         """Whether it does something, or waits for what it should wait for."""
-        return (
-            self.finished or self._thread is None or (not self.died and self._clock() < self._due)
-        )
+        return self.finished or self._thread is None or monotonic() < self._due
 
     @property
     def healthy(self) -> bool:
@@ -246,7 +236,7 @@ class Worker:
 
     def _back_off(self, error: BaseException) -> None:
         taken = isinstance(error, ConflictError) and bool(error.sources)
-        pause = self._pause.failed(self._clock())
+        pause = self._pause.failed(monotonic())
         self._enter("conflict" if taken else "backing off", pause)
         self._stop.wait(pause)
 
@@ -281,7 +271,7 @@ class Worker:
 
     def _alive_for(self, seconds: float) -> None:
         """From now on, silence is as it should be for that long, and as long as a step may take."""
-        self._due = self._clock() + seconds + self._settings.stuck_seconds
+        self._due = monotonic() + seconds + self._settings.stuck_seconds
 
 
 def _place(error: BaseException) -> str | None:

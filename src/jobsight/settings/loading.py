@@ -62,11 +62,6 @@ class Settings(Section):
     registry: Path = Field(default_factory=lambda: data_folder() / "models", validate_default=True)
     """Folder of the trained models that may answer."""
 
-    @pydantic.field_validator("store", mode="before")
-    @classmethod
-    def _store_by_address(cls, value: Any) -> Any:
-        return {"url": value} if isinstance(value, str) else value
-
     @pydantic.field_validator("registry", mode="after")
     @classmethod
     def _at_home(cls, value: Path) -> Path:

@@ -154,9 +154,9 @@ def _problem(error: Any) -> str:
     return problem
 
 
-def shown(value: Any, width: int = 60) -> str:
+def shown(value: Any) -> str:
     """A value as an error shows it, in one short line."""
-    return printable(repr(value), width)
+    return printable(repr(value), 60)
 
 
 def explain(error: pydantic.ValidationError, files: list[YamlFile]) -> SettingsError:

@@ -35,6 +35,13 @@ def _documents(many: int = 30) -> list[JobDocument]:
     ]
 
 
+def _filled(store: Store) -> list[JobDocument]:
+    """The documents, which are in the store now."""
+    documents = _documents()
+    store.put([Put(one) for one in documents])
+    return documents
+
+
 def _before_retiring(store: Store, act: Callable[[], object]) -> None:
     """Let something happen after the store has written a part, and before it registers it."""
     original = store._retire
@@ -62,8 +69,7 @@ class _SlowPrune:
     """
 
     def __init__(self, store: Store, clearing: int) -> None:
-        archive = store.archive
-        assert archive is not None
+        archive = store._archive()
         original = archive.clear
         calls = [0]
         self._stands, self._go = threading.Event(), threading.Event()
@@ -127,8 +133,7 @@ class ArchiveTests(StoreTests):
 
     def test_a_few_jobs_wait_until_it_is_worth_a_file(self) -> None:
         with self.new_opener()() as store:
-            documents = _documents()
-            store.put([Put(one) for one in documents])
+            documents = _filled(store)
             due = NOON + 15 * HOUR
             assert store.prune(due, least=11).documents == 0
             assert store.prune(due, least=11, overdue=NOON + HOUR).documents == 0
@@ -204,8 +209,7 @@ class ArchiveTests(StoreTests):
     def test_of_two_prunes_the_first_stops(self) -> None:
         opener = self.new_opener()
         with opener() as store, opener() as other:
-            documents = _documents()
-            store.put([Put(one) for one in documents])
+            documents = _filled(store)
             _before_retiring(store, lambda: other.prune(NOON + 2 * HOUR))
             assert "another prune" in _stopped(store)
             assert list(other.scan()) == documents
@@ -214,10 +218,8 @@ class ArchiveTests(StoreTests):
     def test_a_prune_whose_file_a_later_one_clears_away_says_why_it_stops(self) -> None:
         opener = self.new_opener()
         with opener() as store, opener() as other:
-            documents = _documents()
-            store.put([Put(one) for one in documents])
-            archive = store.archive
-            assert archive is not None
+            documents = _filled(store)
+            archive = store._archive()
             original = archive.require
 
             def require(part: Any) -> None:
@@ -231,14 +233,12 @@ class ArchiveTests(StoreTests):
 
     def test_a_folder_into_which_a_copy_was_pruned_is_refused(self) -> None:
         with self.new_opener()() as store:
-            documents = _documents()
-            store.put([Put(one) for one in documents])
+            documents = _filled(store)
             store.prune(NOON + 5 * HOUR)
-            assert store.archive is not None
-            known = store._parts()[-1].name
+            known, folder = store._parts()[-1].name, store._archive().folder
             other = name_of(store._number("fence") + 1, 0)
-            copied = store.archive.folder / other
-            copied.write_bytes((store.archive.folder / known).read_bytes())
+            copied = folder / other
+            copied.write_bytes((folder / known).read_bytes())
             for _ in range(3):
                 assert f"{other}, which this store does not know" in _stopped(store)
                 assert store.prune(NOON).documents == 0
@@ -249,11 +249,9 @@ class ArchiveTests(StoreTests):
 
     def test_nothing_is_written_to_a_folder_that_lacks_what_was(self) -> None:
         with self.new_opener()() as store:
-            documents = _documents()
-            store.put([Put(one) for one in documents])
+            _filled(store)
             store.prune(NOON + 5 * HOUR)
-            archive = store.archive
-            assert archive is not None
+            archive = store._archive()
             away = archive.folder.rename(f"{archive.folder}.away")
             store.put([Put(made_document(99, access_point="other"))])
             assert "is missing" in _stopped(store)
@@ -266,8 +264,7 @@ class ArchiveTests(StoreTests):
         for clearing in (1, 2):
             opener = self.new_opener()
             with opener() as store, opener() as other:
-                documents = _documents()
-                store.put([Put(one) for one in documents])
+                documents = _filled(store)
                 earlier = _SlowPrune(other, clearing)
                 _before_retiring(store, earlier.go_on)
                 moved = store.prune(NOON + 15 * HOUR).documents
@@ -279,10 +276,8 @@ class ArchiveTests(StoreTests):
 
     def test_a_part_that_is_gone_is_not_registered(self) -> None:
         with self.new_opener()() as store:
-            documents = _documents()
-            store.put([Put(one) for one in documents])
-            archive = store.archive
-            assert archive is not None
+            documents = _filled(store)
+            archive = store._archive()
             original = archive.write
 
             def write(*arguments: Any) -> Any:

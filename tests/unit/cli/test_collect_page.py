@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from typer.testing import CliRunner, Result
 
-from jobsight.cli.collectpage import page
+from jobsight.cli.collect import page
 from jobsight.cli.main import app
 from jobsight.errors import SourceError, UsageError
 from jobsight.service.status import Report
@@ -31,7 +31,10 @@ def source(**told: Any) -> dict[str, Any]:
 def report(sources: dict[str, Any], *problems: str, **store: Any) -> Report:
     told = {
         "pid": 7, "host": "ap", "stopped": None, "uptime_s": 90.0, "memory_mb": 99.5, "written": AT,
-        "store": {"url": "/var/lib/jobsight/jobs.db", "states": {"held": 3}, "active": 3} | store,
+        "store": {
+            "url": "/var/lib/jobsight/jobs.db", "states": {"held": 3}, "active": 3,
+            "last_error": None, **store,
+        },
         "sources": sources,
     }  # fmt: skip
     return Report(Path("collect.json"), told, problems)
@@ -41,7 +44,9 @@ def lines(found: Report) -> list[str]:
     return "\n".join(page(found)).splitlines()
 
 
-FAILED = {"time": AT, "text": "slurmctld cannot be reached " * 5, "event": "source failed"}
+FAILED = {
+    "time": AT, "text": "slurmctld cannot be reached " * 5, "event": "source failed", "over": None,
+}  # fmt: skip
 SOURCES = {
     LONG: source(),
     "slurm:grid": source(
@@ -104,9 +109,9 @@ def test_what_was_missed_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_hostile_texts_stay_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = "\x1b[2J\u202e"
-    error = {"time": AT, "text": bad, "event": bad}
+    error = {"time": AT, "text": bad, "event": bad, "over": None}
     monkeypatch.setenv("COLUMNS", "80")
-    shown = lines(report({bad: source(state=bad, last_error=error)}, url=bad, last_error=error))
+    shown = lines(report({bad: source(last_error=error)}, url=bad, last_error=error))
     assert all(line.isprintable() for line in shown)
 
 

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from jobsight.cli.common import check_output
 from jobsight.cli.main import app
 from jobsight.cli.output import _first_label
-from jobsight.cli.tables import table
 from jobsight.errors import OutputError
 from jobsight.files import Kind, write_json
 from jobsight.store import open_store
@@ -150,19 +149,6 @@ def test_the_group_may_see_what_the_settings_say(log: Path, tmp_path: Path) -> N
         for _ in range(2):
             assert CliRunner().invoke(app, call).exit_code == 0
         assert table.stat().st_mode & 0o777 == mode
-
-
-def test_a_table_in_a_narrow_terminal_does_without_what_it_can_spare(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    headings, rows = ["model", "F1", "Brier", "log loss"], [["rates", "0.5", "0.25", "0.693"]]
-    monkeypatch.delenv("COLUMNS", raising=False)
-    whole = "model   F1  Brier  log loss\nrates  0.5   0.25     0.693"
-    assert table(headings, rows, ["Brier", "F1"]) == whole
-    monkeypatch.setenv("COLUMNS", "21")
-    assert table(headings, rows, ["Brier", "F1"]) == "model   F1  log loss\nrates  0.5     0.693"
-    monkeypatch.setenv("COLUMNS", "15")
-    assert table(headings, rows, ["Brier", "F1"]) == "model  log loss\nrates     0.693"
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,6 @@ from tests.testbed.namespace import until
 from jobsight.errors import SourceError, StoreError, StoreUnavailableError, UsageError
 from jobsight.files import read_json
 from jobsight.service.collector import Collector
-from jobsight.service.logs import log
-from jobsight.service.systemd import Notifier
 from jobsight.settings import CollectSettings
 from jobsight.store import Store, open_store
 from jobsight.store.reports import PruneReport
@@ -105,28 +103,6 @@ def test_once_with_trouble_is_not_well_but_the_others_are_collected(
     assert sum(1 for _ in store.scan()) == 9
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_thread_that_died_is_started_again(
-    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = some_lines(tmp_path, "a", 5)
-    died: list[str] = []
-
-    def failing(event: str, *arguments: Any, **fields: Any) -> None:
-        if event == "source crashed":
-            died.append(event)
-            raise MemoryError
-        log(event, *arguments, **fields)
-
-    # Trouble while trouble is told is what ends a thread.
-    monkeypatch.setattr("jobsight.service.records.log", failing)
-    source.troubles = [KeyError("x"), KeyError("y")]
-    with Running(Collector(lambda: store, [source], settings(tmp_path))):
-        until(lambda: sum(1 for _ in store.scan()) == 5)
-    assert source.resumed == 3
-    assert len(died) == 2
-
-
 def test_once_stopped_before_all_is_collected_is_not_well(tmp_path: Path, store: Store) -> None:
     sources = [some_lines(tmp_path, "a", 9), some_lines(tmp_path, "b", 200)]  # two polls
     sources[1].gate = gate = threading.Event()
@@ -158,18 +134,17 @@ def test_a_source_that_does_not_end_in_time_is_left_behind(tmp_path: Path, store
 
 
 def test_the_watchdog_hears_of_life_only_while_all_are_turning(
-    tmp_path: Path, store: Store
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = str(tmp_path / "notify")
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    monkeypatch.setenv("WATCHDOG_USEC", "100000")
     source = some_lines(tmp_path, "a", 5)
     gate = threading.Event()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(address)
         heard.settimeout(0.4)
-        notifier = Notifier({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "100000"})
-        collector = Collector(
-            lambda: store, [source], settings(tmp_path, stuck_seconds=0.3), notifier=notifier
-        )
+        collector = Collector(lambda: store, [source], settings(tmp_path, stuck_seconds=0.3))
         with Running(collector):
             assert heard.recv(100) == b"READY=1"
             signs = {heard.recv(200)[:8] for _ in range(20)}

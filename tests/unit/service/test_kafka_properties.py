@@ -7,16 +7,19 @@ from jobsight.service.kafka import Connection
 from jobsight.settings import KafkaSettings
 
 
-def connection(tmp_path: Path, text: str, mode: int = 0o600, **told: str) -> Connection:
+def connection(tmp_path: Path, text: str, mode: int = 0o600) -> Connection:
     path = tmp_path / "kafka.properties"
     path.write_text(text)
     path.chmod(mode)
-    return Connection(KafkaSettings(properties=path), told)
+    return Connection(KafkaSettings(properties=path))
 
 
-def test_the_file_the_environment_and_our_own_properties_are_joined(tmp_path: Path) -> None:
+def test_the_file_the_environment_and_our_own_properties_are_joined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOBSIGHT_KAFKA_USERNAME", "me")
     text = "# ours\nbootstrap.servers = a:1\n\nsasl.mechanism=PLAIN\nsasl.password=x=y\n"
-    made = connection(tmp_path, text, JOBSIGHT_KAFKA_USERNAME="me").configuration({"acks": "all"})
+    made = connection(tmp_path, text).configuration({"acks": "all"})
     assert made["bootstrap.servers"] == "a:1"
     assert made["sasl.password"] == "x=y"
     assert made["sasl.username"] == "me"
@@ -26,7 +29,7 @@ def test_the_file_the_environment_and_our_own_properties_are_joined(tmp_path: Pa
 def test_settings_name_the_brokers_before_the_file_does(tmp_path: Path) -> None:
     path = tmp_path / "p"
     path.write_text("bootstrap.servers=a:1\n")
-    assert Connection(KafkaSettings(properties=path, brokers="b:2"), {}).brokers == "b:2"
+    assert Connection(KafkaSettings(properties=path, brokers="b:2")).brokers == "b:2"
 
 
 @pytest.mark.parametrize(
@@ -67,9 +70,9 @@ def test_a_bad_file_is_one_clear_error(tmp_path: Path, text: str, reason: str) -
 def test_a_missing_or_odd_file_is_one_clear_error(tmp_path: Path) -> None:
     for path in (tmp_path / "missing", tmp_path):
         with pytest.raises(SettingsError):
-            Connection(KafkaSettings(properties=path), {})
+            Connection(KafkaSettings(properties=path))
     with pytest.raises(SettingsError, match="no broker is named"):
-        Connection(KafkaSettings(), {})
+        Connection(KafkaSettings())
 
 
 def test_secrets_are_struck_out_of_what_is_shown(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 import io
 import json
 import logging
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -18,11 +19,12 @@ def _as_before() -> Iterator[None]:
     logger.handlers, logger.level, logger.propagate, logging.raiseExceptions = before
 
 
-def test_json_is_one_ascii_object_a_line_with_hostile_text_escaped_and_bounded() -> None:
-    stream = io.StringIO()
-    set_up("json", stream)
+def test_json_is_one_ascii_object_a_line_with_hostile_text_escaped_and_bounded(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    set_up("json")
     log("source failed", logging.ERROR, source=HOSTILE, count=3, share=float("nan"), none=None)
-    (line,) = stream.getvalue().splitlines()
+    (line,) = capsys.readouterr().err.splitlines()
     assert line.isascii()
     told = json.loads(line)
     assert told["event"] == "source failed"
@@ -35,36 +37,33 @@ def test_json_is_one_ascii_object_a_line_with_hostile_text_escaped_and_bounded()
     assert told["time"].endswith("Z")
 
 
-def test_a_field_cannot_pass_for_the_event() -> None:
-    stream = io.StringIO()
-    set_up("json", stream)
+def test_a_field_cannot_pass_for_the_event(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up("json")
     log("pruned", time="1970")
-    told = json.loads(stream.getvalue())
+    told = json.loads(capsys.readouterr().err)
     assert told["time"] != "1970"
 
 
-def test_text_is_one_line_of_words_and_quoted_fields() -> None:
-    stream = io.StringIO()
-    set_up("text", stream)
+def test_text_is_one_line_of_words_and_quoted_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up("text")
     log("source failed", logging.WARNING, source=HOSTILE, count=3, state="backing off", kind="a-b")
-    (line,) = stream.getvalue().splitlines()
+    (line,) = capsys.readouterr().err.splitlines()
     assert line.isprintable()
     assert " warning source failed: source=" in line
     assert 'count=3 state="backing off" kind=a-b' in line
 
 
-def test_an_event_without_fields() -> None:
-    stream = io.StringIO()
-    set_up("text", stream)
+def test_an_event_without_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up("text")
     log("collector stopping")
-    assert stream.getvalue().endswith("info collector stopping\n")
+    assert capsys.readouterr().err.endswith("info collector stopping\n")
 
 
-def test_a_log_that_cannot_be_written_stops_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_that_cannot_be_written_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     class Full(io.StringIO):
         def write(self, text: str) -> int:
             raise OSError(28, "No space left on device")
 
-    set_up("text", Full())
+    monkeypatch.setattr(sys, "stderr", Full())
+    set_up("text")
     log("pruned")
-    assert capsys.readouterr().err == ""

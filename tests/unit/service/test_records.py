@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jobsight.errors import SourceError
+from jobsight.service import records
 from jobsight.service.records import WIDTH, LastError, Rate
 
 
@@ -46,9 +47,15 @@ class _Clock:
         return self.now
 
 
-def test_a_steady_flow_has_its_rate_early_and_late() -> None:
-    clock = _Clock()
-    rate = Rate(clock)
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> _Clock:
+    made = _Clock()
+    monkeypatch.setattr(records, "monotonic", made)
+    return made
+
+
+def test_a_steady_flow_has_its_rate_early_and_late(clock: _Clock) -> None:
+    rate = Rate()
     for _ in range(300):
         clock.now += 1.0
         rate.add(50)
@@ -56,13 +63,12 @@ def test_a_steady_flow_has_its_rate_early_and_late() -> None:
             assert rate.value() == pytest.approx(50, rel=0.1)
 
 
-def test_what_is_long_ago_is_forgotten() -> None:
-    clock = _Clock()
-    rate = Rate(clock)
+def test_what_is_long_ago_is_forgotten(clock: _Clock) -> None:
+    rate = Rate()
     rate.add(1_000_000)
     clock.now = 600.0
     assert rate.value() < 1
 
 
 def test_nothing_is_zero() -> None:
-    assert Rate(_Clock()).value() == 0
+    assert Rate().value() == 0

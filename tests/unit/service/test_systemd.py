@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.limits import limit
 
+from jobsight.service import systemd
 from jobsight.service.systemd import Notifier
 
 
@@ -20,10 +21,13 @@ def listener(address: str) -> Iterator[socket.socket]:
 
 
 @pytest.mark.parametrize("abstract", [False, True])
-def test_all_is_heard_over_a_real_socket(tmp_path: Path, abstract: bool) -> None:
+def test_all_is_heard_over_a_real_socket(
+    tmp_path: Path, abstract: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     address = f"@jobsight-{uuid.uuid4().hex}" if abstract else str(tmp_path / "notify")
     with listener(address) as heard:
-        notifier = Notifier({"NOTIFY_SOCKET": address})
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+        notifier = Notifier()
         notifier.ready()
         notifier.status("2 of 2\nwell \x1b[1m")
         notifier.stopping()
@@ -32,16 +36,17 @@ def test_all_is_heard_over_a_real_socket(tmp_path: Path, abstract: bool) -> None
     assert told == [b"READY=1", b"STATUS=2 of 2 well [1m", b"STOPPING=1"]
 
 
-def test_signs_of_life_come_at_half_of_the_time_given(tmp_path: Path) -> None:
+def test_signs_of_life_come_at_half_of_the_time_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     address = str(tmp_path / "notify")
     now = [0.0]
-    told = {
-        "NOTIFY_SOCKET": address,
-        "WATCHDOG_USEC": "10000000",
-        "WATCHDOG_PID": str(os.getpid()),
-    }
+    monkeypatch.setattr(systemd, "monotonic", lambda: now[0])
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    monkeypatch.setenv("WATCHDOG_USEC", "10000000")
+    monkeypatch.setenv("WATCHDOG_PID", str(os.getpid()))
     with listener(address) as heard:
-        notifier = Notifier(told, lambda: now[0])
+        notifier = Notifier()
         assert notifier.interval == 5.0
         for second in range(11):
             now[0] = float(second)
@@ -63,23 +68,31 @@ def test_signs_of_life_come_at_half_of_the_time_given(tmp_path: Path) -> None:
         {"WATCHDOG_USEC": "9", "WATCHDOG_PID": "1"},
     ],
 )
-def test_without_a_watchdog_there_are_no_signs_of_life(told: dict[str, str]) -> None:
-    notifier = Notifier(told)
+def test_without_a_watchdog_there_are_no_signs_of_life(
+    told: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    notifier = Notifier()
     assert notifier.interval is None
     notifier.alive()
 
 
 @pytest.mark.parametrize("address", ["", "relative", "/nowhere/at/all"])
-def test_where_nobody_listens_nothing_happens(address: str) -> None:
-    notifier = Notifier({"NOTIFY_SOCKET": address})
+def test_where_nobody_listens_nothing_happens(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    notifier = Notifier()
     notifier.ready()
     notifier.close()
 
 
-def test_a_deaf_listener_does_not_block(tmp_path: Path) -> None:
+def test_a_deaf_listener_does_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     address = str(tmp_path / "notify")
     with listener(address):
-        notifier = Notifier({"NOTIFY_SOCKET": address})
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+        notifier = Notifier()
         for _ in range(2000):
             notifier.status("x" * 200)
         notifier.close()

@@ -265,11 +265,14 @@ def test_a_source_that_hangs_is_seen_to_be_stuck(lines: Path, store: Store) -> N
     assert worker.turning and worker.finished
 
 
-def test_a_long_pause_is_no_silence(tmp_path: Path, store: Store) -> None:
+def test_a_long_pause_is_no_silence(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = CollectSettings(first_pause=50, longest_pause=50, stuck_seconds=5)
     stop, now = threading.Event(), [100.0]
     source = LineSource(tmp_path / "missing")
-    worker = Worker(source, settings, stop, clock=lambda: now[0])
+    monkeypatch.setattr("jobsight.service.worker.monotonic", lambda: now[0])
+    worker = Worker(source, settings, stop)
     worker.start(store)
     until(lambda: worker.state == "backing off")
     now[0] += 20

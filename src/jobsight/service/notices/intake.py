@@ -12,9 +12,11 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import confluent_kafka
+
 from jobsight.documents import JSON
 from jobsight.errors import SourceError
-from jobsight.service.kafka import Connection, library
+from jobsight.service.kafka import Connection
 from jobsight.settings import KafkaSettings
 
 if TYPE_CHECKING:
@@ -38,8 +40,8 @@ class Intake:
     Attributes:
         assigned: partitions that are ours now; None: the group has not answered yet.
         rebalances: how often partitions came or went.
-        commit_failures: commits that the group refused; they are tried again as long as their
-            partitions are ours, else their messages come again.
+        commit_failures: commits that the group refused; a later one counts for them, else their
+            messages come again, which changes nothing.
         grown: partitions came since this was last set to false.
         lacking: topics that do not exist, and when they were last looked for.
         broken: after a fatal error of the library; close this one and make another.
@@ -49,15 +51,12 @@ class Intake:
     """
 
     def __init__(self, connection: Connection, settings: KafkaSettings) -> None:
-        self._kafka = library()
         self._connection = connection
         self.assigned: set[_Partition] | None = None
         self.rebalances = self.commit_failures = 0
         self.grown = False
         self.lacking: dict[str, float] = {}
         self._open: dict[_Partition, tuple[int, int]] = {}
-        self._done: dict[_Partition, int] = {}
-        self._refused: set[_Partition] = set()
         self._paused: set[_Partition] = set()
         self._base: dict[_Partition, int] = {}
         self._failure: str | None = None
@@ -78,7 +77,7 @@ class Intake:
             }
         )
         with self._explained():
-            self._consumer: Consumer = self._kafka.Consumer(configuration)
+            self._consumer: Consumer = confluent_kafka.Consumer(configuration)
             self._consumer.subscribe(
                 list(settings.read),
                 on_assign=self._on_assign,
@@ -91,7 +90,7 @@ class Intake:
         """Raises `SourceError` in place of the library's errors."""
         try:
             yield
-        except (self._kafka.KafkaException, RuntimeError, ValueError, TypeError) as error:
+        except (confluent_kafka.KafkaException, RuntimeError, ValueError, TypeError) as error:
             raise SourceError(f"kafka: {self._connection.shown(error)}") from None
 
     def take(self, most: int, seconds: float, gather: float) -> list[Message]:
@@ -105,7 +104,6 @@ class Intake:
         Raises:
             SourceError: no broker answers, or access is refused; nothing was taken then.
         """
-        self._commit(set())
         taken = self._consume(most, seconds)
         until = time.monotonic() + gather
         while taken and len(taken) < most and (left := until - time.monotonic()) > 0:
@@ -130,7 +128,7 @@ class Intake:
         now = time.monotonic()
         for topic in [one for one, at in self.lacking.items() if now - at >= _LACKING_S]:
             self.lacking[topic] = now
-            with contextlib.suppress(self._kafka.KafkaException):
+            with contextlib.suppress(confluent_kafka.KafkaException):
                 found = self._consumer.list_topics(topic, timeout=_PROBE_S).topics.get(topic)
                 if found is not None and found.error is None:
                     del self.lacking[topic]
@@ -139,7 +137,7 @@ class Intake:
         """Ask for a broker after all went: the library reports that only once."""
         try:
             self._consumer.list_topics(self._topic, timeout=_PROBE_S)
-        except self._kafka.KafkaException:
+        except confluent_kafka.KafkaException:
             raise SourceError(f"kafka: {self._nobody()}") from None
 
     def _nobody(self) -> str:
@@ -159,30 +157,21 @@ class Intake:
         """
         chosen = (self.assigned or set()) - self._paused if wanted else set(self._paused)
         if chosen:
-            places = [self._kafka.TopicPartition(*place) for place in sorted(chosen)]
+            places = [confluent_kafka.TopicPartition(*place) for place in sorted(chosen)]
             with self._explained():
                 (self._consumer.pause if wanted else self._consumer.resume)(places)
             self._paused = self._paused | chosen if wanted else set()
 
     def done(self) -> None:
         """Commit the offsets behind everything taken, as far as its partitions are still ours."""
-        self._done |= {place: following for place, (_, following) in self._open.items()}
-        self._commit(set(self._open))
+        offsets = [confluent_kafka.TopicPartition(*at, end) for at, (_, end) in self._open.items()]
         self._open.clear()
-
-    def _commit(self, places: set[_Partition]) -> None:
-        """Commit what is done of these partitions, and of those whose commit was refused before."""
-        places = places | self._refused
-        self._refused = set()
-        if not places:
-            return
-        offsets = [self._kafka.TopicPartition(*place, self._done[place]) for place in places]
-        try:
-            # Not waiting: a lost commit makes a message come again, which changes nothing.
-            self._consumer.commit(offsets=offsets, asynchronous=True)
-        except (self._kafka.KafkaException, RuntimeError):
-            self.commit_failures += 1
-            self._refused = places
+        if offsets:
+            try:
+                # Not waiting: a lost commit makes a message come again, which changes nothing.
+                self._consumer.commit(offsets=offsets, asynchronous=True)
+            except (confluent_kafka.KafkaException, RuntimeError):
+                self.commit_failures += 1
 
     def rewind(self) -> None:
         """Take everything that is not done once more.
@@ -192,14 +181,14 @@ class Intake:
         """
         for (topic, partition), (first, _) in self._open.items():
             with self._explained():
-                self._consumer.seek(self._kafka.TopicPartition(topic, partition, first))
+                self._consumer.seek(confluent_kafka.TopicPartition(topic, partition, first))
         self._open.clear()
 
     def lag(self) -> int | None:
         """Messages that wait in our partitions; None: not known (yet)."""
         if self.assigned is None:
             return None
-        asked = [self._kafka.TopicPartition(*place) for place in self.assigned]
+        asked = [confluent_kafka.TopicPartition(*place) for place in self.assigned]
         try:
             # Each with its first and last offset.
             spans = {
@@ -212,7 +201,7 @@ class Intake:
                 if one.error is not None:
                     return None
                 self._base[_place(one)] = max(one.offset, spans[_place(one)][0], 0)
-        except (self._kafka.KafkaException, RuntimeError):
+        except (confluent_kafka.KafkaException, RuntimeError):
             return None
         if any(end < 0 for _, end in spans.values()):
             return None
@@ -235,7 +224,7 @@ class Intake:
     def close(self) -> None:
         """Leave the group."""
         # One that is broken may refuse even that.
-        with contextlib.suppress(self._kafka.KafkaException, RuntimeError):
+        with contextlib.suppress(confluent_kafka.KafkaException, RuntimeError):
             self._consumer.close()
 
     def _consume(self, most: int, seconds: float) -> list[Message]:
@@ -247,7 +236,7 @@ class Intake:
         for message in found:
             error = message.error()
             if error is not None:
-                if error.code() == self._kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
+                if error.code() == confluent_kafka.KafkaError.UNKNOWN_TOPIC_OR_PART:
                     self.lacking[message.topic() or ""] = time.monotonic()
                 else:
                     self._on_error(error)
@@ -280,21 +269,18 @@ class Intake:
             (self.assigned or set()).discard(place)
             self._base.pop(place, None)
             self._paused.discard(place)
-            self._done.pop(place, None)
-            self._refused.discard(place)
             self._open.pop(place, None)
         self.rebalances += 1
 
     def _on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
-        refused = {_place(one) for one in partitions if error is not None or one.error is not None}
-        self.commit_failures += bool(refused)
-        self._refused |= refused & self._done.keys()
+        refused = error is not None or any(one.error is not None for one in partitions)
+        self.commit_failures += refused
 
     def _on_error(self, error: KafkaError) -> None:
-        ignored = (self._kafka.KafkaError._PARTITION_EOF, self._kafka.KafkaError._TRANSPORT)
+        ignored = (confluent_kafka.KafkaError._PARTITION_EOF, confluent_kafka.KafkaError._TRANSPORT)
         if error.code() in ignored and not error.fatal():
             return  # one broker of several went away; when all have, that is reported too
-        if error.code() == self._kafka.KafkaError._ALL_BROKERS_DOWN:
+        if error.code() == confluent_kafka.KafkaError._ALL_BROKERS_DOWN:
             self._down = True
             self._failure = self._failure or self._nobody()  # refused access says more
             return

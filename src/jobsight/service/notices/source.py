@@ -43,24 +43,17 @@ class NoticeSource(Source):
     Args:
         settings: brokers, topics, bounds.
         askers: schedulers that can be asked about the jobs noticed.
-        connection: how to reach the brokers; None: as `settings` and the environment say.
 
     Raises:
-        SettingsError: no brokers are named, the file of properties is bad, or Kafka's library is
-            missing.
+        SettingsError: no brokers are named, or the file of properties is bad.
     """
 
-    def __init__(
-        self,
-        settings: KafkaSettings,
-        askers: Sequence[Asker] = (),
-        connection: Connection | None = None,
-    ) -> None:
+    def __init__(self, settings: KafkaSettings, askers: Sequence[Asker] = ()) -> None:
         member = settings.member or socket.gethostname()
         self.name = f"kafka:{settings.group}@{member}"
         self.interval = 0.0  # the wait for messages is the pause
         self._settings = settings
-        self._connection = connection or Connection(settings)
+        self._connection = Connection(settings)
         self._sender: Sender | None = None
         self._watched = Watched(
             askers,
@@ -111,7 +104,11 @@ class NoticeSource(Source):
             intake.grown = False
             self._watched.adopt(self._active(None))
         if not self._held:
-            self._held = self._take(intake)
+            # Where no more jobs can be kept, messages wait at the brokers.
+            settings, full = self._settings, self._watched.full
+            intake.pause(full)
+            most = 1 if full else settings.batch
+            self._held = intake.take(most, settings.poll_seconds, settings.gather_seconds)
         if self._held:
             return self._noticed()
         if self._watched.due:
@@ -151,6 +148,9 @@ class NoticeSource(Source):
     def close(self) -> None:
         """Leave the group."""
         self._leave()
+        self._close_sender()
+
+    def _close_sender(self) -> None:
         if self._sender is not None:
             self._sender.close()
             self._sender = None
@@ -186,6 +186,7 @@ class NoticeSource(Source):
                 self._sender = Sender(self._connection, self._settings.timeout_seconds)
             send_dead_letters(self._sender, topic, refused)
         except OutputError as error:
+            self._close_sender()
             raise SourceError(
                 f"messages that name no job cannot be sent to {printable(topic, 100)!r}, so no "
                 "message is taken; check that the topic exists (kafka.dead_letters) and that "
@@ -200,13 +201,6 @@ class NoticeSource(Source):
         notice = read_notice(message.value(), topic, self._settings, sent=sent, now=now)
         self._last_message = sent
         return notice
-
-    def _take(self, intake: Intake) -> list[Message]:
-        """Messages; where no more jobs can be kept, they wait at the brokers."""
-        settings, full = self._settings, self._watched.full
-        intake.pause(full)
-        most = 1 if full else settings.batch
-        return intake.take(most, settings.poll_seconds, settings.gather_seconds)
 
     def _count(self, notices: list[Notice], refused: list[tuple[Message, str]]) -> None:
         jobcomp = sum(one.document is not None for one in notices)

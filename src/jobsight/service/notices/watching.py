@@ -8,9 +8,9 @@ not found yet are in the source's position.
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from time import time
 
 import msgspec
 
@@ -30,7 +30,7 @@ _NOTICED_BY = ("notice", "jobcomp")
 
 @dataclass(slots=True)
 class _Entry:
-    """A watched job; times in seconds of the watch's clock."""
+    """A watched job; times in seconds since 1970."""
 
     since: float
     """When it was last heard of, by a notice or by its scheduler."""
@@ -56,14 +56,12 @@ class Watched:
         per_look: int,
         every: float,
         unknown_after: float,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self._askers = {(one.scheduler, one.cluster): one for one in askers}
         self._most = most
         self._per_look = per_look
         self._every = every
         self._unknown_after = unknown_after
-        self._clock = clock
         self._jobs: dict[JobKey, _Entry] = {}
         self._failures: dict[str, str] = {}
         self._looks = 0
@@ -89,7 +87,7 @@ class Watched:
 
     def adopt(self, documents: Iterable[JobDocument]) -> None:
         """Watch the jobs of these documents that were noticed, by whichever collector."""
-        now = self._clock()
+        now = time()
         for document in documents:
             with contextlib.suppress(UsageError):
                 key = parse_key(document.id)
@@ -104,7 +102,7 @@ class Watched:
             self.foreign += 1
             return
         # A scheduler that does not know the job of an old message will not learn of it.
-        since = min(self._clock(), notice.sent / 1e6)
+        since = min(time(), notice.sent / 1e6)
         entry = self._jobs.setdefault(notice.key, _Entry(since))
         # Something happened to it: it is looked up with the new ones.
         entry.looked, entry.since = None, max(entry.since, since)
@@ -173,7 +171,7 @@ class Watched:
         }
 
     def _is_due(self, entry: _Entry) -> bool:
-        return entry.looked is None or entry.looked <= self._clock() - self._every
+        return entry.looked is None or entry.looked <= time() - self._every
 
     def _chosen(self, cluster: tuple[str, str]) -> list[JobKey]:
         due = [
@@ -186,7 +184,7 @@ class Watched:
     def _settle(self, chosen: list[JobKey], found: list[JobDocument]) -> list[JobDocument]:
         """Mark what lives as noticed; stop watching what ended."""
         for key in chosen:
-            self._jobs[key].looked = self._clock()
+            self._jobs[key].looked = time()
         parts: dict[JobKey, list[JobDocument]] = {key: [] for key in chosen}
         for document in found:
             for key in meant(parse_key(document.id)):
@@ -195,10 +193,10 @@ class Watched:
         for key, documents in parts.items():
             entry = self._jobs[key]
             if documents:
-                entry.found, entry.since = True, self._clock()
+                entry.found, entry.since = True, time()
                 if all(map(has_ended, documents)):
                     del self._jobs[key]
-            elif self._clock() - entry.since > self._unknown_after:
+            elif time() - entry.since > self._unknown_after:
                 self.given_up += 1
                 del self._jobs[key]
         return [document if has_ended(document) else _noticed(document) for document in found]

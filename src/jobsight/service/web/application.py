@@ -19,7 +19,7 @@ from starlette.types import Scope
 
 from jobsight import __version__
 from jobsight.errors import JobError, JobsightError, SourceError, StoreUnavailableError, UsageError
-from jobsight.service.web import api, login, pages
+from jobsight.service.web import api, pages
 from jobsight.service.web.guards import BrowserHeaders, Gate, RefusedError, Tags
 from jobsight.service.web.metrics import Metrics
 from jobsight.text import printable
@@ -64,7 +64,6 @@ def application(
         "/metrics", lambda: PlainTextResponse(metrics.text()), include_in_schema=False
     )
     app.include_router(api.router)
-    app.include_router(login.router)
     app.include_router(pages.router)
     if _STATIC.is_dir():
         app.mount("/static", StaticFiles(directory=_STATIC), name="static")

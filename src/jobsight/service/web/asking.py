@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
+from jobsight.codes import hold_name
 from jobsight.documents import State, condor_id
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.files import without_nan
+from jobsight.history.reasons import origins, sites
 from jobsight.history.slurm.options import requested
 from jobsight.learning.desk import OPEN, script_row
 from jobsight.learning.review import predictions_of, reviewed
+from jobsight.program.preflight.check import Checker
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.bound.answering import Answerer as Programs
 from jobsight.questions.bound.answering import answering_model
@@ -24,7 +30,6 @@ from jobsight.questions.hold.answering.lookup import current_jobs, held_names
 from jobsight.questions.hold.champions import answers_for
 from jobsight.service.records import now_micros
 from jobsight.service.web.joblists import MOST_JOBS, page_of, summary
-from jobsight.service.web.outages import outages
 from jobsight.store.packing import user_key
 from jobsight.store.rows import Query
 
@@ -46,6 +51,7 @@ __all__ = [
     "quality",
     "similar_runs",
     "state_counts",
+    "warm_up",
 ]
 
 WAITS = (State.PENDING.value, State.HELD.value)
@@ -55,6 +61,10 @@ _HOUR = 3600.0
 _MOST_MEMBERS = 500
 _AT_ONCE = 500
 """Documents that are read together."""
+_DAY_HOURS = 24
+_STEPS = 48
+_MOST_ROWS = 50
+_SCRIPT = "#!/bin/bash\n#SBATCH --time=10\npython3 fit.py\n"
 
 
 def about_job(ready: Ready, document: JobDocument, wanted: str) -> dict[str, Any]:
@@ -198,12 +208,51 @@ def pending_rows(ready: Ready, store: Store, owner: str | None) -> list[dict[str
 
 
 def new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
-    """New holds over time, see `jobsight.service.web.outages.outages`."""
+    """New holds of the last hours, of one owner or all, those by their user's own hand left out.
 
-    def made() -> dict[str, Any]:
-        return outages(ready.tables.history, max(ready.end, now_micros()), hours, owner)
+    Returns:
+        ``step_s``; ``times``, the beginning of each step, µs; ``causes``, ``sites`` and
+        ``origins``: names with their ``counts`` per step, the busiest first.
+    """
+    key = ("outages", owner, hours)
+    return ready.cached(key, _FRESH, lambda: _new_holds(ready, owner, hours))
 
-    return ready.cached(("outages", owner, hours), _FRESH, made)
+
+def _new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
+    end, step = max(ready.end, now_micros()), hours * 3_600_000_000 // _STEPS
+    start = (end // step - _STEPS + 1) * step
+    times = [start + k * step for k in range(_STEPS)]
+    steps = {"step_s": step // 1_000_000, "times": times}
+    history = ready.tables.history
+    if history is None:
+        return {**steps, "causes": [], "sites": [], "origins": []}
+    table = history.table
+    chosen = history.held & (history.time >= start) & (history.time <= end)
+    chosen &= (table["hold_code"] != 1).fill_null(value=True).to_numpy()
+    if owner is not None:
+        own = (table["owner"] == owner).fill_null(value=False).to_numpy()
+        chosen &= np.isin(history.job, np.unique(history.job[own & (history.job >= 0)]))
+    rows = np.flatnonzero(chosen)
+    holds, at = table[rows], (history.time[rows] - start) // step
+    codes = [None if one is None else hold_name(one) for one in holds["hold_code"]]
+    places = sites(holds["attributes"], holds["slot"], holds["reason"])
+    named = {
+        "causes": pl.Series(codes, dtype=pl.String).fill_null("hold code unknown"),
+        "sites": places,
+        "origins": origins(holds["reason"]),
+    }
+    counted = {name: _counted(names, at) for name, names in named.items()}
+    return {**steps, **counted}
+
+
+def _counted(names: pl.Series, at: np.ndarray[Any, np.dtype[np.int64]]) -> list[dict[str, Any]]:
+    """Names with their counts per step; rows without a name are left out."""
+    found = []
+    for name in names.drop_nulls().unique(maintain_order=True):
+        inside = (names == name).fill_null(value=False).to_numpy()
+        counts = np.bincount(at[inside], minlength=_STEPS)
+        found.append({"name": name, "counts": counts.tolist()})
+    return sorted(found, key=lambda one: -sum(one["counts"]))[:_MOST_ROWS]
 
 
 def state_counts(ready: Ready, owner: str | None) -> dict[str, int]:
@@ -254,3 +303,22 @@ def _answered(ready: Ready, store: Store) -> Iterator[JobDocument]:
     ids = iter(sorted(ready.tables.answered))
     while some := list(islice(ids, _AT_ONCE)):
         yield from (one.document for one in store.get(some).values())
+
+
+def warm_up(ready: Ready, store: Store, *, first: bool) -> None:
+    """Make what most requests need; the first time all models are opened, kernels compiled."""
+    steps: list[Callable[[], object]] = [
+        partial(held_groups, ready, None),
+        ready.index_all,
+        partial(pending_rows, ready, store, None),
+        partial(new_holds, ready, None, _DAY_HOURS),
+        partial(state_counts, ready, None),
+    ]
+    if first:
+        steps += [
+            partial(about_script, ready, name, "run.sh", _SCRIPT, (), "") for name in QUESTIONS
+        ]
+        steps += [lambda: Checker(None, (), ()).sent("run.sh", _SCRIPT)]
+    for step in steps:
+        with contextlib.suppress(JobsightError):  # reported to the caller that needs it
+            step()

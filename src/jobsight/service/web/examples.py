@@ -40,7 +40,7 @@ _HELD = {
     "model": "mixture@0cd879ee",
 }  # fmt: skip
 _EXAMPLES: dict[str, Any] = {
-    "jobs": {"jobs": [_JOB], "next": "WzE3OTUyMjQ5MDAwMDAwMDAsICJzbHVybTpncmlkOjc3Il0"},
+    "jobs": {"jobs": [_JOB], "next": "1795224900000000:slurm:grid:77"},
     "answers": {
         "job": "slurm:grid:77",
         "answers": {"hold": None, "fail": _FAIL, "start": _START, "bound": None},

@@ -14,12 +14,12 @@ import hashlib
 import json
 import os
 import time
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -188,8 +188,9 @@ class Gate:
 
     def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
         kind, _, text = headers.get("authorization", "").partition(" ")
+        cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
         token = text.strip() if kind.lower() == "bearer" else None
-        token = token or headers.get("x-slurm-user-token") or _cookie(headers.get("cookie", ""))
+        token = token or headers.get("x-slurm-user-token") or cookie
         if token is not None:
             found = self._tokens.caller(token)
             if found is None and scope["path"].rpartition("/")[2] not in ("login", "logout"):
@@ -271,11 +272,3 @@ def _require_same_site(headers: Headers, host: str) -> None:
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
         raise RefusedError(403, "a page of another site sent this request")
-
-
-def _cookie(text: str) -> str | None:
-    try:
-        found = SimpleCookie(text).get(COOKIE)
-    except CookieError:
-        return None
-    return None if found is None else found.value

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily as Gauge
 from prometheus_client.registry import Collector
 from starlette.types import Scope
 
@@ -22,10 +22,11 @@ __all__ = ["Metrics"]
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 
-class Metrics:
+class Metrics(Collector):
     """Counts requests; and reads the rest from the site when it is asked for."""
 
     def __init__(self, site: Site) -> None:
+        self._site = site
         self._registry = CollectorRegistry()
         labels = ("method", "route", "status")
         self._requests = Counter(
@@ -35,7 +36,7 @@ class Metrics:
             "jobsight_request_seconds", "Time to the last byte.", ("route",),
             buckets=_BOUNDS, registry=self._registry,
         )  # fmt: skip
-        self._registry.register(_OfSite(site))
+        self._registry.register(self)
 
     def served(self, scope: Scope, code: int, seconds: float) -> None:
         """Count a request; by the route that served it, never by its path."""
@@ -49,35 +50,20 @@ class Metrics:
         """In the text format of Prometheus."""
         return generate_latest(self._registry)
 
-
-class _OfSite(Collector):
-    """What a site says of itself now."""
-
-    def __init__(self, site: Site) -> None:
-        self._site = site
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """See prometheus_client."""
+    def collect(self) -> Iterator[Gauge]:
+        """What the site says of itself now; see prometheus_client."""
         site, ready = self._site, self._site.follower.current
-        yield GaugeMetricFamily(
-            "jobsight_ready", "Whether the store has been read.", float(ready is not None)
-        )
-        yield GaugeMetricFamily(
-            "jobsight_event_streams", "Open event streams.", float(site.events.open)
-        )
+        yield Gauge("jobsight_ready", "Whether the store has been read.", ready is not None)
+        yield Gauge("jobsight_event_streams", "Open event streams.", site.events.open)
         if ready is not None:
-            jobs = GaugeMetricFamily("jobsight_jobs", "Jobs in the store.", labels=["state"])
+            jobs = Gauge("jobsight_jobs", "Jobs in the store.", labels=["state"])
             for state, count in ready.tables.jobs.table["state"].value_counts().iter_rows():
                 jobs.add_metric([str(state)], float(count))
             yield jobs
-            age = GaugeMetricFamily(
-                "jobsight_last_record_seconds", "When the latest record of a job was written."
-            )
-            age.add_metric([], ready.end / 1e6)
-            yield age
-        models = GaugeMetricFamily(
-            "jobsight_champion", "Models that answer.", labels=["question", "cluster", "model"]
-        )
+            words = "When the latest record of a job was written."
+            yield Gauge("jobsight_last_record_seconds", words, ready.end / 1e6)
+        labels = ["question", "cluster", "model"]
+        models = Gauge("jobsight_champion", "Models that answer.", labels=labels)
         for one in site.models():
             if one["champion"]:
                 names = [printable(one[key], 100) for key in ("question", "cluster", "digest")]
@@ -87,6 +73,4 @@ class _OfSite(Collector):
             healthy = status.read(site.settings.collect).healthy
         except JobsightError:
             return
-        yield GaugeMetricFamily(
-            "jobsight_collector_healthy", "Whether the collector is well.", float(healthy)
-        )
+        yield Gauge("jobsight_collector_healthy", "Whether the collector is well.", healthy)

@@ -37,6 +37,7 @@ from jobsight.service.web.asking import (
     quality,
     similar_runs,
     state_counts,
+    warm_up,
 )
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.events import Events, News
@@ -44,7 +45,6 @@ from jobsight.service.web.joblists import MOST_JOBS, JobsPage, page_of
 from jobsight.service.web.names import Pseudonyms
 from jobsight.service.web.ready import Follower, Ready
 from jobsight.service.web.tokens import Tokens
-from jobsight.service.web.warming import warm_up
 from jobsight.store.finding import find_ids
 from jobsight.store.packing import user_key
 from jobsight.store.rows import Query
@@ -227,9 +227,13 @@ class Site:
 
         Those whose failure would waste most core-hours first; of more than `limit`, the latest.
         """
+
+        def stake(row: Mapping[str, Any]) -> float:
+            return float((row["fail"] or {}).get("core_hours_at_stake") or 0.0)
+
         found = pending_rows(self._ready(), self.store, who.only)
         latest = sorted(found, key=lambda one: (one["changed"], one["id"]), reverse=True)
-        shown = sorted(latest[: max(1, limit)], key=_at_stake, reverse=True)
+        shown = sorted(latest[: max(1, limit)], key=stake, reverse=True)
         return self._without_names(who, shown, {one["user"] for one in shown})
 
     def counts(self, who: Caller) -> dict[str, int]:
@@ -276,7 +280,7 @@ class Site:
         return {k: v for k, v in found.items() if k != "folder"}
 
     def outages(self, who: Caller, hours: int = 24) -> dict[str, Any]:
-        """New holds over time, see `jobsight.service.web.outages.outages`."""
+        """New holds over time, see `jobsight.service.web.asking.new_holds`."""
         return new_holds(self._ready(), who.only, hours)
 
     def collectors(self, who: Caller) -> list[dict[str, Any]]:
@@ -367,10 +371,6 @@ class Site:
             return name
         owners = self._ready().tables.jobs.table["owner"].drop_nulls().unique()
         return Pseudonyms(self.tokens.pseudonym_key).real(name, owners) or "\0"
-
-
-def _at_stake(row: Mapping[str, Any]) -> float:
-    return float((row.get("fail") or {}).get("core_hours_at_stake") or 0.0)
 
 
 def _attempted(asked: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import pytest
 
 from jobsight.documents import JSON, Event, JobDocument, JobKey, State, Submission, merge, slurm_id
 from jobsight.errors import SourceError
+from jobsight.service.notices import watching
 from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.messages import Notice
 from jobsight.service.notices.watching import MOST_WAITING, Watched
@@ -68,17 +69,19 @@ class Clock:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(watching, "time", made)
+    return made
 
 
-def watch(clock: Clock, *clusters: Cluster, most: int = 1000, per_look: int = 100) -> Watched:
-    return Watched(clusters, most=most, per_look=per_look, every=30, unknown_after=600, clock=clock)
+def watch(*clusters: Cluster, most: int = 1000, per_look: int = 100) -> Watched:
+    return Watched(clusters, most=most, per_look=per_look, every=30, unknown_after=600)
 
 
 def test_a_job_is_looked_at_at_once_then_now_and_then_until_it_has_ended(clock: Clock) -> None:
     cluster = Cluster()
-    watched = watch(clock, cluster)
+    watched = watch(cluster)
     cluster.jobs["1"] = State.RUNNING
     watched.add(notice(key("1")))
     (found,) = watched.look()
@@ -95,7 +98,7 @@ def test_a_job_is_looked_at_at_once_then_now_and_then_until_it_has_ended(clock: 
 def test_an_array_is_watched_until_all_its_tasks_have_ended(clock: Clock) -> None:
     cluster = Cluster()
     cluster.jobs = {"1_0": State.COMPLETED, "1_1": State.RUNNING, "12_0": State.RUNNING}
-    watched = watch(clock, cluster)
+    watched = watch(cluster)
     watched.add(notice(key("1")))
     found = watched.look()
     assert [one.id for one in found] == ["slurm:here:1_0", "slurm:here:1_1"]
@@ -110,7 +113,7 @@ def test_an_array_is_watched_until_all_its_tasks_have_ended(clock: Clock) -> Non
 def test_another_notice_brings_another_look_at_once(clock: Clock) -> None:
     cluster = Cluster()
     cluster.jobs["1"] = State.RUNNING
-    watched = watch(clock, cluster)
+    watched = watch(cluster)
     watched.add(notice(key("1")))
     watched.look()
     watched.add(notice(key("1")))
@@ -121,7 +124,7 @@ def test_another_notice_brings_another_look_at_once(clock: Clock) -> None:
 
 
 def test_what_a_scheduler_never_knew_is_given_up_after_a_while(clock: Clock) -> None:
-    watched = watch(clock, Cluster())
+    watched = watch(Cluster())
     watched.add(notice(key("1")))
     watched.look()
     clock.now += 599
@@ -135,7 +138,7 @@ def test_what_a_scheduler_never_knew_is_given_up_after_a_while(clock: Clock) -> 
 def test_what_a_scheduler_forgot_is_given_up_a_while_after_it_was_seen(clock: Clock) -> None:
     cluster = Cluster()
     cluster.jobs["1"] = State.RUNNING
-    watched = watch(clock, cluster)
+    watched = watch(cluster)
     watched.add(notice(key("1")))
     clock.now += 500
     watched.look()
@@ -151,7 +154,7 @@ def test_what_a_scheduler_forgot_is_given_up_a_while_after_it_was_seen(clock: Cl
 def test_of_many_jobs_those_longest_not_looked_at_come_first(clock: Clock) -> None:
     cluster = Cluster()
     cluster.jobs = {str(job): State.RUNNING for job in range(10, 60)}
-    watched = watch(clock, cluster, per_look=20)
+    watched = watch(cluster, per_look=20)
     for job in cluster.jobs:
         watched.add(notice(key(job)))
     for _ in range(3):
@@ -164,7 +167,7 @@ def test_jobs_of_others_are_counted_and_jobs_too_many_are_kept_but_no_more_taken
     clock: Clock,
 ) -> None:
     cluster = Cluster()
-    watched = watch(clock, cluster, most=2)
+    watched = watch(cluster, most=2)
     watched.add(notice(key("1", "elsewhere")))
     before = watched.full
     for job in ("1", "2", "3"):
@@ -177,7 +180,7 @@ def test_jobs_of_others_are_counted_and_jobs_too_many_are_kept_but_no_more_taken
 
 def test_living_jobs_of_the_store_are_all_watched_and_no_more_notices_taken(clock: Clock) -> None:
     cluster = Cluster()
-    watched = watch(clock, cluster, most=2)
+    watched = watch(cluster, most=2)
     living = [document(str(job), State.RUNNING, source="notice") for job in range(1, 6)]
     watched.restore([], living)
     assert (len(watched), watched.full) == (5, True)
@@ -186,7 +189,7 @@ def test_living_jobs_of_the_store_are_all_watched_and_no_more_notices_taken(cloc
 
 def test_what_was_found_is_in_no_position(clock: Clock) -> None:
     cluster = Cluster()
-    watched = watch(clock, cluster)
+    watched = watch(cluster)
     for _ in range(100):
         watched.add(notice(key("1")))
     assert [one[:3] for one in watched.waiting()] == [list(key("1"))]
@@ -197,7 +200,7 @@ def test_what_was_found_is_in_no_position(clock: Clock) -> None:
 
 
 def test_jobs_whose_end_a_message_told_fill_nothing(clock: Clock) -> None:
-    watched = watch(clock, Cluster(), most=10 * MOST_WAITING, per_look=10 * MOST_WAITING)
+    watched = watch(Cluster(), most=10 * MOST_WAITING, per_look=10 * MOST_WAITING)
     for job in range(1, 2 * MOST_WAITING):
         told = document(str(job), State.COMPLETED, source="jobcomp")
         watched.add(Notice(key(str(job)), 10**15, document=told))
@@ -209,7 +212,7 @@ def test_jobs_whose_end_a_message_told_fill_nothing(clock: Clock) -> None:
 
 
 def test_an_old_notice_of_a_job_that_nobody_knows_is_given_up_at_once(clock: Clock) -> None:
-    watched = watch(clock, Cluster())
+    watched = watch(Cluster())
     watched.add(notice(key("1"), sent=clock.now - 601))
     watched.add(notice(key("2"), sent=clock.now - 599))
     watched.look()
@@ -220,7 +223,7 @@ def test_one_scheduler_in_trouble_does_not_silence_another(clock: Clock) -> None
     good, bad = Cluster("good"), Cluster("bad")
     good.jobs["1"] = State.RUNNING
     bad.down = True
-    watched = watch(clock, bad, good)
+    watched = watch(bad, good)
     watched.add(notice(key("1", "good")))
     watched.add(notice(key("1", "bad")))
     assert [one.id for one in watched.look()] == ["slurm:good:1"]
@@ -235,7 +238,7 @@ def test_one_scheduler_in_trouble_does_not_silence_another(clock: Clock) -> None
 
 def test_a_restart_goes_on_with_what_was_not_found_and_what_lives(clock: Clock) -> None:
     cluster = Cluster()
-    before = watch(clock, cluster)
+    before = watch(cluster)
     before.add(notice(key("1")))
     before.add(notice(key("2")))
     before.look()
@@ -247,7 +250,7 @@ def test_a_restart_goes_on_with_what_was_not_found_and_what_lives(clock: Clock) 
         document("9", State.RUNNING),
         document("7", State.RUNNING, "elsewhere", source="notice"),
     ]
-    after = watch(clock, cluster)
+    after = watch(cluster)
     after.restore(before.waiting(), living)
     assert len(after) == 4
     assert after.waiting() == before.waiting()
@@ -258,11 +261,11 @@ def test_a_restart_goes_on_with_what_was_not_found_and_what_lives(clock: Clock) 
 @pytest.mark.parametrize("waiting", [None, 5, "x", [5], [["slurm", "here"]], [["a"] * 5]])
 def test_a_damaged_position_is_refused(clock: Clock, waiting: JSON) -> None:
     with pytest.raises((ValueError, TypeError)):
-        watch(clock, Cluster()).restore(waiting, [])
+        watch(Cluster()).restore(waiting, [])
 
 
 def test_no_more_notices_are_taken_than_a_position_can_hold(clock: Clock) -> None:
-    watched = watch(clock, Cluster(), most=10 * MOST_WAITING)
+    watched = watch(Cluster(), most=10 * MOST_WAITING)
     for job in range(1, MOST_WAITING):
         watched.add(notice(key(str(job))))
     assert not watched.full

@@ -77,7 +77,7 @@ def test_a_user_sees_own_jobs_alone(tmp_path: Path) -> None:
     "filter_",
     ["user=bob'%20OR%20'1'='1", "user=bob%25", "user=%00", "user=ann%0Abob", "cluster=%25",
      "cluster=grid'--", "state=held')%20OR%201=1--", "user[$ne]=x", "after=e30",
-     "after=WzEsICJ4Il0", "after=../../etc/passwd", "limit=-1", "limit=1e9", "since=99999999999999"
+     "after=1:x", "after=../../etc/passwd", "limit=-1", "limit=1e9", "since=99999999999999"
      "9999999999"],
 )  # fmt: skip
 def test_no_filter_widens_what_is_seen(bob: TestClient, filter_: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 from typing import Any
 
 from jobsight.codes import hold_name
@@ -64,15 +65,12 @@ class Decision:
         if not known:
             return None
         weights = [one["jobs"] for one in known]
-
-        def mean(values: Sequence[float]) -> float:
-            return float(sum(w * x for w, x in zip(weights, values, strict=True)) / sum(weights))
-
+        middle = fmean((one["probability"] for one in known), weights)
         bounds = [one["interval"] for one in known]
-        middle = mean([one["probability"] for one in known])
-        if any(one is None for one in bounds):
+        if None in bounds:
             return middle, None, None
-        return middle, mean([one[0] for one in bounds]), mean([one[1] for one in bounds])
+        low, high = (fmean(ends, weights) for ends in zip(*bounds, strict=True))
+        return middle, low, high
 
     @cached_property
     def steps(self) -> list[tuple[str, list[str]]]:

@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from jobsight.codes import EventCode
 from jobsight.documents import JobDocument
 from jobsight.documents.spans import life, ran, runs, spans, submitted, total
-from jobsight.documents.states import State
 from jobsight.history.jobwords import event_words, job_facts
 
-__all__ = ["Stretch", "events", "job_facts", "lifetime", "marked_lines", "predicted", "usage"]
+__all__ = ["events", "job_facts", "lifetime", "marked_lines", "predicted", "usage"]
 
 _FIRST_EVENTS, _LAST_EVENTS = 20, 80
 _LINES = 2000
 """Lines of a script that are shown."""
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """A part of the bar of a life: where it begins, how wide it is (of 1000), in which state."""
-
-    state: State
-    start: float
-    width: float
-
-
 def lifetime(document: JobDocument, now: int) -> dict[str, Any]:
     """The states of a job along its life, and how long it was in each.
 
     Returns:
-        ``bar``: stretches in order; ``totals``: seconds by state (None: unknown); ``start`` and
+        ``bar``: stretches in order, each with its ``state``, where it begins (``start``) and how
+        wide it is, of 1000; ``totals``: seconds by state (None: unknown); ``start`` and
         ``end`` (µs); ``lasts``: whether it has not ended. Empty: nothing is known.
     """
     found = life(document, now)
@@ -42,7 +32,11 @@ def lifetime(document: JobDocument, now: int) -> dict[str, Any]:
     start, end = found[0].start, max(one.end or one.start for one in found)
     scale = 1000 / max(end - start, 1)
     bar = [
-        Stretch(one.state, (one.start - start) * scale, ((one.end or end) - one.start) * scale)
+        {
+            "state": one.state,
+            "start": (one.start - start) * scale,
+            "width": ((one.end or end) - one.start) * scale,
+        }
         for one in found
     ]
     states = dict.fromkeys(one.state for one in found)

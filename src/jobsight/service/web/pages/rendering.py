@@ -115,15 +115,6 @@ def _ago(value: int | str | None) -> Markup | str:
     return text.format(timestamp(known), moment(known), age)
 
 
-def _verbatim(text: str) -> Markup:
-    """Text as it is, with its line breaks: to be edited or copied."""
-    return escape(text)
-
-
-def _words(value: object) -> str:
-    return str(value).replace("_", " ")
-
-
 def _along(seconds: float, most: float) -> float:
     """Where a span is on an axis of 100 that ends at `most`: logarithmic from ten minutes on."""
     if most <= 0:
@@ -142,6 +133,6 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "number": number,
     "percent": percent,
     "span": span,
-    "verbatim": _verbatim,
-    "words": _words,
+    "verbatim": escape,  # as it is, with its line breaks: to be edited or copied
+    "words": lambda value: str(value).replace("_", " "),
 }

@@ -1,7 +1,9 @@
-"""The pages: what each address shows. Nothing here changes anything."""
+"""The pages: what each address shows. Nothing here changes anything but the browser's token."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
@@ -12,11 +14,10 @@ from jobsight.errors import JobsightError
 from jobsight.reports.scores import HEADINGS
 from jobsight.service.web.api import Asking, TheSite
 from jobsight.service.web.callers import Caller
+from jobsight.service.web.guards import COOKIE, RefusedError
 from jobsight.service.web.joblists import summary
 from jobsight.service.web.pages import jobview
 from jobsight.service.web.pages.held import decisions
-from jobsight.service.web.pages.plots import outage_plot
-from jobsight.service.web.pages.queue import risks
 from jobsight.service.web.pages.rendering import render
 from jobsight.service.web.site import Site
 
@@ -28,6 +29,7 @@ _HOURS = (1, 6, 24, 168)
 _LATEST = 20
 _MOST, _SHOWN = 500, 100
 """Pending jobs on a page: at most, and if nothing else is asked for."""
+_MOST_SERIES = 6
 _SCRIPT = 200_000
 """Characters of a script that the form takes."""
 
@@ -42,8 +44,8 @@ def overview(request: Request, site: TheSite, who: Asking) -> Response:
         request, "overview", who,
         warm=warm,
         decisions=decisions(site.held(who)) if warm else [],
-        plot=outage_plot(site.outages(who), "causes") if warm else None,
-        risky=risks(site.pending(who, _SHOWN)) if warm else [],
+        plot=_outage_plot(site.outages(who), "causes") if warm else None,
+        risky=_risks(site.pending(who, _SHOWN)) if warm else [],
         counts=site.counts(who) if warm else {},
         latest=[] if warm else [summary(one) for one in site.jobs(who, limit=_LATEST).jobs],
         collectors=site.collectors(who),
@@ -71,7 +73,7 @@ def outages(
 ) -> Response:
     """New holds over time by cause, site and origin."""
     found = site.outages(who, hours=hours)
-    plots = {name: outage_plot(found, name) for name in ("causes", "sites", "origins")}
+    plots = {name: _outage_plot(found, name) for name in ("causes", "sites", "origins")}
     return render(request, "outages", who, found=found, plots=plots, hours=hours, choices=_HOURS)
 
 
@@ -197,3 +199,89 @@ def collectors(request: Request, site: TheSite, who: Asking) -> Response:
 def login(request: Request, next: Text = "") -> Response:  # noqa: A002
     """A form for a token."""
     return render(request, "login", next=next)
+
+
+@router.post("/login")
+def sign_in(
+    request: Request,
+    token: Annotated[str, Form(max_length=9000)],
+    next_: Annotated[str, Form(alias="next", max_length=2000)] = "/",
+) -> RedirectResponse:
+    """Keep a valid token in a cookie that scripts cannot read, and go on to a page."""
+    if request.app.state.site.tokens.caller(token.strip()) is None:
+        raise RefusedError(401, "this token is not valid, or not any more")
+    answer = _to(request, next_)
+    secure = request.url.scheme == "https"
+    answer.set_cookie(
+        COOKIE, token.strip(), httponly=True, samesite="strict", secure=secure,
+        path=request.scope.get("root_path") or "/",
+    )  # fmt: skip
+    return answer
+
+
+@router.post("/logout")
+def sign_out(request: Request) -> RedirectResponse:
+    """Forget the token."""
+    answer = _to(request, "/login")
+    answer.delete_cookie(COOKIE, path=request.scope.get("root_path") or "/")
+    return answer
+
+
+def _to(request: Request, path: str) -> RedirectResponse:
+    """To a page of the service alone: never to another site."""
+    inside = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
+    return RedirectResponse(f"{request.scope.get('root_path', '')}{path if inside else '/'}", 303)
+
+
+def _risks(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Pending jobs with an answer (see `Site.pending`) by user and name, most at stake first.
+
+    Returns:
+        ``user``, ``name``, ``jobs``; ``stake``, core-hours of all; ``fails``, the mean probability
+        (None: unknown); ``kind``, how the one with most at stake would fail.
+    """
+    alike: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["fail"]:
+            alike.setdefault((row["user"], row["name"]), []).append(row["fail"])
+    found = []
+    for (user, name), fails in alike.items():
+        known = [one["probability"] for one in fails if one["probability"] is not None]
+        found.append({
+            "user": user,
+            "name": name,
+            "jobs": len(fails),
+            "stake": sum(one["core_hours_at_stake"] or 0.0 for one in fails),
+            "fails": sum(known) / len(known) if known else None,
+            "kind": fails[0]["kind"],
+        })  # fmt: skip
+    return sorted(found, key=lambda one: -one["stake"])
+
+
+def _outage_plot(found: Mapping[str, Any], by: str) -> dict[str, Any]:
+    """New holds per step, those of the busiest causes, sites or origins, as uPlot takes them.
+
+    Args:
+        found: see `Site.outages`.
+        by: ``causes``, ``sites`` or ``origins``.
+
+    Returns:
+        ``data``: JSON of names, and of columns: times in seconds, then one per series; ``rows``:
+        name, counts, total and the latest step with a hold (µs, or 0) of every series, the busiest
+        first; ``most``: the largest count.
+    """
+    times = found["times"]
+    rows = [
+        {
+            **one,
+            "total": sum(one["counts"]),
+            "last": max((t for t, n in zip(times, one["counts"], strict=True) if n), default=0),
+        }
+        for one in found[by]
+    ]
+    rows.sort(key=lambda row: -row["total"])
+    shown = [row for row in rows if row["total"]][:_MOST_SERIES]
+    columns = [[one / 1e6 for one in times], *(row["counts"] for row in shown)]
+    data = json.dumps({"names": [row["name"] for row in shown], "data": columns})
+    most = max((max(row["counts"], default=0) for row in rows), default=0)
+    return {"data": data, "rows": rows, "most": most}
