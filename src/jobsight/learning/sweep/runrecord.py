@@ -68,6 +68,16 @@ class Attempt:
     ending: str | None = None
     epoch: int = 0
 
+    @property
+    def cut_short(self) -> bool:
+        """Whether it ended before its work was done."""
+        return self.ending in {"evicted", "limit", "lost"}
+
+    @property
+    def seconds(self) -> float:
+        """From its first line to its last; 0 where these have no times."""
+        return max(self.last - self.started, 0) / 1e6 if self.started and self.last else 0.0
+
 
 @dataclass(frozen=True)
 class Epochs:

@@ -84,8 +84,8 @@ def cost_part(data: SweepData) -> Markup | None:
     if not any(run.attempts for run in data.runs):
         return None
     picture = timeline_plot(data)
-    seconds = column("wall seconds", [run.seconds for run in data.runs], None)
-    epochs = column("epochs", [len(run.epochs) or None for run in data.runs], None)
+    seconds = column("wall seconds", [run.seconds for run in data.runs])
+    epochs = column("epochs", [len(run.epochs) or None for run in data.runs])
     panels = [
         element(
             "figure",
@@ -158,8 +158,8 @@ def _places(data: SweepData) -> Markup:
             name = named[attempt.host or NOWHERE]
             row = spent[name]
             row[0] += 1
-            row[1] += max((attempt.end or attempt.start) - attempt.start, 0) / 1e6
-            row[2] += attempt.ending in ("evicted", "lost")
+            row[1] += attempt.seconds
+            row[2] += attempt.cut_short
             runs[name].add(run.number)
     rows = [
         [printable(name, 80), f"{len(runs[name]):,}", f"{row[0]:,.0f}", f"{row[2]:,.0f}",

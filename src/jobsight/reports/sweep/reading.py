@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -16,22 +15,16 @@ from jobsight.errors import JobsightError
 from jobsight.files import read_json
 from jobsight.learning.sweep.best import read_best
 from jobsight.learning.sweep.layout import Frozen, Layout, read_frozen
-from jobsight.learning.sweep.records import Attempt as Stretch
+from jobsight.learning.sweep.parameters import ConfigProblem, Parameter, parse
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
-from jobsight.reports.sweep.data import Attempt, Examination, Run, SweepData
+from jobsight.reports.sweep.data import Examination, Run, SweepData
 from jobsight.reports.sweep.scales import LARGEST, Floats
 from jobsight.text import counted, printable
 
 __all__ = ["read_data"]
 
 _MOST_SOURCES = 20
-_ENDINGS = {
-    "end": "done", "until": "planned", "saved": "planned", "evicted": "evicted", "limit": "evicted",
-}  # fmt: skip
-_STATUSES = {
-    RunStatus.STOPPED: "running",
-    RunStatus.UNREADABLE: "waiting",
-}
+_STATUSES = {RunStatus.STOPPED: "running", RunStatus.UNREADABLE: "waiting"}
 
 
 def read_data(folder: Path) -> SweepData:
@@ -54,6 +47,7 @@ def read_data(folder: Path) -> SweepData:
         metric=printable(metric, 60),
         maximize=goal == "maximize",
         runs=_all_runs(records, metric, goal, frozen.runs),
+        space=_space(frozen, notes),
         chosen=chosen if isinstance(chosen, int) else None,
         test=_test(
             layout,
@@ -71,6 +65,14 @@ def read_data(folder: Path) -> SweepData:
             "collect` goes by it"
         )
     return data
+
+
+def _space(frozen: Frozen, notes: list[str]) -> tuple[Parameter, ...]:
+    try:
+        return parse(frozen.config.get("parameters"))
+    except ConfigProblem as error:
+        notes.append(f"What was searched is not known: {printable(error, 300)}")
+        return ()
 
 
 def _optional(read: Callable[[], Any], path: Path, notes: list[str]) -> dict[str, Any]:
@@ -134,9 +136,8 @@ def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
     return Run(
         number=int(record.folder.name),
         status=_STATUSES.get(record.status, record.status.value),
-        parameters={printable(key, 80): value for key, value in _flat(record.parameters).items()},
+        parameters={printable(key, 80): value for key, value in record.parameters.items()},
         metric=None if best is None or record.status is RunStatus.FAILED else best.value,
-        metrics=record.metrics,
         cause=record.cause,
         epochs=record.epochs.number,
         train=_losses(columns.get("train_loss", nothing)),
@@ -144,11 +145,7 @@ def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
         epoch_seconds=columns.get("seconds", nothing),
         best_epoch=record.best_epoch if ended or best is None else best.epoch,
         repeated=record.repeated,
-        attempts=tuple(
-            _attempt(one, last=one is record.history[-1])
-            for one in record.history
-            if one.started is not None
-        ),
+        attempts=record.history,
         seconds=record.seconds or None,
         cpu_seconds=record.cpu_seconds,
         peak_bytes=record.peak_bytes or None,
@@ -157,28 +154,6 @@ def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
 
 def _losses(values: Floats) -> Floats:
     return np.where(np.abs(values) < LARGEST, values, np.nan)
-
-
-def _attempt(stretch: Stretch, *, last: bool) -> Attempt:
-    ending = (
-        "open" if stretch.ending is None and last else _ENDINGS.get(stretch.ending or "", "lost")
-    )
-    return Attempt(stretch.host or "", stretch.started or 0, stretch.last, ending, stretch.epoch)
-
-
-def _flat(values: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
-    """Nested parameters by names with dots."""
-    found: dict[str, Any] = {}
-    for key, value in values.items():
-        if isinstance(value, Mapping) and depth < 8:
-            found |= _flat(value, f"{prefix}{key}.", depth + 1)
-        else:
-            found[f"{prefix}{key}"] = json.dumps(value)[:200] if _is_nested(value) else value
-    return found
-
-
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, list | Mapping)
 
 
 def _provenance(frozen: Frozen, layout: Layout, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
