@@ -37,9 +37,6 @@ SCHEMA = "jobsight.plan/1"
 Option = str | list[str]
 """Value of an option of a scheduler: one text, or several."""
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,99}", re.ASCII)
-_RESERVED = frozenset({"parent", "child", "all_nodes"})
-"""Words of DAGMan's language, which ignores case."""
 _SECRET = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORECASE)
 
 
@@ -62,7 +59,8 @@ class Node:
     """One process to run to its end.
 
     Attributes:
-        name: a letter, then letters, digits, ``_`` and ``-``; unique in the plan.
+        name: a letter, then letters, digits, ``_`` and ``-``, and no word of DAGMan's language;
+            unique in the plan.
         arguments: of `jobsight`; paths are relative to the plan's folder.
         inputs: files and folders that it reads, relative to the plan's folder, or absolute. Where
             nothing is shared, absolute ones are found under their last name.
@@ -134,13 +132,9 @@ class Plan:
     options: Mapping[str, Mapping[str, Option]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check_name("the plan", self.name)
-        if not self.folder.is_absolute():
-            raise PlanError(f"the plan's folder {self.folder} is not absolute; resolve it")
         _check_text("the plan's folder", str(self.folder))
         _check_program(self.program, sent=not self.shared)
         for node in self.nodes():
-            _check_name("a node", node.name)
             for path in (*node.inputs, *node.outputs):
                 _check_text(f"a path of node {node.name}", path)
             if not (self.shared or node.near):
@@ -190,14 +184,6 @@ class Plan:
             ) from error
 
 
-def _check_name(what: str, name: str) -> None:
-    if not _NAME.fullmatch(name) or name.lower() in _RESERVED:
-        raise PlanError(
-            f"{what} is named {printable(name, 60)!r}; use a letter, then at most 99 letters, "
-            "digits, - and _, and no word of DAGMan's language (parent, child, all_nodes)"
-        )
-
-
 def _check_text(what: str, text: str) -> None:
     """Refuse what no submit description and no command line can hold."""
     if not text or not text.isprintable():
@@ -231,9 +217,6 @@ def _check_transfers(node: Node, pack: Path | None) -> None:
 
 
 def _check_program(program: Program, *, sent: bool) -> None:
-    for what, command in (("command", program.command), ("near command", program.near)):
-        for word in command:
-            _check_text(f"a word of the program's {what}", word)
     pack = None if program.pack is None else str(program.pack)
     for what, path in (("the container image", program.image), ("the pack", pack)):
         if path is not None:
