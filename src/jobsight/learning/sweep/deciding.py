@@ -15,7 +15,7 @@ from jobsight.files import read_json, write_json
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.layout import Frozen, Layout, point_of
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_record
-from jobsight.learning.sweep.rounds import Rounds
+from jobsight.learning.sweep.rounds import round_points
 from jobsight.learning.sweep.search import hopeless
 from jobsight.learning.sweep.stages import rounds_of
 from jobsight.text import counted
@@ -45,7 +45,7 @@ def plan_round(frozen: Frozen, layout: Layout, number: int) -> list[int]:
             "not ended; submit the sweep again"
         )
     results = [_result(one, *frozen.metric) for one in before]
-    points = Rounds(config).points(number, results)
+    points = round_points(config, number, results)
     runs = list(rounds[number - 1])
     write_json(layout.round(number) / "results.json", {"round": number, "results": results})
     for run, parameters in zip(runs, points, strict=True):

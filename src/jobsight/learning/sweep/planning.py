@@ -28,7 +28,7 @@ from jobsight.learning.sweep.layout import (
     point_of,
     read_frozen,
 )
-from jobsight.learning.sweep.rounds import Rounds
+from jobsight.learning.sweep.rounds import round_points
 from jobsight.learning.sweep.search import draw, grid
 from jobsight.learning.sweep.stages import rounds_of, stages_of
 from jobsight.text import printable
@@ -295,7 +295,7 @@ def _points(frozen: Frozen) -> Iterator[tuple[int, dict[str, Any]]]:
         return  # the server's sweep decides, when each run asks
     if config.method == "bayes":
         first = rounds_of(frozen)[0]
-        yield from zip(first, Rounds(config).points(1, []), strict=True)
+        yield from zip(first, round_points(config, 1, []), strict=True)
     elif config.method == "grid":
         yield from enumerate(grid(config), start=1)
     else:
