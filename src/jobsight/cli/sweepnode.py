@@ -21,8 +21,8 @@ from jobsight.questions import QUESTIONS, question_named
 from jobsight.text import counted
 
 if TYPE_CHECKING:
+    from jobsight.learning.sweep.attempt import Saving
     from jobsight.learning.sweep.layout import Frozen, Layout, Shard
-    from jobsight.learning.sweep.saving import Saving
     from jobsight.learning.tracking import StopReason, Tracker
 
 __all__ = ["app"]
@@ -168,7 +168,7 @@ def _saving(every: str | None) -> Saving | None:
         UsageError: it names none.
     """
     from jobsight.errors import UsageError
-    from jobsight.learning.sweep.saving import Saving
+    from jobsight.learning.sweep.attempt import Saving
 
     if every is None:
         return None

@@ -10,26 +10,59 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from jobsight.errors import OutputError
 from jobsight.files import read_json, sha256, write_json
-from jobsight.learning.sweep.saving import Saving
 from jobsight.learning.targets import Target
 from jobsight.learning.tracking import Ending, RunEnd, StopReason, Tracker
 from jobsight.models.base import Labelled, Model
 from jobsight.models.watching import Epoch, EpochRecord, FittingWatch
 from jobsight.settings import QuestionSettings
 
-__all__ = ["MODEL", "RESULT", "Attempt", "Stop", "Watch", "identity_of", "kept_files",
+__all__ = ["MODEL", "RESULT", "Attempt", "Saving", "Stop", "Watch", "identity_of", "kept_files",
            "peak_bytes", "read_result"]  # fmt: skip
 
 MODEL, RESULT = "model", "result.json"
 SCHEMA = "jobsight.run/1"
 
 Stop = Callable[[], StopReason | None]
+
+SAVE_SECONDS = 600.0
+SAVE_TIMES = 10
+"""Of what a start takes until it trains: so a save, which makes another necessary, costs no more
+than a tenth."""
+
+
+@dataclass(frozen=True)
+class Saving:
+    """When a run leaves its machine for a moment, so that what it has is fetched from there.
+
+    Where files are transferred, a checkpoint lies on the machine alone until a scheduler fetches
+    it. HTCondor does so when a job leaves with exit status 85, and then starts it again at once,
+    where it was. What a machine that dies takes along is what was trained since.
+
+    Attributes:
+        every: seconds of training in one attempt, after which it saves behind the epoch under way;
+            None: `SAVE_SECONDS`, or `SAVE_TIMES` what it took to begin, if that is longer.
+    """
+
+    every: float | None = None
+
+    def due(self, *, begun: float, trained: float, epochs: int, left: int) -> bool:
+        """Whether to save now, between two epochs.
+
+        Args:
+            begun: seconds that this attempt took until it trained: it read, it built examples.
+            trained: seconds of training since.
+            epochs: that were trained in these, at least one: so every attempt gets on.
+            left: epochs to go at most. What is trained sooner than another attempt would begin is
+                not worth a save.
+        """
+        every = max(SAVE_SECONDS, SAVE_TIMES * begun) if self.every is None else self.every
+        return trained >= every and left * trained / epochs > begun
 
 
 def peak_bytes() -> int:

@@ -21,12 +21,11 @@ from jobsight.learning.backtest import last_block
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.metrics import METRICS
 from jobsight.learning.question import Question
-from jobsight.learning.sweep.attempt import MODEL, Attempt, Stop, Watch
+from jobsight.learning.sweep.attempt import MODEL, Attempt, Saving, Stop, Watch
 from jobsight.learning.sweep.config import RESUMABLE, SweepConfig
 from jobsight.learning.sweep.records import read_record
 from jobsight.learning.sweep.room import require_room
 from jobsight.learning.sweep.runrecord import Epochs
-from jobsight.learning.sweep.saving import Saving
 from jobsight.learning.sweep.searched import with_parameters
 from jobsight.learning.tracking import RunEnd, StopReason, Tracker
 from jobsight.learning.train import fit_model
