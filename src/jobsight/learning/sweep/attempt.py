@@ -128,16 +128,31 @@ class Attempt:
         begun = self._begun - self._clock
         return saving.due(begun=begun, trained=trained, epochs=epochs, left=left)
 
-    def ending(
+    def end(
         self,
         status: Ending,
         *,
         cause: str | None = None,
         best_epoch: int | None = None,
         metrics: Mapping[str, float | None] | None = None,
+        files: Mapping[str, str] | None = None,
     ) -> RunEnd:
-        """The end as it is now, with what all attempts took."""
-        return RunEnd(
+        """Tell the end, and write it down last of all: with ``result.json`` the run is over.
+
+        Args:
+            status: how it ended.
+            cause: why, where it failed or was dropped.
+            best_epoch: whose weights are kept.
+            metrics: of these.
+            files: SHA-256 of the files of ``model/``.
+
+        Returns:
+            the end, with what all attempts took.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        end = RunEnd(
             status,
             cause,
             self.epochs,
@@ -147,17 +162,6 @@ class Attempt:
             cpu_seconds=time.process_time() - self._cpu + _spent(self._before, "cpu_seconds"),
             peak_bytes=peak_bytes(),
         )
-
-    def end(self, end: RunEnd, files: Mapping[str, str] | None = None) -> RunEnd:
-        """Tell the end, and write it down last of all: with ``result.json`` the run is over.
-
-        Args:
-            end: how it ended.
-            files: SHA-256 of the files of ``model/``.
-
-        Raises:
-            OutputError: it cannot be written.
-        """
         self.tracker.end(end)
         body = {
             "schema": SCHEMA,

@@ -11,7 +11,7 @@ from typing import Any
 
 from jobsight.errors import SweepError
 from jobsight.files import new_file, read_json, write_json
-from jobsight.learning.sweep.layout import Frozen, Layout
+from jobsight.learning.sweep.layout import Frozen, Layout, damaged, read_saved
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus
 from jobsight.text import counted, printable
 
@@ -205,20 +205,13 @@ def read_best(layout: Layout) -> dict[str, Any]:
     Raises:
         SweepError: there is no best run yet, or the file is damaged.
     """
-    path = layout.best_facts
-    try:
-        found: dict[str, Any] = read_json(path, dict)
-        if found["schema"] != SCHEMA:
-            raise ValueError(f"its schema is {printable(found['schema'], 40)!r}, not {SCHEMA!r}")
-    except FileNotFoundError:
-        raise SweepError(
-            f"{layout.folder} has no best run yet; `jobsight sweep status` shows how far it is, "
-            "`jobsight sweep collect` finishes what ended"
-        ) from None
-    except OSError as error:
-        raise SweepError(f"cannot read {path}: {error.strerror or error}") from None
-    except (ValueError, LookupError) as error:
-        raise SweepError(
-            f"{path} is damaged ({error}); `jobsight sweep collect` writes it again"
-        ) from None
+    missing = (
+        f"{layout.folder} has no best run yet; `jobsight sweep status` shows how far it is, "
+        "`jobsight sweep collect` finishes what ended"
+    )
+    advice = "`jobsight sweep collect` writes it again"
+    found = read_saved(layout.best_facts, missing, advice)
+    if (schema := found.get("schema")) != SCHEMA:
+        why = f"its schema is {printable(schema, 40)!r}, not {SCHEMA!r}"
+        raise damaged(layout.best_facts, why, advice)
     return found

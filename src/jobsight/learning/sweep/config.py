@@ -34,13 +34,13 @@ from jobsight.learning.sweep.sections import (
     OptionMap,
     ProgramSettings,
     ResourceSettings,
+    SpanOrWord,
     SweepMetric,
     Text,
     TrackingSettings,
     fail,
     one_or_more,
     options_of,
-    span_or_word,
 )
 from jobsight.settings import QuestionSettings
 from jobsight.settings.section import Section
@@ -148,7 +148,7 @@ class SweepConfig(Section):
     tracking: TrackingSettings = TrackingSettings()
     shared: bool | Literal["auto"] = "auto"
     """Whether runs see the sweep's folder itself, or get and give back copies of what they need."""
-    save_every: Annotated[int | Literal["auto", "off"], span_or_word("auto", "off")] = "auto"
+    save_every: SpanOrWord = "auto"
     """Seconds of training after which a run to whom files are sent gives back what it has, and goes
     on; ``auto``: 10 minutes, or ten times what a run takes to begin, if that is longer."""
     program: ProgramSettings = ProgramSettings()
@@ -305,6 +305,8 @@ def _explained(error: pydantic.ValidationError, file: YamlFile) -> SettingsError
     if first["type"] == "sweep":
         about = first["msg"].startswith(("parameter", "group ")) or not name
         reason = first["msg"] if about else f"{name}: {first['msg']}"
+    elif first["type"] == "extra_forbidden" and location[0] == "settings":
+        reason = f"there is no setting {'.'.join(map(str, location[1:]))!r}"
     elif first["type"] == "extra_forbidden":
         reason = _unknown(location)
     elif first["type"] == "missing":
@@ -336,7 +338,7 @@ def _unknown(location: Location) -> str:
     *sections, name = map(str, location)
     if not sections and name in _HINTS:
         return f"there is no {name!r}: {_HINTS[name]}"
-    fields = _SECTIONS[sections[0]] if sections else SweepConfig
-    near = difflib.get_close_matches(name, fields.model_fields, 1)
+    fields = _SECTIONS[sections[0]].model_fields if sections else SweepConfig.model_fields
+    near = difflib.get_close_matches(name, fields, 1)
     said = f"; did you mean {near[0]!r}?" if near else ""
     return f"there is no {'.'.join([*sections, name])!r} in a sweep's config{said}"

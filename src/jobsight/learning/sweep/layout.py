@@ -27,10 +27,12 @@ __all__ = [
     "Frozen",
     "Layout",
     "Shard",
+    "damaged",
     "named_by",
     "point_of",
     "read_frozen",
     "read_point",
+    "read_saved",
     "read_server_sweep",
 ]
 
@@ -238,7 +240,7 @@ def read_frozen(folder: Path) -> Frozen:
     """
     path = Layout(folder).frozen
     missing = f"{folder} is no sweep's folder: it has no {path.name}; plan the sweep"
-    data = _read(path, missing, _ANEW)
+    data = read_saved(path, missing, _ANEW)
     if data.get("schema") != SCHEMA:
         raise SweepError(
             f"{path} has schema {str(data.get('schema'))[:40]!r}, this version reads {SCHEMA!r}; "
@@ -247,7 +249,7 @@ def read_frozen(folder: Path) -> Frozen:
     try:
         return msgspec.convert(data, Frozen)
     except msgspec.ValidationError as error:
-        raise _damaged(path, str(error), _ANEW) from None
+        raise damaged(path, str(error), _ANEW) from None
 
 
 def read_point(folder: Path, run: int) -> dict[str, Any]:
@@ -257,9 +259,9 @@ def read_point(folder: Path, run: int) -> dict[str, Any]:
         SweepError: they were not written yet, or are damaged.
     """
     path = Layout(folder).point(run)
-    data = _read(path, f"run {run} has no point yet: {path} is missing; plan the sweep again")
+    data = read_saved(path, f"run {run} has no point yet: {path} is missing; plan the sweep again")
     if data.get("run") != run or not isinstance(data.get("parameters"), dict):
-        raise _damaged(path, f"it is not the point of run {run}")
+        raise damaged(path, f"it is not the point of run {run}")
     return dict(data["parameters"])
 
 
@@ -270,9 +272,9 @@ def read_server_sweep(layout: Layout) -> str:
         SweepError: there is none, or its file is damaged.
     """
     path = layout.tracking
-    data = _read(path, f"no server's sweep decides this one: {path} is missing; plan it again")
+    data = read_saved(path, f"no server's sweep decides this one: {path} is missing; plan it again")
     if not isinstance(data.get("sweep"), str):
-        raise _damaged(path, "it names no sweep")
+        raise damaged(path, "it names no sweep")
     return str(data["sweep"])
 
 
@@ -281,7 +283,13 @@ def point_of(run: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {"run": run, "parameters": dict(parameters)}
 
 
-def _read(path: Path, missing: str, advice: str = _AGAIN) -> dict[str, Any]:
+def read_saved(path: Path, missing: str, advice: str = _AGAIN) -> dict[str, Any]:
+    """What a JSON file of a sweep's folder holds.
+
+    Raises:
+        SweepError: it is missing, cannot be read, or is damaged; `missing` and `advice` say what to
+            do then.
+    """
     try:
         found: dict[str, Any] = read_json(path, dict)
     except FileNotFoundError:
@@ -289,9 +297,10 @@ def _read(path: Path, missing: str, advice: str = _AGAIN) -> dict[str, Any]:
     except OSError as error:
         raise SweepError(f"cannot read {path}: {error.strerror or error}") from None
     except ValueError as error:
-        raise _damaged(path, str(error), advice) from None
+        raise damaged(path, str(error), advice) from None
     return found
 
 
-def _damaged(path: Path, why: str, advice: str = _AGAIN) -> SweepError:
+def damaged(path: Path, why: str, advice: str = _AGAIN) -> SweepError:
+    """The error of a file that does not hold what it should."""
     return SweepError(f"{path} is damaged ({why}); {advice}")

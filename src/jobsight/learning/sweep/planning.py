@@ -24,9 +24,11 @@ from jobsight.learning.sweep.layout import (
     Frozen,
     Layout,
     Shard,
+    damaged,
     named_by,
     point_of,
     read_frozen,
+    read_saved,
 )
 from jobsight.learning.sweep.rounds import round_points
 from jobsight.learning.sweep.search import draw, grid
@@ -182,14 +184,11 @@ def read_plan(layout: Layout, *, moved: bool = False) -> Plan:
     Raises:
         SweepError: there is none, it is damaged, or the folder was moved since.
     """
+    missing = f"{layout.folder} has no plan; run `jobsight sweep plan` first"
     try:
-        plan = Plan.from_json(read_json(layout.plan, dict))
-    except FileNotFoundError:
-        raise SweepError(f"{layout.folder} has no plan; run `jobsight sweep plan` first") from None
-    except OSError as error:
-        raise SweepError(f"cannot read {layout.plan}: {error.strerror or error}") from None
-    except (ValueError, PlanError) as error:
-        raise SweepError(f"{layout.plan} is damaged ({error}); plan the sweep again") from None
+        plan = Plan.from_json(read_saved(layout.plan, missing))
+    except PlanError as error:
+        raise damaged(layout.plan, str(error)) from None
     if plan.folder != layout.folder.resolve() and not moved:
         raise SweepError(
             f"{layout.folder} was planned as {plan.folder} and moved since; move it back, or plan "

@@ -25,7 +25,6 @@ from jobsight.learning.sweep.attempt import MODEL, Attempt, Saving, Stop, Watch
 from jobsight.learning.sweep.config import RESUMABLE, SweepConfig
 from jobsight.learning.sweep.records import read_record
 from jobsight.learning.sweep.room import require_room
-from jobsight.learning.sweep.runrecord import Epochs
 from jobsight.learning.sweep.searched import with_parameters
 from jobsight.learning.tracking import RunEnd, StopReason, Tracker
 from jobsight.learning.train import fit_model
@@ -123,8 +122,8 @@ def _trained_at_once(
     attempt.tracker.epoch(1, {name: value for name, value in scores.items() if value is not None})
     files = attempt.keep_model(model)
     attempt.tracker.model(attempt.folder / MODEL)
-    end = attempt.ending("finished", best_epoch=1, metrics=scores)
-    return RunResult(attempt.run, attempt.end(end, files), None, 1)
+    end = attempt.end("finished", best_epoch=1, metrics=scores, files=files)
+    return RunResult(attempt.run, end, None, 1)
 
 
 def _trained(
@@ -162,8 +161,8 @@ def _trained(
     files = attempt.keep_model(model)
     attempt.tracker.model(attempt.folder / MODEL)
     metrics = data.goal.scores(model.predict(later.inputs), later.values, later.weight)
-    ending = attempt.ending(end.status, best_epoch=end.best_epoch, metrics=metrics)
-    return RunResult(attempt.run, attempt.end(ending, files), None, end.epochs)
+    ended = attempt.end(end.status, best_epoch=end.best_epoch, metrics=metrics, files=files)
+    return RunResult(attempt.run, ended, None, end.epochs)
 
 
 def _stopped(attempt: Attempt, reason: StopReason) -> RunResult:
@@ -174,7 +173,7 @@ def _stopped(attempt: Attempt, reason: StopReason) -> RunResult:
 
 def _failed(attempt: Attempt, cause: str) -> RunResult:
     attempt.begin()
-    end = attempt.end(attempt.ending("failed", cause=printable(cause, 500)))
+    end = attempt.end("failed", cause=printable(cause, 500))
     return RunResult(attempt.run, end, None, end.epochs)
 
 
@@ -243,10 +242,7 @@ def drop_run(
     done = attempt.done()
     if done is not None:
         return RunResult(run, done, None, done.epochs)
-    return _dropped(attempt, read_record(folder).epochs, printable(cause, 300))
-
-
-def _dropped(attempt: Attempt, epochs: Epochs, cause: str) -> RunResult:
+    epochs = read_record(folder).epochs
     records: tuple[EpochRecord, ...] = tuple(
         {name: float(column[row]) for name, column in epochs.columns.items()}
         for row in range(len(epochs))
@@ -254,10 +250,10 @@ def _dropped(attempt: Attempt, epochs: Epochs, cause: str) -> RunResult:
     attempt.begin(records)
     best = epochs.best("select_loss", "minimize")
     kept = {} if best is None else records[int(np.flatnonzero(epochs.number == best.epoch)[0])]
-    end = attempt.ending(
+    end = attempt.end(
         "dropped",
-        cause=cause,
+        cause=printable(cause, 300),
         best_epoch=None if best is None else best.epoch,
         metrics={name: kept[name] for name in METRICS if name in kept},
     )
-    return RunResult(attempt.run, attempt.end(end), None, end.epochs)
+    return RunResult(run, end, None, end.epochs)

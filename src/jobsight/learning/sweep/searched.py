@@ -159,22 +159,10 @@ def check_settings(question: Question[Any], tree: Any) -> None:
     """Check the settings that all runs share.
 
     Raises:
-        ConfigProblem: they are no mapping, one is unknown or bad, or the config has a key for it.
+        pydantic.ValidationError: they are no mapping, or one is unknown or bad.
+        ConfigProblem: the config has a key of its own for one.
     """
-    if not isinstance(tree, Mapping):
-        raise ConfigProblem((), f"settings are a mapping of names to values (given {shown(tree)})")
-    try:
-        question.settings.model_validate(tree)
-    except pydantic.ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        if first["type"] == "extra_forbidden":
-            raise ConfigProblem(
-                first["loc"], f"there is no setting {printable(name, 80)!r}"
-            ) from None
-        raise ConfigProblem(
-            first["loc"], f"{first['msg']} (given {shown(first['input'])})"
-        ) from None
+    question.settings.model_validate(tree)
     for path, said in SAID.items():
         if given(tree, path):
             raise ConfigProblem(
