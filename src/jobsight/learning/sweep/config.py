@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import pydantic
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
@@ -38,7 +38,6 @@ from jobsight.learning.sweep.sections import (
     SweepMetric,
     Text,
     TrackingSettings,
-    fail,
     one_or_more,
     options_of,
 )
@@ -66,15 +65,6 @@ _HINTS = {
     "entity": "it belongs to 'tracking'",
     "wandb": "it belongs to 'tracking'",
 }
-_SECTIONS: Mapping[str, type[Section]] = {
-    "metric": SweepMetric,
-    "early_stopping": EarlyStopping,
-    "drop": Drop,
-    "resources": ResourceSettings,
-    "tracking": TrackingSettings,
-    "program": ProgramSettings,
-    "here": HereOptions,
-}
 _SECRET = re.compile(r"WANDB_API_KEY|\b[0-9a-f]{40}\b")
 
 
@@ -85,21 +75,15 @@ def _known_question(name: str) -> str:
 
 
 def _checked_parameters(tree: Any, info: ValidationInfo) -> Any:
-    try:
-        parameters = parse(tree)
-        if "question" in info.data:
-            check_parameters(question_named(info.data["question"]), parameters)
-    except ConfigProblem as problem:
-        raise fail(problem, tree) from None
+    parameters = parse(tree)
+    if "question" in info.data:
+        check_parameters(question_named(info.data["question"]), parameters)
     return tree
 
 
 def _checked_settings(tree: Any, info: ValidationInfo) -> Any:
-    try:
-        if "question" in info.data:
-            check_settings(question_named(info.data["question"]), tree)
-    except ConfigProblem as problem:
-        raise fail(problem, tree) from None
+    if "question" in info.data:
+        check_settings(question_named(info.data["question"]), tree)
     return tree
 
 
@@ -210,11 +194,8 @@ class SweepConfig(Section):
 
     @pydantic.model_validator(mode="after")
     def _whole(self) -> SweepConfig:
-        try:
-            self._check_runs()
-            self._check_asked()
-        except ConfigProblem as problem:
-            raise fail(problem, None) from None
+        self._check_runs()
+        self._check_asked()
         return self
 
     def _check_runs(self) -> None:
@@ -298,13 +279,15 @@ def _explained(error: pydantic.ValidationError, file: YamlFile) -> SettingsError
     # A key that is missing may be there, misspelled.
     unknown = (one for one in errors if one["type"] == "extra_forbidden")
     first = next(unknown, errors[0]) if errors[0]["type"] == "missing" else errors[0]
-    location, found = _within(file.values, first["loc"], first["type"])
+    problem = first.get("ctx", {}).get("error")
+    inner = problem.location if isinstance(problem, ConfigProblem) else ()
+    location, found = _within(file.values, (*first["loc"], *inner), first["type"])
     scalar = first["type"] != "extra_forbidden" and not isinstance(found, Mapping)
     where = file.position(location, value=scalar) or file.path
     name = ".".join(str(part) for part in location)
-    if first["type"] == "sweep":
-        about = first["msg"].startswith(("parameter", "group ")) or not name
-        reason = first["msg"] if about else f"{name}: {first['msg']}"
+    if isinstance(problem, ConfigProblem):
+        about = str(problem).startswith(("parameter", "group ")) or not name
+        reason = str(problem) if about else f"{name}: {problem}"
     elif first["type"] == "extra_forbidden" and location[0] == "settings":
         reason = f"there is no setting {'.'.join(map(str, location[1:]))!r}"
     elif first["type"] == "extra_forbidden":
@@ -338,7 +321,10 @@ def _unknown(location: Location) -> str:
     *sections, name = map(str, location)
     if not sections and name in _HINTS:
         return f"there is no {name!r}: {_HINTS[name]}"
-    fields = _SECTIONS[sections[0]].model_fields if sections else SweepConfig.model_fields
+    fields = SweepConfig.model_fields
+    if sections:
+        section: Any = fields[sections[0]].annotation
+        fields = next(iter(get_args(section)), section).model_fields
     near = difflib.get_close_matches(name, fields, 1)
     said = f"; did you mean {near[0]!r}?" if near else ""
     return f"there is no {'.'.join([*sections, name])!r} in a sweep's config{said}"

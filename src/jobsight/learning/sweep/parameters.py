@@ -56,7 +56,7 @@ _LARGEST_EXPONENT = 700.0
 """e to that still is a float64."""
 
 
-class ConfigProblem(ValueError):  # noqa: N818 - it is turned into a SettingsError, with its place
+class ConfigProblem(ValueError):  # noqa: N818 - it becomes a SettingsError, with its place
     """What is wrong in a section, and where in it.
 
     Attributes:

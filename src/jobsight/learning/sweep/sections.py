@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 from pydantic import BeforeValidator, Field, PositiveInt
-from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from jobsight.cluster.local import MOST_PROCESSES
 from jobsight.cluster.plan import looks_secret
@@ -31,7 +30,6 @@ __all__ = [
     "SweepMetric",
     "Text",
     "TrackingSettings",
-    "fail",
     "megabytes",
     "one_or_more",
     "options_of",
@@ -101,13 +99,6 @@ SpanOrWord = Annotated[int | Literal["auto", "off"], BeforeValidator(_span_or_wo
 """A span of at least a second, in seconds, or a word."""
 
 
-def fail(problem: ConfigProblem, given: Any) -> pydantic.ValidationError:
-    """A problem as pydantic's own error, which adds where in the config the section stands."""
-    kind = PydanticCustomError("sweep", "{text}", {"text": str(problem)})
-    line = InitErrorDetails(type=kind, loc=problem.location, input=given)
-    return pydantic.ValidationError.from_exception_data("sweep", [line])
-
-
 def one_or_more(value: Any) -> Any:
     """A text alone is a list of one."""
     return (value,) if isinstance(value, str) else value
@@ -151,7 +142,7 @@ class SweepMetric(Section):
         if self.goal != _goal(self.name):
             better = "more" if self.name in MORE_IS_BETTER else "less"
             message = f"{better} of {self.name} is better; write goal: {_goal(self.name)}"
-            raise fail(ConfigProblem(("goal",), message), self.goal)
+            raise ConfigProblem(("goal",), message)
         return self
 
 
@@ -219,9 +210,7 @@ class ProgramSettings(Section):
     @pydantic.model_validator(mode="after")
     def _one_of_them(self) -> ProgramSettings:
         if self.image is not None and self.pack is not None:
-            raise fail(
-                ConfigProblem(("pack",), "runs start from an image or from a pack; keep one"), None
-            )
+            raise ConfigProblem(("pack",), "runs start from an image or from a pack; keep one")
         return self
 
     @pydantic.field_validator("environment", mode="before")
@@ -231,12 +220,11 @@ class ProgramSettings(Section):
             return value
         for name in value:
             if looks_secret(str(name)):
-                problem = ConfigProblem(
+                raise ConfigProblem(
                     (str(name),),
                     "this looks like a secret, which has no place in a config; set it in the "
                     "environment or in ~/.netrc where runs run",
                 )
-                raise fail(problem, None)
         return {name: str(one) if _is_number(one) else one for name, one in value.items()}
 
 
