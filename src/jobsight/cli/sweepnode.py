@@ -21,7 +21,6 @@ from jobsight.questions import QUESTIONS, question_named
 from jobsight.text import counted
 
 if TYPE_CHECKING:
-    from jobsight.learning.sweep.attempt import Saving
     from jobsight.learning.sweep.layout import Frozen, Layout, Shard
     from jobsight.learning.tracking import StopReason, Tracker
 
@@ -35,13 +34,8 @@ FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="The swee
 @app.command()
 def parse(shard: str, folder: FolderArgument) -> None:
     """Parse the inputs of a shard, once for all runs."""
-    from jobsight.errors import UsageError
-
     frozen, layout = _opened(folder)
-    found = next((one for one in frozen.shards if one.name == shard), None)
-    if found is None:
-        names = ", ".join(one.name for one in frozen.shards)
-        raise UsageError(f"no shard is named {shard[:40]!r}; there are {names}")
+    found = next(one for one in frozen.shards if one.name == shard)
     if layout.read(shard).exists() and layout.table(shard).exists():
         note(f"shard {shard} is parsed already")
     elif found.documents:
@@ -64,13 +58,16 @@ def run(
 ) -> None:
     """Train one run, from where it stopped to its end."""
     from jobsight.cluster import CHECKPOINT
+    from jobsight.learning.sweep.attempt import Saving
     from jobsight.learning.sweep.config import SweepConfig
     from jobsight.learning.sweep.parsing import join_shards
     from jobsight.learning.sweep.run import train_run
 
     frozen, layout = _opened(folder)
     config = SweepConfig.model_validate(frozen.config)
-    stop = _Asked()
+    stop, saving = _Asked(), None
+    if save_every is not None:
+        saving = Saving(None if save_every == "auto" else float(save_every))
     parameters, server = _point(frozen, layout, number)
     with _tracker(frozen, layout, number, server) as tracker:
         result = train_run(
@@ -82,7 +79,7 @@ def run(
             tracker=tracker,
             stop=stop,
             until=until,
-            saving=_saving(save_every),
+            saving=saving,
         )
     if result.stopped is not None and result.stopped != "until":
         how = "saved" if result.stopped == "saved" else "stopped"
@@ -161,22 +158,6 @@ class _Asked:
         return self.reason
 
 
-def _saving(every: str | None) -> Saving | None:
-    """The schedule that the option names.
-
-    Raises:
-        UsageError: it names none.
-    """
-    from jobsight.errors import UsageError
-    from jobsight.learning.sweep.attempt import Saving
-
-    if every is None:
-        return None
-    if every != "auto" and not (every.isascii() and every.isdecimal()):
-        raise UsageError(f"--save-every is {every[:40]!r}; give seconds, or auto")
-    return Saving(None if every == "auto" else float(every))
-
-
 def _opened(folder: Path) -> tuple[Frozen, Layout]:
     """The frozen config and the places of the sweep in a folder.
 
@@ -231,9 +212,9 @@ def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Ma
         from jobsight.learning.tracking import next_point
 
         sweep = read_server_sweep(layout)
-        point = next_point(sweep, project=tracking["project"], entity=tracking["entity"])
-        server = {"run_id": point.run_id, "sweep_id": sweep}
-        given = from_wandb(SweepConfig.model_validate(frozen.config), point.parameters)
+        name, point = next_point(sweep, project=tracking["project"], entity=tracking["entity"])
+        server = {"run_id": name, "sweep_id": sweep}
+        given = from_wandb(SweepConfig.model_validate(frozen.config), point)
         write_json(path, {**point_of(run, given), "server": server})
     return read_point(layout.folder, run), dict(read_json(path, dict).get("server", {}))
 

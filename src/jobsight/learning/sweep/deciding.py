@@ -6,7 +6,7 @@ node that is tried again decides the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,10 @@ def plan_round(frozen: Frozen, layout: Layout, number: int) -> list[int]:
         the runs that got a point.
 
     Raises:
-        SweepError: there is no such round, or a run before it has not ended.
+        SweepError: a run before it has not ended.
         OutputError: a point cannot be written.
     """
     rounds = rounds_of(frozen)
-    if not 2 <= number <= len(rounds):
-        raise SweepError(f"there is no round {number} to plan; the sweep has {len(rounds)}")
     config = SweepConfig.model_validate(frozen.config)
     before = [read_record(layout.run(run)) for run in range(1, rounds[number - 1].start)]
     waiting = [one.run for one in before if not one.status.ended]
@@ -72,14 +70,10 @@ def drop_hopeless(frozen: Frozen, layout: Layout, number: int) -> tuple[list[int
         the runs to drop, rising, and the cause in words.
 
     Raises:
-        SweepError: there is no such round, or nothing is dropped in this sweep.
         OutputError: the decision cannot be written.
     """
-    rounds = rounds_of(frozen)
-    drop: Mapping[str, Any] | None = frozen.config["drop"]
-    if drop is None or not 1 <= number <= len(rounds):
-        raise SweepError(f"nothing is to be dropped after round {number} of this sweep")
-    path, runs = layout.round(number) / "dropped.json", list(rounds[number - 1])
+    drop = frozen.config["drop"]
+    path, runs = layout.round(number) / "dropped.json", list(rounds_of(frozen)[number - 1])
     keep, after = float(drop["keep"]), counted(int(drop["after"]), "epoch")
     cause = f"not among the best {keep:.0%} of {counted(len(runs), 'run')} after {after}"
     decided = _decided(path, runs)

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jobsight.errors import SweepError, UsageError
 from jobsight.files import without_nan
@@ -23,7 +23,6 @@ from jobsight.files import without_nan
 __all__ = [
     "SdkError",
     "SdkProcess",
-    "ServerPoint",
     "create_sweep",
     "next_point",
     "require_sdk",
@@ -149,13 +148,6 @@ def _children(process: int) -> list[int]:
     return found
 
 
-class ServerPoint(NamedTuple):
-    """A point: the run's id on the server, for `WandbOptions.run_id`, and its parameters."""
-
-    run_id: str
-    parameters: dict[str, Any]
-
-
 def create_sweep(
     definition: Mapping[str, Any], *, project: str, entity: str | None = None, patience: float = 60
 ) -> str:
@@ -177,10 +169,13 @@ def create_sweep(
 
 def next_point(
     sweep_id: str, *, project: str, entity: str | None = None, patience: float = 60
-) -> ServerPoint:
+) -> tuple[str, dict[str, Any]]:
     """Ask the sweep's server which point is tried next; the same is not given twice.
 
     Arguments as of `create_sweep`; a server that gives nothing in time counts as out of reach.
+
+    Returns:
+        the run's id on the server, for `WandbOptions.run_id`, and its parameters.
 
     Raises:
         UsageError: the SDK is not installed.
@@ -194,7 +189,7 @@ def next_point(
             f"the Weights & Biases server has no more points for the sweep {sweep_id[:80]!r}; it "
             "was stopped there, or its grid is used up"
         )
-    return ServerPoint(str(found["id"]), dict(found["parameters"]))
+    return str(found["id"]), dict(found["parameters"])
 
 
 def _asked(verb: str, values: Mapping[str, Any], patience: float) -> Any:

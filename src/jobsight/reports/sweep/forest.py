@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from jobsight.text import printable
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Tested", "best_baseline", "forest_plot", "number_of", "tested_models"]
+__all__ = ["Tested", "best_baseline", "forest_plot", "tested_models"]
 
 _MOST_MODELS = 40
 
@@ -35,47 +34,30 @@ class Tested:
     """
 
     name: str
-    scores: Mapping[str, float | None]
+    scores: Mapping[str, Any]
     auc: tuple[float, float] | None
     gain: tuple[float, float | None, float | None] | None
     baseline: bool
 
 
-def number_of(value: object) -> float | None:
-    """A value read from a file where it is a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
-
-
 def tested_models(report: Mapping[str, Any]) -> list[Tested]:
-    """The models of a report, best ROC AUC first; whatever is not of its form is left out."""
-    models = report.get("models")
-    found = [
-        _tested(str(name), scores, report.get("loss"))
-        for name, scores in (models.items() if isinstance(models, Mapping) else ())
-        if isinstance(scores, Mapping)
-    ]
+    """The models of a report, best ROC AUC first."""
+    found = [_tested(name, scores, report["loss"]) for name, scores in report["models"].items()]
     return sorted(found, key=lambda one: (-(one.scores.get("roc_auc") or 0.0), one.name))[
         :_MOST_MODELS
     ]
 
 
-def _tested(name: str, scores: Mapping[str, Any], loss: object) -> Tested:
-    bounds = scores.get("roc_auc_ci")
-    ends = [number_of(one) for one in bounds] if isinstance(bounds, Sequence) else []
-    auc = None
-    if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
-        auc = (ends[0], ends[1])
-    gained = scores.get(f"{loss}_gain")
-    gain = None
-    if isinstance(gained, Mapping) and (value := number_of(gained.get("value"))) is not None:
-        gain = (value, number_of(gained.get("low")), number_of(gained.get("high")))
-    values = {str(key): number_of(value) for key, value in scores.items()}
-    return Tested(name, values, auc, gain, is_baseline(name))
+def _tested(name: str, scores: Mapping[str, Any], loss: str) -> Tested:
+    low, high = scores.get("roc_auc_ci") or (None, None)
+    gain = scores.get(f"{loss}_gain") or {}
+    return Tested(
+        name,
+        scores,
+        None if low is None or high is None else (low, high),
+        None if gain.get("value") is None else (gain["value"], gain["low"], gain["high"]),
+        is_baseline(name),
+    )
 
 
 def best_baseline(models: Sequence[Tested]) -> float | None:

@@ -39,8 +39,6 @@ def read_data(folder: Path) -> SweepData:
     records = read_all(layout.runs)
     notes = _notes(records)
     facts = _optional(lambda: read_best(layout), layout.best_facts, notes)
-    model = facts.get("model")
-    chosen = facts.get("run")
     data = SweepData(
         name=layout.name,
         config=frozen.config,
@@ -48,13 +46,8 @@ def read_data(folder: Path) -> SweepData:
         maximize=goal == "maximize",
         runs=_all_runs(records, metric, goal, frozen.runs),
         space=_space(frozen, notes),
-        chosen=chosen if isinstance(chosen, int) else None,
-        test=_test(
-            layout,
-            frozen.config.get("model"),
-            model if isinstance(model, Mapping) else {},
-            notes,
-        ),
+        chosen=facts.get("run"),
+        test=_test(layout, frozen.config["model"], facts.get("model", {}), notes),
         provenance=_provenance(frozen, layout, facts),
         notes=notes,
     )
@@ -88,22 +81,17 @@ def _optional(read: Callable[[], Any], path: Path, notes: list[str]) -> dict[str
 
 
 def _test(
-    layout: Layout, network: object, model: Mapping[str, Any], notes: list[str]
+    layout: Layout, network: str, model: Mapping[str, Any], notes: list[str]
 ) -> Examination | None:
     """The report of the best run's model, from its directory, else from what was said of it."""
     path = layout.best_model / "report.json"
     report = _optional(lambda: read_json(path, dict), path, notes)
-    if not report and isinstance(model.get("test"), Mapping):
-        report = {key: model.get(key) for key in ("chosen", "loss")} | {"models": model["test"]}
-    if not isinstance(report.get("models"), Mapping):
+    if not report and "test" in model:
+        report = {key: model[key] for key in ("chosen", "loss")} | {"models": model["test"]}
+    if not report:
         return None
-    looks = model.get("looks")
-    return Examination(
-        report,
-        network=printable(network, 60),
-        reason=printable(model.get("reason") or "", 600),
-        looks=looks if isinstance(looks, int) else 1,
-    )
+    reason = printable(model.get("reason", ""), 600)
+    return Examination(report, network, reason, looks=model.get("looks", 1))
 
 
 def _notes(records: list[RunRecord]) -> list[str]:
@@ -162,33 +150,24 @@ def _provenance(frozen: Frozen, layout: Layout, facts: Mapping[str, Any]) -> lis
     for shard in frozen.shards:
         path = layout.read(shard.name)
         parsed = _optional(partial(read_json, path, dict), path, [])
-        if isinstance(parsed.get("sources"), list):
-            sources += [one for one in parsed["sources"] if isinstance(one, Mapping)]
-        if isinstance(parsed.get("first"), int) and isinstance(parsed.get("last"), int):
-            rows.append((f"History, {printable(shard.name, 40)}", _read_words(parsed)))
-    for source in sources[:_MOST_SOURCES]:
-        digest = printable(source.get("sha256", "unknown"), 80)
-        rows.append((f"Read: {printable(source.get('name', ''), 120)}", f"SHA-256 {digest}"))
+        sources += parsed.get("sources", [])
+        if parsed.get("first") is not None:
+            first, last = (format_micros(parsed[end]) for end in ("first", "last"))
+            words = (
+                f"{parsed['events']:,} events of {parsed['jobs']:,} jobs, from {first} to {last}"
+            )
+            rows.append((f"History, {printable(shard.name, 40)}", words))
+    rows += [
+        (f"Read: {printable(source['name'], 120)}", f"SHA-256 {source['sha256']}")
+        for source in sources[:_MOST_SOURCES]
+    ]
     if len(sources) > _MOST_SOURCES:
         rows.append(("Read", f"{len(sources) - _MOST_SOURCES} more files"))
-    model = facts.get("model")
-    if isinstance(model, Mapping) and model.get("digest"):
-        rows.append(("Best model", printable(model["digest"], 80)))
-    registry = facts.get("registry")
-    if isinstance(registry, Mapping):
-        place = printable(registry.get("cluster", ""), 80)
-        role = "champion" if registry.get("champion") else "challenger"
-        rows.append(("Registry", f"{role} of {place}"))
+    if model := facts.get("model"):
+        rows.append(("Best model", model["digest"]))
+    if registry := facts.get("registry"):
+        role = "champion" if registry["champion"] else "challenger"
+        rows.append(("Registry", f"{role} of {printable(registry['cluster'], 80)}"))
     versions = (f"{name} {version}" for name, version in frozen.versions.items())
     rows.append(("Versions", printable(", ".join(versions), 600) or "unknown"))
     return rows
-
-
-def _read_words(parsed: Mapping[str, Any]) -> str:
-    return printable(
-        f"{parsed.get('events', '?'):,} events of {parsed.get('jobs', '?'):,} jobs, from "
-        f"{format_micros(parsed['first'])} to {format_micros(parsed['last'])}"
-        if isinstance(parsed.get("events"), int) and isinstance(parsed.get("jobs"), int)
-        else f"from {format_micros(parsed['first'])} to {format_micros(parsed['last'])}",
-        200,
-    )

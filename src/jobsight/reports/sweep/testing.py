@@ -10,7 +10,6 @@ from jobsight.reports.sweep.forest import (
     Tested,
     best_baseline,
     forest_plot,
-    number_of,
     tested_models,
 )
 from jobsight.reports.sweep.scales import short
@@ -81,9 +80,9 @@ def tested_part(data: SweepData) -> Markup | None:
 
 def _lead(test: Examination) -> str:
     counts = [
-        counted(int(number), noun, plural)
+        counted(test.report[key], noun, plural)
         for key, noun, plural in (("batches", "batch", "batches"), ("examples", "decision", None))
-        if (number := number_of(test.report.get(key))) is not None
+        if key in test.report
     ]
     often = (
         "once"

@@ -173,6 +173,7 @@ def test_what_did_better_since_the_test_is_told(tmp_path: Path) -> None:
 def test_the_test_is_found_in_what_was_said_of_the_best(tmp_path: Path) -> None:
     folder = sweep_folder(tmp_path / "x.sweep", 2, epochs=3, tested=False)
     model = {"test": REPORT["models"], "chosen": "boosted", "reason": "it is"}
+    model |= {"loss": "log_loss", "digest": "ab"}
     facts = {"schema": "jobsight.best/1", "run": 1, "model": model}
     write_json(Layout(folder).best / "bestmodel.json", facts)
     test = read_data(folder).test
