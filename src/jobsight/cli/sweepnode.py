@@ -179,15 +179,20 @@ def _opened(folder: Path) -> tuple[Frozen, Layout]:
 
 
 def _parse_documents(shard: Shard, frozen: Frozen, layout: Layout) -> None:
+    import polars as pl
+
     from jobsight.cli.reading import read_for, read_inputs
-    from jobsight.learning.sweep.parsing import packed_programs, write_table
+    from jobsight.learning.sweep.parsing import write_table
 
     asked, inputs = question_named(frozen.question), list(shard.inputs)
     if asked.reads != "events":
         names = ("timezone", "access_point", "slurm")
         given = {name: frozen.settings[name] for name in names if name in frozen.settings}
         found, report, sources = read_for(asked, inputs, load_settings(None, given))
-        table = packed_programs(found) if asked.reads == "programs" else found.packed()
+        if asked.reads == "programs":
+            table = pl.DataFrame({"program": [one.to_json() for one in found]})
+        else:
+            table = found.packed()
         write_table(shard, layout, table, report, sources)
         return
     reading = read_inputs(inputs, load_settings(None, {}), lambda _done, _total: None)
@@ -200,7 +205,7 @@ def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Ma
     A server is asked once: its answer is kept, so that the run is the same when it goes on.
     """
     from jobsight.files import read_json, write_json
-    from jobsight.learning.sweep.layout import point_of, read_point, read_server_sweep
+    from jobsight.learning.sweep.layout import point_of, read_point, read_saved
 
     tracking = frozen.config["tracking"]
     path = layout.point(run)
@@ -211,7 +216,8 @@ def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Ma
         from jobsight.learning.sweep.definition import from_wandb
         from jobsight.learning.tracking import next_point
 
-        sweep = read_server_sweep(layout)
+        missing = f"no server's sweep decides this one: {layout.tracking} is missing; plan it again"
+        sweep = read_saved(layout.tracking, missing)["sweep"]
         name, point = next_point(sweep, project=tracking["project"], entity=tracking["entity"])
         server = {"run_id": name, "sweep_id": sweep}
         given = from_wandb(SweepConfig.model_validate(frozen.config), point)

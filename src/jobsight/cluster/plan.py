@@ -145,14 +145,6 @@ class Plan:
         for stage in self.stages:
             yield from stage.nodes
 
-    def edges(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-        """For each stage but the first: names of the nodes before, and of those that wait."""
-        for before, after in zip(self.stages, self.stages[1:], strict=False):
-            yield (
-                tuple(node.name for node in before.nodes),
-                tuple(node.name for node in after.nodes),
-            )
-
     def to_json(self) -> dict[str, Any]:
         """The plan as what JSON can hold; defaults of nodes are left out."""
         body: dict[str, Any] = msgspec.to_builtins(self, enc_hook=str)

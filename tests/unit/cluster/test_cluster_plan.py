@@ -24,17 +24,6 @@ def node(name: str = "run-1", *arguments: str, **more: Any) -> Node:
     return Node(name, arguments, **more)
 
 
-def test_all_nodes_of_a_stage_wait_for_all_of_the_stage_before() -> None:
-    stages = (
-        Stage("parse", (node("parse-1"), node("parse-2"))),
-        Stage("runs", (node("run-1"),)),
-        Stage("best", (node("best"),)),
-    )
-    made = Plan("sweep", Path("/sweep"), stages, PROGRAM, shared=True)
-    assert list(made.edges()) == [(("parse-1", "parse-2"), ("run-1",)), (("run-1",), ("best",))]
-    assert [one.name for one in made.nodes()] == ["parse-1", "parse-2", "run-1", "best"]
-
-
 def test_json_keeps_a_plan() -> None:
     nodes = (
         node("a", "it's", '"$x"', inputs=("in", "/log"), outputs=("out",), retries=2),

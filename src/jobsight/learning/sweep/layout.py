@@ -33,7 +33,6 @@ __all__ = [
     "read_frozen",
     "read_point",
     "read_saved",
-    "read_server_sweep",
 ]
 
 SCHEMA = "jobsight.sweep/1"
@@ -263,19 +262,6 @@ def read_point(folder: Path, run: int) -> dict[str, Any]:
     if data.get("run") != run or not isinstance(data.get("parameters"), dict):
         raise damaged(path, f"it is not the point of run {run}")
     return dict(data["parameters"])
-
-
-def read_server_sweep(layout: Layout) -> str:
-    """The id of the sweep on a tracking server that decides the points of this one.
-
-    Raises:
-        SweepError: there is none, or its file is damaged.
-    """
-    path = layout.tracking
-    data = read_saved(path, f"no server's sweep decides this one: {path} is missing; plan it again")
-    if not isinstance(data.get("sweep"), str):
-        raise damaged(path, "it names no sweep")
-    return str(data["sweep"])
 
 
 def point_of(run: int, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import contextlib
 import math
 import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -190,16 +189,12 @@ class _Reading:
 
 
 def _content(path: Path, most: int = MOST_BYTES) -> bytes:
-    """What a regular file of bounded size holds.
+    """What a file of bounded size holds.
 
     Raises:
-        OSError: it cannot be read, is too large, or is not a regular file.
+        OSError: it cannot be read, or is too large.
     """
-    # A pipe of that name must not keep us waiting for its writer.
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    with os.fdopen(file, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-            raise OSError(None, "it is not a regular file")
+    with path.open("rb") as stream:
         content = stream.read(most + 1)
     if len(content) > most:
         raise OSError(None, f"it is larger than {most >> 20} MiB")

@@ -46,13 +46,11 @@ class RunResult:
     """What a run came to, for good or for now.
 
     Attributes:
-        run: its number.
         end: how it ended for good; None where it only stopped.
         stopped: why it stopped, see `StopReason`; None where it ended.
         epochs: trained so far.
     """
 
-    run: int
     end: RunEnd | None
     stopped: StopReason | None
     epochs: int
@@ -93,7 +91,7 @@ def train_run(
     attempt = Attempt(folder, run, parameters, settings, tracker)
     done = attempt.done()
     if done is not None:
-        return RunResult(run, done, None, done.epochs)
+        return RunResult(done, None, done.epochs)
     try:
         whole = with_parameters(config.asked, settings, parameters)
         if config.trained in RESUMABLE:
@@ -123,7 +121,7 @@ def _trained_at_once(
     files = attempt.keep_model(model)
     attempt.tracker.model(attempt.folder / MODEL)
     end = attempt.end("finished", best_epoch=1, metrics=scores, files=files)
-    return RunResult(attempt.run, end, None, 1)
+    return RunResult(end, None, 1)
 
 
 def _trained(
@@ -162,19 +160,19 @@ def _trained(
     attempt.tracker.model(attempt.folder / MODEL)
     metrics = data.goal.scores(model.predict(later.inputs), later.values, later.weight)
     ended = attempt.end(end.status, best_epoch=end.best_epoch, metrics=metrics, files=files)
-    return RunResult(attempt.run, ended, None, end.epochs)
+    return RunResult(ended, None, end.epochs)
 
 
 def _stopped(attempt: Attempt, reason: StopReason) -> RunResult:
     attempt.begin()
     attempt.tracker.stopped(reason)
-    return RunResult(attempt.run, None, reason, attempt.epochs)
+    return RunResult(None, reason, attempt.epochs)
 
 
 def _failed(attempt: Attempt, cause: str) -> RunResult:
     attempt.begin()
     end = attempt.end("failed", cause=printable(cause, 500))
-    return RunResult(attempt.run, end, None, end.epochs)
+    return RunResult(end, None, end.epochs)
 
 
 def _require_device(settings: Any) -> None:
@@ -241,7 +239,7 @@ def drop_run(
     attempt = Attempt(folder, run, parameters, config.fixed_settings, tracker)
     done = attempt.done()
     if done is not None:
-        return RunResult(run, done, None, done.epochs)
+        return RunResult(done, None, done.epochs)
     epochs = read_record(folder).epochs
     records: tuple[EpochRecord, ...] = tuple(
         {name: float(column[row]) for name, column in epochs.columns.items()}
@@ -256,4 +254,4 @@ def drop_run(
         best_epoch=None if best is None else best.epoch,
         metrics={name: kept[name] for name in METRICS if name in kept},
     )
-    return RunResult(run, end, None, end.epochs)
+    return RunResult(end, None, end.epochs)

@@ -68,16 +68,15 @@ def _space(frozen: Frozen, notes: list[str]) -> tuple[Parameter, ...]:
         return ()
 
 
-def _optional(read: Callable[[], Any], path: Path, notes: list[str]) -> dict[str, Any]:
+def _optional(read: Callable[[], dict[str, Any]], path: Path, notes: list[str]) -> dict[str, Any]:
     """What a file that need not be there holds; a note where it is there and damaged."""
     if not path.exists():
         return {}
     try:
-        found = read()
+        return read()
     except (JobsightError, OSError, ValueError) as error:
         notes.append(printable(error, 300))
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _test(
