@@ -190,7 +190,7 @@ class Attempt:
             model.save(beside)
             shutil.rmtree(folder, ignore_errors=True)
             beside.rename(folder)
-            return kept_files(folder, [path.name for path in folder.iterdir()])
+            return kept_files(folder)
         except OSError as error:
             raise OutputError(f"cannot write {folder}: {error.strerror or error}") from None
         finally:
@@ -243,16 +243,9 @@ class Watch(FittingWatch):
         return self._stop() is not None
 
 
-def kept_files(folder: Path, names: Any) -> dict[str, str]:
-    """SHA-256 of the named files in `folder`, by name.
-
-    Raises:
-        OSError: one is missing. ValueError: a name is none of a file right in it.
-    """
-    for name in names:
-        if Path(name).name != name:
-            raise ValueError(f"{name!r} is no file of {folder}")
-    return {name: sha256(folder / name) for name in sorted(names)}
+def kept_files(folder: Path) -> dict[str, str]:
+    """SHA-256 of the files in `folder`, by name."""
+    return {path.name: sha256(path) for path in sorted(folder.glob("*"))}
 
 
 def read_result(folder: Path, identity: str) -> tuple[int, RunEnd]:
@@ -263,14 +256,14 @@ def read_result(folder: Path, identity: str) -> tuple[int, RunEnd]:
         identity: see `identity_of`.
 
     Raises:
-        OSError: ``result.json`` or a file of the model is missing.
+        OSError: ``result.json`` is missing.
         ValueError: they are damaged, changed since, or of a run with other settings.
     """
     saved = read_json(folder / RESULT, dict)
     try:
         if saved["identity"] != identity:
             raise ValueError("it is of a run with other settings or parameters")
-        if saved["files"] != kept_files(folder / MODEL, saved["files"]):
+        if saved["files"] and saved["files"] != kept_files(folder / MODEL):
             raise ValueError("the model next to it was changed since")
         end = RunEnd(**{field.name: saved[field.name] for field in fields(RunEnd)})
         return int(saved["run"]), end

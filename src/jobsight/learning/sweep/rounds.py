@@ -21,7 +21,7 @@ from jobsight.errors import SweepError
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.distributions import probability, quantile
 from jobsight.learning.sweep.parameters import Parameter
-from jobsight.learning.sweep.search import Point, Result, draw, metric_of
+from jobsight.learning.sweep.search import Point, Result, draw
 from jobsight.learning.sweep.searched import allowed
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def round_points(config: SweepConfig, number: int, results: Sequence[Result]) ->
     results = sorted(results, key=lambda one: int(one["run"]))
     enough = min(ENOUGH, max(LEAST, config.round))
     searched = [one for one in config.space if one.distribution != "constant"]
-    if not searched or sum(metric_of(one) is not None for one in results) < enough:
+    if not searched or sum(one["value"] is not None for one in results) < enough:
         return [draw(config, run) for run in runs]
     with _quietly():
         study = _study(config, number)
@@ -92,11 +92,11 @@ def _tell(
     """Add the results to a new study; failed runs count as the worst there are."""
     from optuna.trial import TrialState, create_trial
 
-    good = sum(metric_of(one) is not None for one in results)
+    good = sum(one["value"] is not None for one in results)
     # TPE takes the best tenth for good; failures beyond nine tenths would be among them.
     spare = len(results) - good - 4 * good
     for result in results:
-        value = metric_of(result)
+        value = result["value"]
         if value is None and spare > 0:
             spare -= 1
             continue

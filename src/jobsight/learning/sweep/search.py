@@ -22,7 +22,7 @@ from jobsight.learning.sweep.parameters import Parameter
 from jobsight.learning.sweep.runrecord import Goal
 from jobsight.learning.sweep.searched import allowed
 
-__all__ = ["Point", "Result", "draw", "grid", "hopeless", "metric_of"]
+__all__ = ["Point", "Result", "draw", "grid", "hopeless"]
 
 Point = dict[str, Any]
 """Values by the names of parameters."""
@@ -75,7 +75,7 @@ def hopeless(results: Iterable[Result], keep: float, goal: Goal) -> set[int]:
     """
 
     def rank(one: Result) -> tuple[bool, float, int]:
-        value = metric_of(one)
+        value = one["value"]
         worth = 0.0 if value is None else -value if goal == "maximize" else value
         return value is None, worth, one["run"]
 
@@ -86,9 +86,3 @@ def hopeless(results: Iterable[Result], keep: float, goal: Goal) -> set[int]:
     return failed | {
         one["run"] for one in sound[kept:] if one.get("status") not in {"finished", "early"}
     }
-
-
-def metric_of(result: Result) -> float | None:
-    """The metric of a run, None where it has none."""
-    value = result.get("value")
-    return None if value is None or not math.isfinite(value) else float(value)

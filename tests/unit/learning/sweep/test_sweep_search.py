@@ -120,7 +120,7 @@ def test_failed_runs_are_dropped_and_ended_ones_are_not() -> None:
         result(1, 0.9, "failed"),
         result(2, 0.1, "early"),
         result(3, 0.2, "stopped"),
-        result(4, float("nan"), "stopped"),
+        result(4, None, "stopped"),
         result(5, 0.8, "finished"),
     ]
     assert hopeless(results, 0.25, "maximize") == {1, 3, 4}
