@@ -60,7 +60,9 @@ class Dagman(Scheduler):
 
     def write(self, plan: Plan) -> list[Path]:
         """Write the DAG and its submit descriptions; see `Scheduler.write`."""
-        self._require_idle(plan)
+        manager = manager_of(_folder(plan) / dagfiles.DAG)
+        if manager.active:
+            raise busy(plan, str(manager.status))
         return _write_files(plan)
 
     def submit(self, plan: Plan) -> str:
@@ -115,11 +117,6 @@ class Dagman(Scheduler):
             raise ClusterError(f"plan {plan.name} is not active; there is nothing to cancel")
         run_tool(("condor_rm", str(manager.job)), folder=plan.folder)
 
-    def _require_idle(self, plan: Plan) -> None:
-        manager = manager_of(_folder(plan) / dagfiles.DAG)
-        if manager.active:
-            raise busy(plan, str(manager.status))
-
 
 def _folder(plan: Plan) -> Path:
     return plan.folder / SUBMITTED
@@ -171,11 +168,10 @@ def _try(plan: Plan, file: Path) -> None:
 
 def _clear(plan: Plan) -> None:
     """Remove what an earlier DAGMan, now gone, left that stops the next."""
-    for suffix in ("condor.sub", "dagman.log", "lib.out", "lib.err", "lock"):
+    suffixes = ("condor.sub", "dagman.log", "lib.out", "lib.err", "lock")
+    for name in (dagfiles.STATUS, *(f"{dagfiles.DAG}.{suffix}" for suffix in suffixes)):
         with contextlib.suppress(OSError):
-            (_folder(plan) / f"{dagfiles.DAG}.{suffix}").unlink()
-    with contextlib.suppress(OSError):
-        (_folder(plan) / dagfiles.STATUS).unlink()
+            (_folder(plan) / name).unlink()
 
 
 def _keep_done(plan: Plan, status: PlanStatus) -> None:

@@ -20,8 +20,8 @@ from jobsight.learning.asked import QUESTIONS, question_named
 from jobsight.learning.sweep.distributions import size_of
 from jobsight.learning.sweep.parameters import ConfigProblem, Parameter, parse
 from jobsight.learning.sweep.searched import (
+    SAID,
     check_parameters,
-    check_settings,
     given,
     merged,
     setting_path,
@@ -83,7 +83,12 @@ def _checked_parameters(tree: Any, info: ValidationInfo) -> Any:
 
 def _checked_settings(tree: Any, info: ValidationInfo) -> Any:
     if "question" in info.data:
-        check_settings(question_named(info.data["question"]), tree)
+        question_named(info.data["question"]).settings.model_validate(tree)
+        for path, said in SAID.items():
+            if given(tree, path):
+                raise ConfigProblem(
+                    path, f"{'.'.join(path)} is set by {said} of the config; give it there"
+                )
     return tree
 
 

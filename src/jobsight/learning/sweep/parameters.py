@@ -115,13 +115,6 @@ def parse(tree: Any) -> tuple[Parameter, ...]:
     found = tuple(_group(tree, ()))
     if len(found) > MOST_PARAMETERS:
         raise ConfigProblem((), f"{len(found)} parameters are more than {MOST_PARAMETERS}")
-    names: set[str] = set()
-    for one in found:
-        if one.name in names:
-            raise ConfigProblem(
-                one.location, f"parameter {one.name!r} is given twice; give it once"
-            )
-        names.add(one.name)
     return found
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from jobsight.learning.question import Question
 
 __all__ = [
+    "SAID",
     "allowed",
     "check_parameters",
-    "check_settings",
     "given",
     "merged",
     "point_overrides",
@@ -153,21 +153,6 @@ def allowed(question: Question[Any], name: str, value: Any) -> str | None:
     except pydantic.ValidationError as error:
         return str(error.errors()[0]["msg"])
     return None
-
-
-def check_settings(question: Question[Any], tree: Any) -> None:
-    """Check the settings that all runs share.
-
-    Raises:
-        pydantic.ValidationError: they are no mapping, or one is unknown or bad.
-        ConfigProblem: the config has a key of its own for one.
-    """
-    question.settings.model_validate(tree)
-    for path, said in SAID.items():
-        if given(tree, path):
-            raise ConfigProblem(
-                path, f"{'.'.join(path)} is set by {said} of the config; give it there"
-            )
 
 
 def given(tree: Any, path: Iterable[str]) -> bool:

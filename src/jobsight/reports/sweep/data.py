@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from jobsight.learning.sweep.parameters import Parameter
 from jobsight.learning.sweep.runrecord import Attempt
+from jobsight.models import is_baseline
 from jobsight.reports.sweep.scales import LARGEST, Column, Floats, column
 
 __all__ = ["Examination", "Run", "SweepData"]
@@ -19,6 +20,7 @@ __all__ = ["Examination", "Run", "SweepData"]
 SHADES = 7
 """Colours by rank, worst to best: classes ``c0`` to ``c6`` of the style sheet."""
 
+MOST_MODELS = 40
 MOST_DRAWN = 1000
 """Runs drawn in one picture; of more, the best half as many and every so-many-th of the rest."""
 
@@ -82,6 +84,32 @@ class Examination:
     network: str = "lstm"
     reason: str = ""
     looks: int = 1
+
+    @cached_property
+    def models(self) -> dict[str, Mapping[str, Any]]:
+        """The scores of each model, best ROC AUC first."""
+        models = self.report["models"]
+        order = sorted(models, key=lambda name: (-(models[name].get("roc_auc") or 0.0), name))
+        return {name: models[name] for name in order[:MOST_MODELS]}
+
+    @property
+    def best_baseline(self) -> float | None:
+        """The greatest area under the ROC curve among the baselines; None where none has it."""
+        scores = [one.get("roc_auc") for name, one in self.models.items() if is_baseline(name)]
+        return max((value for value in scores if value is not None), default=None)
+
+    def interval(self, name: str, kind: str) -> tuple[float | None, float | None, float | None]:
+        """A value of a model with its 95 % interval; None where unknown.
+
+        Args:
+            name: of the model.
+            kind: ``auc``, or ``gain``: loss less the best baseline's; below 0 is better.
+        """
+        scores = self.models[name]
+        if kind == "auc":
+            return scores.get("roc_auc"), *(scores.get("roc_auc_ci") or (None, None))
+        gain = scores.get(f"{self.report['loss']}_gain") or {}
+        return gain.get("value"), gain.get("low"), gain.get("high")
 
 
 @dataclass(frozen=True)

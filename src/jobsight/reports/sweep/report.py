@@ -11,7 +11,6 @@ from typing import Any
 from jobsight.files import Kind, new_file, without_nan
 from jobsight.reports.page import Markup, card, document, element, join, report, section, table
 from jobsight.reports.sweep.data import SweepData
-from jobsight.reports.sweep.forest import best_baseline, tested_models
 from jobsight.reports.sweep.learning import cost_part, curves_part, failures_part
 from jobsight.reports.sweep.reading import read_data
 from jobsight.reports.sweep.runs import runs_part
@@ -159,20 +158,16 @@ def _best_card(data: SweepData) -> Markup:
 
 
 def _test_card(data: SweepData) -> Markup | None:
-    if data.test is None:
+    test = data.test
+    if test is None or test.network not in test.models:
         return None
-    network = data.test.network
-    one = next((m for m in tested_models(data.test.report) if m.name == network), None)
-    if one is None or one.scores.get("roc_auc") is None:
+    auc, low, high = test.interval(test.network, "auc")
+    if auc is None:
         return None
-    best = best_baseline(tested_models(data.test.report))
+    best = test.best_baseline
     beside = "no baseline next to it" if best is None else f"the best baseline has {best:.2f}"
-    interval = "" if one.auc is None else f"95 % interval {one.auc[0]:.2f} to {one.auc[1]:.2f}; "
-    return card(
-        f"{one.scores['roc_auc']:.2f}",
-        "ROC AUC of its network, on test",
-        f"{interval}{beside}",
-    )
+    interval = "" if low is None else f"95 % interval {low:.2f} to {high:.2f}; "
+    return card(f"{auc:.2f}", "ROC AUC of its network, on test", f"{interval}{beside}")
 
 
 _WORDS = {
