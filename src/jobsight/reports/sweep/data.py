@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from jobsight.learning.sweep.parameters import Parameter
 from jobsight.learning.sweep.runrecord import Attempt
 from jobsight.models import is_baseline
-from jobsight.reports.sweep.scales import LARGEST, Column, Floats, column
+from jobsight.reports.sweep.scales import Column, Floats, column
 
 __all__ = ["Examination", "Run", "SweepData"]
 
@@ -142,9 +142,9 @@ class SweepData:
 
     @cached_property
     def values(self) -> Floats:
-        """The metric of each run, within ±`LARGEST`: float64 (n,), NaN where it has none."""
+        """The metric of each run: float64 (n,), NaN where it has none."""
         metrics = [np.nan if run.metric is None else run.metric for run in self.runs]
-        return np.clip(np.array(metrics, np.float64), -LARGEST, LARGEST)
+        return np.array(metrics, np.float64)
 
     @cached_property
     def judged(self) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jobsight.format import percent
+from jobsight.format import memory, percent
 from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.reports.sweep.curves import curves_plot
 from jobsight.reports.sweep.data import Run, SweepData
@@ -15,7 +15,7 @@ from jobsight.reports.sweep.importance import contrast
 from jobsight.reports.sweep.scales import Floats, column, short
 from jobsight.reports.sweep.scatter import scatter_plot, search_plot
 from jobsight.reports.sweep.timeline import NOWHERE, places_of, timeline_plot
-from jobsight.reports.sweep.words import bytes_words, hours_words, parameter_words
+from jobsight.reports.sweep.words import hours_words, parameter_words
 from jobsight.text import counted, printable
 
 __all__ = ["cost_part", "curves_part", "failures_part"]
@@ -134,7 +134,7 @@ def _amounts(data: SweepData) -> list[Markup]:
     if len(each):
         rows.append(("An epoch", _spread(each, hours_words)))
     if len(peaks):
-        rows.append(("Peak memory of a run", _spread(peaks, bytes_words)))
+        rows.append(("Peak memory of a run", _spread(peaks / 2**20, memory)))
     rows.append(("Evictions", f"{counted(evicted, 'attempt')} cut short; "
                  f"{counted(repeated, 'epoch')} of {done:,} trained again"
                  + (f" ({percent(repeated / done)})" if done and repeated else "")))  # fmt: skip
@@ -232,7 +232,5 @@ def _common(data: SweepData, runs: list[Run]) -> str:
         return parameter_words(runs[0])
     numbers = {run.number for run in runs}
     inside = np.array([k for k, run in enumerate(data.runs) if run.number in numbers])
-    found = contrast(data.columns, inside, data.judged)
-    if found is None or found.clear < 0.75:
-        return "no single parameter"
-    return f"{printable(found.column.name, 60)}: {found.values}; others {found.others}"
+    clear, words = contrast(data.columns, inside, data.judged)
+    return words if clear >= 0.75 else "no single parameter"

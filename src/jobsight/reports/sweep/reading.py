@@ -18,7 +18,6 @@ from jobsight.learning.sweep.layout import Frozen, Layout, read_frozen
 from jobsight.learning.sweep.parameters import ConfigProblem, Parameter, parse
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
 from jobsight.reports.sweep.data import Examination, Run, SweepData
-from jobsight.reports.sweep.scales import LARGEST, Floats
 from jobsight.text import counted, printable
 
 __all__ = ["read_data"]
@@ -127,8 +126,8 @@ def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
         metric=None if best is None or record.status is RunStatus.FAILED else best.value,
         cause=record.cause,
         epochs=record.epochs.number,
-        train=_losses(columns.get("train_loss", nothing)),
-        select=_losses(columns.get("select_loss", nothing)),
+        train=columns.get("train_loss", nothing),
+        select=columns.get("select_loss", nothing),
         epoch_seconds=columns.get("seconds", nothing),
         best_epoch=record.best_epoch if ended or best is None else best.epoch,
         repeated=record.repeated,
@@ -137,10 +136,6 @@ def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
         cpu_seconds=record.cpu_seconds,
         peak_bytes=record.peak_bytes or None,
     )
-
-
-def _losses(values: Floats) -> Floats:
-    return np.where(np.abs(values) < LARGEST, values, np.nan)
 
 
 def _provenance(frozen: Frozen, layout: Layout, facts: Mapping[str, Any]) -> list[tuple[str, str]]:

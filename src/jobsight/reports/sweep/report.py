@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jobsight.files import Kind, new_file, without_nan
+from jobsight.format import memory
 from jobsight.reports.page import Markup, card, document, element, join, report, section, table
 from jobsight.reports.sweep.data import SweepData
 from jobsight.reports.sweep.learning import cost_part, curves_part, failures_part
@@ -17,7 +18,7 @@ from jobsight.reports.sweep.runs import runs_part
 from jobsight.reports.sweep.scales import short
 from jobsight.reports.sweep.searching import glance_part, importances, parameters_part
 from jobsight.reports.sweep.testing import gain_words, tested_part
-from jobsight.reports.sweep.words import STATUSES, bytes_words, hours_words, parameter_words
+from jobsight.reports.sweep.words import STATUSES, hours_words, parameter_words
 from jobsight.text import counted, printable
 
 __all__ = ["report_html", "write_report"]
@@ -134,7 +135,7 @@ def _cards(data: SweepData) -> list[Markup]:
     cards.append(card(
         hours_words(cpu or wall), "of processor time" if cpu else "of training",
         f"{counted(epochs, 'epoch')} on {counted(len(hosts), 'machine')}"
-        + (f"; at most {bytes_words(peak)} a run" if peak else ""),
+        + (f"; at most {memory(peak / 2**20)} a run" if peak else ""),
     ))  # fmt: skip
     evicted, repeated = sum(run.evictions for run in runs), sum(run.repeated for run in runs)
     again = f"{counted(repeated, 'epoch')} had to be trained again"

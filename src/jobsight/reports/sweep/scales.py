@@ -16,7 +16,6 @@ from jobsight.learning.sweep.parameters import Parameter
 from jobsight.text import printable
 
 __all__ = [
-    "LARGEST",
     "Axis",
     "Column",
     "Floats",
@@ -28,9 +27,6 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Kind = Literal["linear", "log", "category"]
-
-LARGEST = 1e300
-"""Numbers beyond are drawn there, so that no span of two overflows."""
 
 _SMALLEST = 1e-290
 _WIDE = 100.0
@@ -97,7 +93,7 @@ def numeric_axis(values: Floats, *, log: bool | None = None) -> Axis:
         values: float64 (n,).
         log: whether it is logarithmic where that can be; None: where they lie far apart.
     """
-    values = np.clip(values[np.isfinite(values)], -LARGEST, LARGEST)
+    values = values[np.isfinite(values)]
     if not len(values):
         return Axis("linear", 0.0, 1.0)
     low, high = float(values.min()), float(values.max())
@@ -149,7 +145,7 @@ def column(name: str, values: Sequence[Any], searched: Parameter | None = None) 
     distribution = "" if searched is None else searched.distribution
     shown = tuple("" if value is None else in_words(value) for value in values)
     if distribution != "categorical" and all(v is None or _is_number(v) for v in values):
-        numbers = np.array([np.nan if v is None else _clipped(v) for v in values], np.float64)
+        numbers = np.array([np.nan if v is None else v for v in values], np.float64)
         axis = numeric_axis(numbers, log=True if "log" in distribution else None)
         whole = all(isinstance(value, int) for value in values if value is not None)
         axis = replace(axis, whole=whole)
@@ -172,9 +168,7 @@ def _labels(values: Sequence[Any]) -> tuple[str, ...]:
     kept = [label for label, _ in counts.most_common(_CATEGORIES)]
     ordered = sorted(
         kept,
-        key=lambda label: (
-            (0, _clipped(there[label]), "") if _is_number(there[label]) else (1, 0.0, label)
-        ),
+        key=lambda label: (0, there[label], "") if _is_number(there[label]) else (1, 0.0, label),
     )
     return (*ordered, *([_OTHERS] if len(counts) > len(kept) else []))
 
@@ -183,25 +177,18 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _clipped(value: float) -> float:
-    """A number that a float holds; NaN stays NaN."""
-    if value != value:
-        return math.nan
-    return float(max(min(value, LARGEST), -LARGEST))
-
-
 def in_words(value: object, width: int = _LABEL) -> str:
     """Any value of a parameter in at most `width` characters, safe to show."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return printable(value, width) or "(blank)"
-    return short(_clipped(value))
+    return short(value)
 
 
 def _bounds(searched: Parameter | None) -> tuple[float, float] | None:
     """Least and greatest value of a range that was searched."""
     if searched is None or "min" not in searched.numbers:
         return None
-    low, high = (_clipped(quantile(searched, end)) for end in (0.0, 1.0))
+    low, high = (float(quantile(searched, end)) for end in (0.0, 1.0))
     return (low, high) if low < high else None
 
 

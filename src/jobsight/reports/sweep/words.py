@@ -9,7 +9,6 @@ from jobsight.text import printable
 
 __all__ = [
     "STATUSES",
-    "bytes_words",
     "correlation_words",
     "hours_words",
     "parameter_words",
@@ -53,12 +52,6 @@ def hours_words(seconds: float) -> str:
     if hours >= 1e6:
         return f"{short(hours, 3)} h"
     return f"{hours:,.{0 if hours > 100 else 1}f} h"
-
-
-def bytes_words(amount: float) -> str:
-    """Memory: ``380 MiB``, ``1.4 GiB``."""
-    mib = amount / 2**20
-    return f"{mib:,.0f} MiB" if mib < 1000 else f"{mib / 1024:,.1f} GiB"
 
 
 def correlation_words(value: float | None) -> str:

