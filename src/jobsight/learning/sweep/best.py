@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jobsight.errors import SweepError
-from jobsight.files import new_file, read_json, write_json
+from jobsight.files import new_file, write_json
 from jobsight.learning.sweep.layout import Frozen, Layout, damaged, read_saved
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus
 from jobsight.text import counted, printable
@@ -72,13 +72,8 @@ def read_sources(frozen: Frozen, layout: Layout) -> list[dict[str, Any]]:
     """
     sources: list[dict[str, Any]] = []
     for shard in frozen.shards:
-        path = layout.read(shard.name)
-        try:
-            sources += list(read_json(path, dict)["sources"])
-        except (OSError, ValueError, LookupError, TypeError):
-            raise SweepError(
-                f"shard {shard.name} was not parsed, or {path} is damaged; submit the sweep again"
-            ) from None
+        missing = f"shard {shard.name} was not parsed; submit the sweep again"
+        sources += read_saved(layout.read(shard.name), missing, "submit the sweep again")["sources"]
     return sources
 
 

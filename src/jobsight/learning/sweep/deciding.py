@@ -82,9 +82,7 @@ def drop_hopeless(frozen: Frozen, layout: Layout, number: int) -> tuple[list[int
     records = [read_record(layout.run(run)) for run in runs]
     metric, goal = frozen.metric
     worst = hopeless([_result(one, metric, goal) for one in records], keep, goal)
-    dropped = sorted(
-        one.run for one in records if one.run in worst and not one.status.ended and one.run
-    )
+    dropped = sorted(worst)
     write_json(path, {"round": number, "runs": runs, "dropped": dropped})
     return dropped, cause
 

@@ -23,7 +23,7 @@ _TOP = {"config": "", "settings": "", "inputs": "data"}
 
 def has_begun(layout: Layout) -> bool:
     """Whether any run has reported itself, so that the search is settled."""
-    return any(layout.record(run).exists() for run in layout.numbers())
+    return any(layout.runs.glob("*/record.jsonl"))
 
 
 def follow_up(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -37,7 +36,6 @@ __all__ = [
 
 SCHEMA = "jobsight.sweep/1"
 SUFFIX = ".sweep"
-_RUN = re.compile(r"\d{4,9}", re.ASCII)
 
 _HOW = frozenset(
     {"cluster", "where", "resources", "tracking", "program", "folder", "shared", "save_every"}
@@ -117,14 +115,6 @@ class Layout:
     def round(self, number: int) -> Path:
         """Folder of what is decided before round `number`; rounds count from 1."""
         return self.folder / "rounds" / str(number)
-
-    def numbers(self) -> list[int]:
-        """Numbers of the runs that have a folder, rising."""
-        try:
-            names = [path.name for path in self.runs.iterdir() if path.is_dir()]
-        except OSError:
-            return []
-        return sorted(int(name) for name in names if _RUN.fullmatch(name))
 
     @classmethod
     def beside(cls, config: Path, folder: str | Path | None = None) -> Layout:

@@ -27,6 +27,8 @@ __all__ = ["Point", "Result", "draw", "grid", "hopeless"]
 Point = dict[str, Any]
 """Values by the names of parameters."""
 
+ENDED = frozenset({"finished", "early", "failed", "dropped"})
+
 Result = Mapping[str, Any]
 """Of one run: ``run``, its number from 1; ``parameters``, its point; ``value``, its metric, None
 where it failed or has none; ``status``: ``finished``, ``early``, ``failed``, ``dropped``, or
@@ -63,10 +65,10 @@ def grid(config: SweepConfig) -> list[Point]:
 
 
 def hopeless(results: Iterable[Result], keep: float, goal: Goal) -> set[int]:
-    """Runs that are not trained any further: all but the best share, and those that failed.
+    """Runs that are not trained any further: all but the best share of those that did not fail.
 
-    Runs that are over already compete, but are never among those dropped (unless they failed). Of
-    equal runs the one with the lower number is kept; one whose metric is undefined is the worst.
+    Runs that ended already compete, but are never among those dropped. Of equal runs the one with
+    the lower number is kept; one whose metric is undefined is the worst.
 
     Args:
         results: of all runs that were trained so far.
@@ -79,10 +81,6 @@ def hopeless(results: Iterable[Result], keep: float, goal: Goal) -> set[int]:
         worth = 0.0 if value is None else -value if goal == "maximize" else value
         return value is None, worth, one["run"]
 
-    runs = list(results)
-    failed = {one["run"] for one in runs if one.get("status") == "failed"}
-    sound = sorted((one for one in runs if one["run"] not in failed), key=rank)
+    sound = sorted((one for one in results if one["status"] != "failed"), key=rank)
     kept = math.ceil(round(keep * len(sound), 9))  # 0.3 · 10 is 3, whatever floats make of it
-    return failed | {
-        one["run"] for one in sound[kept:] if one.get("status") not in {"finished", "early"}
-    }
+    return {one["run"] for one in sound[kept:] if one["status"] not in ENDED}

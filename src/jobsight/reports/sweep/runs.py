@@ -33,7 +33,7 @@ def runs_part(data: SweepData, importance: Mapping[str, Importance]) -> Markup:
         caption="Sorted by the metric; “best” is the epoch whose weights were kept, “loss” the "
         "last on the held-back rows."
         + (f" {more:,} more runs are in the records alone." if more > 0 else ""),
-        text_columns=(1, *(3 + k for k, one in enumerate(columns) if _is_text(one))),
+        text_columns=(1, *(3 + k for k, c in enumerate(columns) if c.axis.kind == "category")),
         marked=[0] if data.best is not None and order and order[0] == data.best else [],
     )  # fmt: skip
     long = len(rows) > 25
@@ -42,10 +42,6 @@ def runs_part(data: SweepData, importance: Mapping[str, Importance]) -> Markup:
         role="region" if long else None, aria_label="All runs" if long else None,
     )  # fmt: skip
     return section("All runs", scroll)
-
-
-def _is_text(column: Column) -> bool:
-    return column.axis.kind == "category"
 
 
 def _row(data: SweepData, place: int, columns: list[Column]) -> list[Markup | str]:
