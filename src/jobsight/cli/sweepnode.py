@@ -11,18 +11,30 @@ from __future__ import annotations
 import signal
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from jobsight import __version__
 from jobsight.cli.common import load_settings
 from jobsight.cli.output import note
+from jobsight.cluster import CHECKPOINT
+from jobsight.errors import SweepError
+from jobsight.files import read_json, write_json
+from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.definition import from_wandb
+from jobsight.learning.sweep.layout import (
+    Frozen,
+    Layout,
+    Shard,
+    point_of,
+    read_frozen,
+    read_point,
+    read_saved,
+)
+from jobsight.learning.tracking import StopReason, Tracker, WandbOptions, next_point
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.text import counted
-
-if TYPE_CHECKING:
-    from jobsight.learning.sweep.layout import Frozen, Layout, Shard
-    from jobsight.learning.tracking import StopReason, Tracker
 
 __all__ = ["app"]
 
@@ -57,9 +69,7 @@ def run(
     ] = None,
 ) -> None:
     """Train one run, from where it stopped to its end."""
-    from jobsight.cluster import CHECKPOINT
     from jobsight.learning.sweep.attempt import Saving
-    from jobsight.learning.sweep.config import SweepConfig
     from jobsight.learning.sweep.parsing import join_shards
     from jobsight.learning.sweep.run import train_run
 
@@ -99,7 +109,6 @@ def plan(number: int, folder: FolderArgument) -> None:
 @app.command()
 def drop(number: int, folder: FolderArgument) -> None:
     """End the hopeless runs of a round."""
-    from jobsight.learning.sweep.config import SweepConfig
     from jobsight.learning.sweep.deciding import drop_hopeless
     from jobsight.learning.sweep.run import drop_run
 
@@ -164,10 +173,6 @@ def _opened(folder: Path) -> tuple[Frozen, Layout]:
     Raises:
         SweepError: see `read_frozen`; or another version of Jobsight planned it.
     """
-    from jobsight import __version__
-    from jobsight.errors import SweepError
-    from jobsight.learning.sweep.layout import Layout, read_frozen
-
     frozen = read_frozen(folder)
     planned = frozen.versions.get("jobsight")
     if planned != __version__:
@@ -204,18 +209,11 @@ def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Ma
 
     A server is asked once: its answer is kept, so that the run is the same when it goes on.
     """
-    from jobsight.files import read_json, write_json
-    from jobsight.learning.sweep.layout import point_of, read_point, read_saved
-
     tracking = frozen.config["tracking"]
     path = layout.point(run)
     if tracking["wandb"] != "online":
         return read_point(layout.folder, run), {}
     if not path.exists():
-        from jobsight.learning.sweep.config import SweepConfig
-        from jobsight.learning.sweep.definition import from_wandb
-        from jobsight.learning.tracking import next_point
-
         missing = f"no server's sweep decides this one: {layout.tracking} is missing; plan it again"
         sweep = read_saved(layout.tracking, missing)["sweep"]
         name, point = next_point(sweep, project=tracking["project"], entity=tracking["entity"])
@@ -226,7 +224,6 @@ def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Ma
 
 
 def _tracker(frozen: Frozen, layout: Layout, run: int, server: Mapping[str, str]) -> Tracker:
-    from jobsight.learning.tracking import Tracker, WandbOptions
 
     tracking = frozen.config["tracking"]
     options = WandbOptions(

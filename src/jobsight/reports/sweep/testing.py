@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from jobsight.format import number
 from jobsight.models import is_baseline
+from jobsight.reports.drawing import BLACK, BLUE, GREY, draw
 from jobsight.reports.page import Markup, element, figure, section, table
 from jobsight.reports.scores import HEADINGS
 from jobsight.reports.sweep.data import Examination, SweepData
-from jobsight.reports.sweep.forest import forest_plot
+from jobsight.reports.sweep.plotting import BEST
 from jobsight.reports.sweep.scales import short
 from jobsight.text import counted, printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["gain_words", "tested_part"]
 
@@ -52,7 +58,7 @@ def tested_part(data: SweepData) -> Markup | None:
             ("auc", "ROC AUC with 95 % intervals; 0.5 is chance."),
             ("gain", "Loss less the best baseline's: left of the line is better."),
         )
-        if (picture := forest_plot(data.test, kind)) is not None
+        if (picture := _forest_plot(data.test, kind)) is not None
     ]
     return section(
         "The best run on the test part",
@@ -61,6 +67,42 @@ def tested_part(data: SweepData) -> Markup | None:
         element("p", data.test.reason) if data.test.reason else None,
         lead=_lead(data.test),
     )
+
+
+def _forest_plot(test: Examination, kind: str) -> Markup | None:
+    """Values with intervals, one row per model; None where no model has any.
+
+    Args:
+        test: of the best run, whose network stands out.
+        kind: of the values, see `Examination.interval`.
+    """
+    rows = [(name, value, low, high) for name in test.models
+            for value, low, high in [test.interval(name, kind)] if value is not None]  # fmt: skip
+    if not rows:
+        return None
+    title = "loss less the best baseline's" if kind == "gain" else "ROC AUC"
+
+    def paint(figure: Figure) -> None:
+        axes = figure.subplots()
+        axes.axvline(0.0 if kind == "gain" else 0.5, color=GREY, lw=1)
+        for place, (name, value, low, high) in enumerate(rows):
+            colour = GREY if is_baseline(name) else BLUE
+            colour = BEST if name == test.network else colour
+            ends = [value if low is None else low, value if high is None else high]
+            axes.plot(ends, [place, place], color=colour, lw=2)
+            axes.plot(value, place, "o", color=colour, ms=7)
+            axes.text(1.02, place, short(value, 3), va="center", color=BLACK,
+                      transform=axes.get_yaxis_transform())  # fmt: skip
+        axes.set_yticks(range(len(rows)), [printable(row[0], 26) for row in rows])
+        for label, row in zip(axes.get_yticklabels(), rows, strict=True):
+            label.set_fontweight("bold" if row[0] == test.network else "normal")
+        axes.grid(visible=False, axis="y")
+        axes.invert_yaxis()
+        axes.set_xlabel(f"{title} ({'← better' if kind == 'gain' else 'better →'})")
+
+    listed = ", ".join(f"{name} {short(value, 3)}" for name, value, *_ in rows)
+    words = f"{title} on the test part: {listed}. Lines are 95 % intervals."
+    return draw(f"forest {kind}", 5.2, 0.9 + 0.27 * len(rows), words, paint)
 
 
 def _lead(test: Examination) -> str:
