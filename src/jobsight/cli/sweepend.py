@@ -14,13 +14,7 @@ from jobsight.cli.output import note, stages
 from jobsight.errors import ModelError, SweepError
 from jobsight.files import Kind, new_folder
 from jobsight.learning.manifest import Source, read_manifest
-from jobsight.learning.sweep.best import (
-    best_of,
-    described,
-    read_best,
-    read_sources,
-    write_best,
-)
+from jobsight.learning.sweep.best import best_of, described, read_best, read_sources, write_best
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.records import RunRecord, read_all
 from jobsight.text import counted

@@ -14,14 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jobsight.cluster import dagfiles
-from jobsight.cluster.base import (
-    SUBMITTED,
-    NodeState,
-    NodeStatus,
-    PlanStatus,
-    Scheduler,
-    busy,
-)
+from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler, busy
 from jobsight.cluster.dagoptions import options_of
 from jobsight.cluster.nodelogs import follow_nodes, read_rows
 from jobsight.cluster.plan import Plan
@@ -32,14 +25,7 @@ from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
 from jobsight.text import counted, printable
 
-__all__ = [
-    "Dagman",
-    "Manager",
-    "last_error",
-    "manager_of",
-    "run_tool",
-    "states_told",
-]
+__all__ = ["Dagman", "Manager", "last_error", "manager_of", "run_tool", "states_told"]
 
 _CLUSTER = re.compile(r"submitted to cluster (\d+)", re.ASCII)
 _RESCUE = re.compile(re.escape(dagfiles.DAG) + r"\.rescue(\d{3,})", re.ASCII)

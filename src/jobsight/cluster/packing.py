@@ -38,12 +38,7 @@ from jobsight.errors import JobsightError, OutputError, UsageError
 from jobsight.files import Kind, new_file
 from jobsight.text import printable
 
-__all__ = [
-    "EXTRAS",
-    "SCHEMA",
-    "compiled_kernels",
-    "pack",
-]
+__all__ = ["EXTRAS", "SCHEMA", "compiled_kernels", "pack"]
 
 SCHEMA = "jobsight.pack/1"
 EXTRAS = ("lstm", "sweep")

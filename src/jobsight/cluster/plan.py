@@ -18,16 +18,7 @@ import msgspec
 from jobsight.errors import PlanError
 from jobsight.text import printable
 
-__all__ = [
-    "CHECKPOINT",
-    "Node",
-    "Option",
-    "Plan",
-    "Program",
-    "Resources",
-    "Stage",
-    "looks_secret",
-]
+__all__ = ["CHECKPOINT", "Node", "Option", "Plan", "Program", "Resources", "Stage", "looks_secret"]
 
 CHECKPOINT = 85
 """Exit status of a node that says: what I have is in my outputs, start me again."""

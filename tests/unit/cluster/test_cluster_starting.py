@@ -6,12 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from jobsight.cluster import Node, Plan, Program, Resources, Stage
-from jobsight.cluster.starting import (
-    command_of,
-    contained,
-    unpacking,
-    write_start_script,
-)
+from jobsight.cluster.starting import command_of, contained, unpacking, write_start_script
 
 FAR = Node("far", ("run", "1"), inputs=("in", '/log, "x"'))
 NEAR = Node("near", ("best",), near=True)

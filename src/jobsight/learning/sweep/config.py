@@ -19,13 +19,7 @@ from jobsight.errors import SettingsError
 from jobsight.learning.asked import QUESTIONS, question_named
 from jobsight.learning.sweep.distributions import size_of
 from jobsight.learning.sweep.parameters import ConfigProblem, Parameter, parse
-from jobsight.learning.sweep.searched import (
-    SAID,
-    check_parameters,
-    given,
-    merged,
-    setting_path,
-)
+from jobsight.learning.sweep.searched import SAID, check_parameters, given, merged, setting_path
 from jobsight.learning.sweep.sections import (
     Drop,
     EarlyStopping,

@@ -20,13 +20,7 @@ from typing import Any
 from jobsight.errors import SweepError, UsageError
 from jobsight.files import without_nan
 
-__all__ = [
-    "SdkError",
-    "SdkProcess",
-    "create_sweep",
-    "next_point",
-    "require_sdk",
-]
+__all__ = ["SdkError", "SdkProcess", "create_sweep", "next_point", "require_sdk"]
 
 _PASSED_ON = frozenset(
     {"WANDB_API_KEY", "WANDB_BASE_URL", "WANDB_IDENTITY_TOKEN_FILE", "WANDB_CREDENTIALS_FILE"}

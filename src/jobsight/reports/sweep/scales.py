@@ -15,15 +15,7 @@ from jobsight.learning.sweep.distributions import quantile
 from jobsight.learning.sweep.parameters import Parameter
 from jobsight.text import printable
 
-__all__ = [
-    "Axis",
-    "Column",
-    "Floats",
-    "column",
-    "in_words",
-    "numeric_axis",
-    "short",
-]
+__all__ = ["Axis", "Column", "Floats", "column", "in_words", "numeric_axis", "short"]
 
 Floats = NDArray[np.float64]
 Kind = Literal["linear", "log", "category"]

@@ -10,14 +10,7 @@ from jobsight.reports.drawing import draw
 from jobsight.reports.page import Markup
 from jobsight.reports.sweep.data import SweepData
 from jobsight.reports.sweep.importance import groups
-from jobsight.reports.sweep.plotting import (
-    BEST,
-    FAILED,
-    add_dots,
-    heights,
-    set_axes,
-    titles,
-)
+from jobsight.reports.sweep.plotting import BEST, FAILED, add_dots, heights, set_axes, titles
 from jobsight.reports.sweep.scales import Axis, Column, Floats, numeric_axis
 
 if TYPE_CHECKING:

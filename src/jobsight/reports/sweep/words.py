@@ -7,13 +7,7 @@ from jobsight.reports.sweep.data import Run, SweepData
 from jobsight.reports.sweep.scales import in_words, short
 from jobsight.text import printable
 
-__all__ = [
-    "STATUSES",
-    "correlation_words",
-    "hours_words",
-    "parameter_words",
-    "run_words",
-]
+__all__ = ["STATUSES", "correlation_words", "hours_words", "parameter_words", "run_words"]
 
 STATUSES = {
     "finished": "finished",
