@@ -225,11 +225,7 @@ class ProgramSettings(Section):
                     "this looks like a secret, which has no place in a config; set it in the "
                     "environment or in ~/.netrc where runs run",
                 )
-        return {name: str(one) if _is_number(one) else one for name, one in value.items()}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+        return {name: str(one) if type(one) in (int, float) else one for name, one in value.items()}
 
 
 class HereOptions(Section):

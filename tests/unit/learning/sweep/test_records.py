@@ -121,14 +121,6 @@ def test_a_run_that_waits_knows_its_point(tmp_path: Path) -> None:
     assert len(found.epochs) == 0
 
 
-def test_a_lost_record_leaves_the_result(tmp_path: Path) -> None:
-    result = {"event": "end", "time": 5, "status": "early", "metrics": {"f1": 0.7}, "best_epoch": 2}
-    (tmp_path / "result.json").write_text(json.dumps(result))
-    found = read_record(tmp_path)
-    assert found.status is RunStatus.EARLY
-    assert found.best("f1", "maximize") == Best(0.7, 2)
-
-
 @pytest.mark.parametrize(
     "line",
     [
