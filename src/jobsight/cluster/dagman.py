@@ -25,7 +25,7 @@ from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
 from jobsight.text import counted, printable
 
-__all__ = ["Dagman", "Manager", "last_error", "manager_of", "run_tool", "states_told"]
+__all__ = ["Dagman", "Manager", "last_error", "manager_of", "run_tool"]
 
 _CLUSTER = re.compile(r"submitted to cluster (\d+)", re.ASCII)
 _RESCUE = re.compile(re.escape(dagfiles.DAG) + r"\.rescue(\d{3,})", re.ASCII)
@@ -85,8 +85,9 @@ class Dagman(Scheduler):
         manager = manager_of(folder / dagfiles.DAG)  # first: its nodes end before it
         names = [node.name for node in plan.nodes()]
         nodes = follow_nodes(read_rows(folder / dagfiles.EVENTS), names)
-        for name, details in states_told(_text(folder / dagfiles.STATUS), _ERROR):
-            if name in nodes and nodes[name].state is NodeState.WAITING:
+        for name, number, details in _TOLD.findall(_text(folder / dagfiles.STATUS)):
+            waits = name in nodes and nodes[name].state is NodeState.WAITING
+            if waits and int(number) == _ERROR:
                 cause = printable(details, 200) or "DAGMan could not submit it"
                 nodes[name] = replace(nodes[name], state=NodeState.FAILED, cause=cause)
         nodes = {name: _with_words(plan, node) for name, node in nodes.items()}
@@ -168,11 +169,6 @@ def _keep_done(plan: Plan, status: PlanStatus) -> None:
     if done or number > 1:
         with new_file(_folder(plan) / f"{dagfiles.DAG}.rescue{number:03d}") as temporary:
             temporary.write_text("".join(f"DONE {name}\n" for name in done))
-
-
-def states_told(text: str, state: int) -> list[tuple[str, str]]:
-    """Nodes that DAGMan's status file says are in a state, by its number, with its details."""
-    return [(name, more) for name, number, more in _TOLD.findall(text) if int(number) == state]
 
 
 def last_error(text: str) -> str | None:

@@ -26,12 +26,11 @@ from jobsight.learning.sweep.config import RESUMABLE, SweepConfig
 from jobsight.learning.sweep.records import read_record
 from jobsight.learning.sweep.room import require_room
 from jobsight.learning.sweep.searched import with_parameters
-from jobsight.learning.tracking import RunEnd, StopReason, Tracker
+from jobsight.learning.tracking import Ending, RunEnd, StopReason, Tracker
 from jobsight.learning.train import fit_model
-from jobsight.models.base import held_back
+from jobsight.models.base import Model, held_back
 from jobsight.models.checkpoints import Checkpoints
 from jobsight.models.watching import EpochRecord
-from jobsight.settings import QuestionSettings
 from jobsight.text import printable
 
 __all__ = ["RunResult", "drop_run", "train_run"]
@@ -94,40 +93,33 @@ def train_run(
         return RunResult(done, None, done.epochs)
     try:
         whole = with_parameters(config.asked, settings, parameters)
-        if config.trained in RESUMABLE:
-            return _trained(attempt, source, config.asked, whole, stop, until, saving)
-        return _trained_at_once(attempt, source, config, whole, stop)
+        resumable = config.trained in RESUMABLE
+        if resumable:
+            _require_device(whole)
+        data = None if stop() else Dataset.for_training(config.asked, source(), whole)
+        if data is None or stop():
+            return _stopped(attempt, stop() or "evicted")
+        if resumable:
+            return _trained(attempt, data, whole, stop, until, saving)
+        return _trained_at_once(attempt, data, config.trained)
     except (SettingsError, TrainingError, MemoryError, RuntimeError) as error:
         return _failed(attempt, _cause(error, run, config.asked, settings, parameters))
 
 
-def _trained_at_once(
-    attempt: Attempt,
-    source: Callable[[], Any],
-    config: SweepConfig,
-    settings: QuestionSettings,
-    stop: Stop,
-) -> RunResult:
+def _trained_at_once(attempt: Attempt, data: Dataset, name: str) -> RunResult:
     """Train a model that has no epochs: it is recorded as one of a single epoch."""
-    data = None if stop() else Dataset.for_training(config.asked, source(), settings)
-    if data is None or stop():
-        return _stopped(attempt, stop() or "evicted")
     taught, later = last_block(data)
     attempt.begin()
-    model = fit_model(config.trained, data, taught)
+    model = fit_model(name, data, taught)
     scores = data.goal.scores(model.predict(later.inputs), later.values, later.weight)
     attempt.epochs = 1
     attempt.tracker.epoch(1, {name: value for name, value in scores.items() if value is not None})
-    files = attempt.keep_model(model)
-    attempt.tracker.model(attempt.folder / MODEL)
-    end = attempt.end("finished", best_epoch=1, metrics=scores, files=files)
-    return RunResult(end, None, 1)
+    return _kept(attempt, model, "finished", 1, scores)
 
 
 def _trained(
     attempt: Attempt,
-    source: Callable[[], Any],
-    question: Question[Any],
+    data: Dataset,
     settings: Any,
     stop: Stop,
     until: int | None,
@@ -135,10 +127,6 @@ def _trained(
 ) -> RunResult:
     from jobsight.models.recurrent import Recurrent
 
-    _require_device(settings)
-    data = None if stop() else Dataset.for_training(question, source(), settings)
-    if data is None or stop():
-        return _stopped(attempt, stop() or "evicted")
     require_room(int(data.usable(data.part("train")).sum()), settings.frames, settings.lstm)
     taught, later = last_block(data)
     train, select = held_back(taught)
@@ -156,11 +144,21 @@ def _trained(
         return _stopped(attempt, "until")
     if end.status == "stopped":
         return _stopped(attempt, stop() or ("saved" if watch.saving else "evicted"))
+    scores = data.goal.scores(model.predict(later.inputs), later.values, later.weight)
+    return _kept(attempt, model, end.status, end.best_epoch, scores)
+
+
+def _kept(
+    attempt: Attempt,
+    model: Model,
+    status: Ending,
+    best_epoch: int | None,
+    scores: Mapping[str, float | None],
+) -> RunResult:
     files = attempt.keep_model(model)
     attempt.tracker.model(attempt.folder / MODEL)
-    metrics = data.goal.scores(model.predict(later.inputs), later.values, later.weight)
-    ended = attempt.end(end.status, best_epoch=end.best_epoch, metrics=metrics, files=files)
-    return RunResult(ended, None, end.epochs)
+    end = attempt.end(status, best_epoch=best_epoch, metrics=scores, files=files)
+    return RunResult(end, None, end.epochs)
 
 
 def _stopped(attempt: Attempt, reason: StopReason) -> RunResult:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from jobsight.format import memory, percent
+from jobsight.learning.sweep.runrecord import Attempt
 from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.reports.sweep.curves import curves_plot
 from jobsight.reports.sweep.data import Run, SweepData
@@ -151,21 +152,21 @@ def _spread(values: Floats, words: Callable[[float], str]) -> str:
 def _places(data: SweepData) -> Markup:
     """Sums by machine: what the picture shows, as numbers."""
     named = places_of(data)
-    spent: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
-    runs: dict[str, set[int]] = defaultdict(set)
+    there: dict[str, list[tuple[int, Attempt]]] = defaultdict(list)
     for run in data.runs:
         for attempt in run.attempts:
-            name = named[attempt.host or NOWHERE]
-            row = spent[name]
-            row[0] += 1
-            row[1] += attempt.seconds
-            row[2] += attempt.cut_short
-            runs[name].add(run.number)
+            there[named[attempt.host or NOWHERE]].append((run.number, attempt))
+    spent = {name: sum(one.seconds for _, one in found) for name, found in there.items()}
     rows = [
-        [printable(name, 80), f"{len(runs[name]):,}", f"{row[0]:,.0f}", f"{row[2]:,.0f}",
-         hours_words(row[1])]
-        for name, row in sorted(spent.items(), key=lambda item: (-item[1][1], item[0]))
-    ]  # fmt: skip
+        [
+            printable(name, 80),
+            f"{len({run for run, _ in there[name]}):,}",
+            f"{len(there[name]):,}",
+            f"{sum(one.cut_short for _, one in there[name]):,}",
+            hours_words(spent[name]),
+        ]
+        for name in sorted(there, key=lambda name: (-spent[name], name))
+    ]
     return table(
         ["machine", "runs", "attempts", "cut short", "trained"],
         rows,
