@@ -226,6 +226,8 @@ def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Ma
 def _tracker(frozen: Frozen, layout: Layout, run: int, server: Mapping[str, str]) -> Tracker:
 
     tracking = frozen.config["tracking"]
+    if tracking["wandb"] == "off":
+        return Tracker(layout.run(run))
     options = WandbOptions(
         mode=tracking["wandb"],
         project=tracking["project"],

@@ -95,19 +95,12 @@ def test_closing_twice_does_no_harm(tmp_path: Path) -> None:
     kept.close()
 
 
-@pytest.mark.parametrize("options", [None, WandbOptions("off")])
-def test_off_keeps_the_local_record_alone(tmp_path: Path, options: WandbOptions | None) -> None:
-    with Tracker(tmp_path, options) as kept:
-        kept.start(run=1, parameters={})
-    assert [path.name for path in tmp_path.iterdir()] == [RECORD]
-
-
 def test_off_neither_imports_nor_starts_the_sdk(tmp_path: Path) -> None:
     code = f"""
 import sys
 from pathlib import Path
-from jobsight.learning.tracking import RunEnd, Tracker, WandbOptions
-with Tracker(Path({str(tmp_path)!r}), WandbOptions("off")) as kept:
+from jobsight.learning.tracking import RunEnd, Tracker
+with Tracker(Path({str(tmp_path)!r})) as kept:
     kept.start(run=1, parameters={{}})
     kept.end(RunEnd("finished"))
 assert "wandb" not in sys.modules

@@ -52,7 +52,7 @@ class Tracker:
 
     Args:
         folder: of the run.
-        wandb: how runs are reported to W&B; None, or a mode of ``off``: not at all.
+        wandb: how runs are reported to W&B; None: not at all.
         say: gets, in one line, what the user should know; the record keeps it as a note too.
 
     Raises:
@@ -73,8 +73,7 @@ class Tracker:
         self._open_line = False
         self._attempts = 0
         self._say = say
-        tracked = wandb is not None and wandb.mode != "off"
-        self._wandb = WandbRun(folder, wandb, self._warn) if wandb and tracked else None
+        self._wandb = WandbRun(folder, wandb, self._warn) if wandb is not None else None
         try:
             folder.mkdir(parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
