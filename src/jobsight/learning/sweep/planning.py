@@ -262,9 +262,8 @@ def _put_aside(layout: Layout, before: Frozen) -> None:
     if not layout.submitted.exists():
         return
     name = f"submitted-{before.config['where']}-{before.first}"
-    taken = {path.name for path in layout.folder.glob(f"{name}*")}
-    names = (name, *(f"{name}-{k}" for k in range(2, 1000)))
-    layout.submitted.rename(layout.folder / next(one for one in names if one not in taken))
+    earlier = len(list(layout.folder.glob(f"{name}*")))
+    layout.submitted.rename(layout.folder / (f"{name}-{earlier + 1}" if earlier else name))
 
 
 def _clear(layout: Layout) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +16,17 @@ from jobsight.learning.sweep.runrecord import Attempt
 from jobsight.models import is_baseline
 from jobsight.reports.sweep.scales import Column, Floats, column
 
-__all__ = ["Examination", "Run", "SweepData"]
+__all__ = ["STATUSES", "Examination", "Run", "SweepData"]
+
+STATUSES = {
+    "finished": "finished",
+    "early": "stopped early",
+    "dropped": "dropped",
+    "failed": "failed",
+    "running": "running",
+    "waiting": "not started",
+}
+"""How runs ended or how far they are, in words."""
 
 SHADES = 7
 """Colours by rank, worst to best: classes ``c0`` to ``c6`` of the style sheet."""
@@ -31,7 +42,7 @@ class Run:
 
     Attributes:
         number: in the sweep.
-        status: ``finished``, ``early``, ``dropped``, ``failed``, ``running`` or ``waiting``.
+        status: one of `STATUSES`.
         parameters: flat, by name.
         metric: of the validation block, as configured; None where unknown or not finite.
         epochs: int64 (e,), rising; those of the last attempt where an epoch was done twice.
@@ -208,8 +219,6 @@ class SweepData:
         return tuple(varying or found)
 
     def status_counts(self) -> dict[str, int]:
-        """How many runs have each status; all statuses, in the order of a run's life."""
-        counts = dict.fromkeys(("finished", "early", "dropped", "failed", "running", "waiting"), 0)
-        for run in self.runs:
-            counts[run.status] = counts.get(run.status, 0) + 1
-        return counts
+        """How many runs have each of `STATUSES`."""
+        counts = Counter(run.status for run in self.runs)
+        return {name: counts[name] for name in STATUSES}

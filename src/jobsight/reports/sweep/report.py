@@ -11,14 +11,14 @@ from typing import Any
 from jobsight.files import Kind, new_file, without_nan
 from jobsight.format import memory
 from jobsight.reports.page import Markup, card, document, element, join, report, section, table
-from jobsight.reports.sweep.data import SweepData
+from jobsight.reports.sweep.data import STATUSES, SweepData
 from jobsight.reports.sweep.learning import cost_part, curves_part, failures_part
 from jobsight.reports.sweep.reading import read_data
 from jobsight.reports.sweep.runs import runs_part
 from jobsight.reports.sweep.scales import short
 from jobsight.reports.sweep.searching import glance_part, importances, parameters_part
 from jobsight.reports.sweep.testing import gain_words, tested_part
-from jobsight.reports.sweep.words import STATUSES, hours_words, parameter_words
+from jobsight.reports.sweep.words import hours_words, parameter_words
 from jobsight.text import counted, printable
 
 __all__ = ["report_html", "write_report"]
@@ -105,12 +105,10 @@ def _status_bar(data: SweepData) -> Markup:
     bars = [
         element("span", class_=f"part s-{name}", style=f"flex-grow:{number / total:.5f}")
         for name, number in counts.items()
-        if name in STATUSES
     ]
     legend = [
         element("li", element("i", class_=f"key s-{name}"), f"{number:,} {STATUSES[name]}")
         for name, number in counts.items()
-        if name in STATUSES
     ]
     return join(
         [

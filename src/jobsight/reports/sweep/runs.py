@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jobsight.reports.page import Markup, element, join, section, table
-from jobsight.reports.sweep.data import Run, SweepData
+from jobsight.reports.sweep.data import STATUSES, Run, SweepData
 from jobsight.reports.sweep.importance import Importance
 from jobsight.reports.sweep.scales import Column, short
-from jobsight.reports.sweep.words import STATUSES, hours_words
+from jobsight.reports.sweep.words import hours_words
 from jobsight.text import printable
 
 __all__ = ["runs_part"]
@@ -63,7 +63,7 @@ def _row(data: SweepData, place: int, columns: list[Column]) -> list[Markup | st
 
 
 def _ending(run: Run) -> Markup | str:
-    words = STATUSES.get(run.status, printable(run.status, 20)).replace("stopped early", "early")
+    words = STATUSES[run.status].replace("stopped early", "early")
     if run.cause is None:
         return words
     return join([words, element("span", f" {printable(run.cause, 60)}", class_="small")])

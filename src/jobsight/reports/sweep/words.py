@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from jobsight.clock import format_span
-from jobsight.reports.sweep.data import Run, SweepData
+from jobsight.reports.sweep.data import STATUSES, Run, SweepData
 from jobsight.reports.sweep.scales import in_words, short
 from jobsight.text import printable
 
-__all__ = ["STATUSES", "correlation_words", "hours_words", "parameter_words", "run_words"]
+__all__ = ["correlation_words", "hours_words", "parameter_words", "run_words"]
 
-STATUSES = {
-    "finished": "finished",
-    "early": "stopped early",
-    "dropped": "dropped",
-    "failed": "failed",
-    "running": "running",
-    "waiting": "not started",
-}
 _PARAMETERS = 6
 
 
 def run_words(data: SweepData, run: Run) -> str:
     """A run in a line: number, metric, how it ended, the first of its parameters."""
     value = "" if run.metric is None else f" · {data.metric} {short(run.metric)}"
-    status = STATUSES.get(run.status, printable(run.status, 20))
-    return f"run {run.number}{value} · {status}\n{parameter_words(run)}"
+    return f"run {run.number}{value} · {STATUSES[run.status]}\n{parameter_words(run)}"
 
 
 def parameter_words(run: Run, most: int = _PARAMETERS) -> str:
