@@ -10,7 +10,6 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,27 +34,10 @@ from jobsight.learning.sweep.search import draw, grid
 from jobsight.learning.sweep.stages import rounds_of, stages_of
 from jobsight.text import printable
 
-__all__ = ["Planned", "freeze", "lay_out", "read_plan"]
+__all__ = ["freeze", "lay_out", "read_plan"]
 
 Command = Sequence[str]
 Report = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A sweep that was planned.
-
-    Attributes:
-        layout: its places.
-        frozen: its config.
-        plan: what a scheduler is handed.
-        changed: whether the folder was written, or was so already.
-    """
-
-    layout: Layout
-    frozen: Frozen
-    plan: Plan
-    changed: bool
 
 
 def freeze(
@@ -110,7 +92,7 @@ def lay_out(
     *,
     active: bool = False,
     progress: Report = lambda _done, _total: None,
-) -> Planned:
+) -> tuple[Frozen, Plan, bool]:
     """Write a sweep's folder, or what changed of it; hand nothing over.
 
     Args:
@@ -119,6 +101,10 @@ def lay_out(
         command: how `jobsight` starts on this machine.
         active: a scheduler works on what was planned before.
         progress: is called with the runs written of all.
+
+    Returns:
+        the sweep as it follows what was there, what a scheduler is handed, and whether the folder
+        was written, not so already.
 
     Raises:
         SweepError: something else is in the folder, or the sweep there has begun and is another,
@@ -131,7 +117,7 @@ def lay_out(
         frozen = follow_up(before, frozen, layout)
     plan = _plan_of(frozen, layout, command)
     if before == frozen and _same_plan(layout, plan) and _is_whole(frozen, layout):
-        return Planned(layout, frozen, plan, changed=False)
+        return frozen, plan, False
     if active:
         cancel = f"jobsight sweep cancel {shlex.quote(str(layout.folder))}"
         raise SweepError(
@@ -139,7 +125,7 @@ def lay_out(
             f"cancel it ({cancel}), then submit again"
         )
     _write(before, frozen, layout, plan, progress)
-    return Planned(layout, frozen, plan, changed=True)
+    return frozen, plan, True
 
 
 def _plan_of(frozen: Frozen, layout: Layout, command: Command) -> Plan:
