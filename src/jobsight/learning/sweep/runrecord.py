@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_METRICS", "Attempt", "Best", "Epochs", "Goal", "RunRecord", "RunStatus"]
+__all__ = ["ENDED", "MOST_METRICS", "Attempt", "Best", "Epochs", "Goal", "RunRecord", "RunStatus"]
 
 Goal = Literal["maximize", "minimize"]
 
@@ -35,7 +35,7 @@ class RunStatus(StrEnum):
     @property
     def ended(self) -> bool:
         """Whether the run is over for good."""
-        return self in _ENDED
+        return self in ENDED
 
     @property
     def successful(self) -> bool:
@@ -43,7 +43,7 @@ class RunStatus(StrEnum):
         return self in {RunStatus.FINISHED, RunStatus.EARLY}
 
 
-_ENDED = frozenset({RunStatus.FINISHED, RunStatus.EARLY, RunStatus.FAILED, RunStatus.DROPPED})
+ENDED = frozenset({RunStatus.FINISHED, RunStatus.EARLY, RunStatus.FAILED, RunStatus.DROPPED})
 
 
 class Best(NamedTuple):

@@ -19,15 +19,13 @@ from jobsight.learning.question import Question
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.distributions import points_of, quantile
 from jobsight.learning.sweep.parameters import Parameter
-from jobsight.learning.sweep.runrecord import Goal
+from jobsight.learning.sweep.runrecord import ENDED, Goal
 from jobsight.learning.sweep.searched import allowed
 
 __all__ = ["Point", "Result", "draw", "grid", "hopeless"]
 
 Point = dict[str, Any]
 """Values by the names of parameters."""
-
-ENDED = frozenset({"finished", "early", "failed", "dropped"})
 
 Result = Mapping[str, Any]
 """Of one run: ``run``, its number from 1; ``parameters``, its point; ``value``, its metric, None
