@@ -2,9 +2,13 @@
 
 import datetime as dt
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from jobsight.cluster import Plan
 from jobsight.files import write_json
+from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.layout import Frozen, Layout, Shard
+from jobsight.learning.sweep.planning import freeze, lay_out
 from tests import pools
 from tests.logtext import SEPARATOR
 
@@ -23,6 +27,24 @@ SPACE: dict[str, Any] = {
     "hidden_size": {"values": [4, 8]},
     "learning_rate": {"distribution": "log_uniform_values", "min": 0.001, "max": 0.1},
 }
+
+
+class Planned(NamedTuple):
+    """A sweep that was planned."""
+
+    layout: Layout
+    frozen: Frozen
+    plan: Plan
+    changed: bool
+
+
+def planned(folder: Path, **config: Any) -> Planned:
+    """A small sweep, planned in ``sweep`` in a folder."""
+    given = {"data": ["x"], "epochs": 9, "parameters": SPACE, **config}
+    shards = (Shard("s01", ("/x",), modified=(0.0,)),)
+    layout = Layout(folder / "sweep")
+    frozen = freeze(SweepConfig.model_validate(given), {}, shards, base=Path("/"))
+    return Planned(layout, *lay_out(frozen, layout, ("jobsight",)))
 
 
 def write_log(path: Path, *, clusters: int = 220, seed: int = 1) -> Path:

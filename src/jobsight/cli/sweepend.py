@@ -6,16 +6,22 @@ what is there already is kept.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobsight.cli.common import load_settings
 from jobsight.cli.output import note, stages
+from jobsight.errors import ModelError, SweepError
+from jobsight.files import Kind, new_folder
+from jobsight.learning.manifest import Source, read_manifest
+from jobsight.learning.sweep.best import best_of, described, read_best, read_sources, write_best
+from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.records import RunRecord, read_all
 from jobsight.text import counted
 
 if TYPE_CHECKING:
     from jobsight.learning.modeldir import ModelDir
     from jobsight.learning.sweep.layout import Frozen, Layout
-    from jobsight.learning.sweep.records import RunRecord
 
 __all__ = ["find_best", "register_best"]
 
@@ -32,9 +38,6 @@ def find_best(frozen: Frozen, layout: Layout, *, again: bool = False) -> None:
     Raises:
         SweepError: no run can be chosen. `UsageError`: another network was tested before.
     """
-    from jobsight.learning.sweep.best import best_of, described, read_sources, write_best
-    from jobsight.learning.sweep.records import read_all
-
     records = read_all(layout.runs)
     found = best_of(records, *frozen.metric)
     kept = _kept(frozen, layout, found)
@@ -45,10 +48,6 @@ def find_best(frozen: Frozen, layout: Layout, *, again: bool = False) -> None:
 
 def _kept(frozen: Frozen, layout: Layout, found: RunRecord) -> dict[str, Any] | None:
     """What was said of the model of this very run, where it was tested before and is whole."""
-    from jobsight.errors import ModelError, SweepError
-    from jobsight.learning.manifest import read_manifest
-    from jobsight.learning.sweep.best import read_best
-
     try:
         facts = read_best(layout)
         digest = read_manifest(layout.best_model, question=frozen.question).digest
@@ -63,10 +62,6 @@ def _finished(frozen: Frozen, layout: Layout, found: RunRecord, *, again: bool) 
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     from jobsight.cli.reading import cluster_of
-    from jobsight.files import Kind, new_folder
-    from jobsight.learning.manifest import Source
-    from jobsight.learning.sweep.best import read_sources
-    from jobsight.learning.sweep.config import SweepConfig
     from jobsight.learning.sweep.finish import finish_sweep, looks
     from jobsight.learning.sweep.parsing import join_shards
 
@@ -122,10 +117,7 @@ def register_best(frozen: Frozen, layout: Layout) -> None:
         ModelError: the model is damaged, or its report lacks the baselines.
         OutputError: the registry or the report cannot be written.
     """
-    from pathlib import Path
-
     from jobsight.learning.registry import Registry
-    from jobsight.learning.sweep.best import read_best, write_best
     from jobsight.reports.sweep.report import write_report
 
     facts = read_best(layout)

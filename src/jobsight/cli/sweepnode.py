@@ -11,19 +11,30 @@ from __future__ import annotations
 import signal
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from jobsight import __version__
 from jobsight.cli.common import load_settings
 from jobsight.cli.output import note
+from jobsight.cluster import CHECKPOINT
+from jobsight.errors import SweepError
+from jobsight.files import read_json, write_json
+from jobsight.learning.sweep.config import SweepConfig
+from jobsight.learning.sweep.definition import from_wandb
+from jobsight.learning.sweep.layout import (
+    Frozen,
+    Layout,
+    Shard,
+    point_of,
+    read_frozen,
+    read_point,
+    read_saved,
+)
+from jobsight.learning.tracking import StopReason, Tracker, WandbOptions, next_point
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.text import counted
-
-if TYPE_CHECKING:
-    from jobsight.learning.sweep.layout import Frozen, Layout, Shard
-    from jobsight.learning.sweep.saving import Saving
-    from jobsight.learning.tracking import StopReason, Tracker
 
 __all__ = ["app"]
 
@@ -35,13 +46,8 @@ FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="The swee
 @app.command()
 def parse(shard: str, folder: FolderArgument) -> None:
     """Parse the inputs of a shard, once for all runs."""
-    from jobsight.errors import UsageError
-
     frozen, layout = _opened(folder)
-    found = next((one for one in frozen.shards if one.name == shard), None)
-    if found is None:
-        names = ", ".join(one.name for one in frozen.shards)
-        raise UsageError(f"no shard is named {shard[:40]!r}; there are {names}")
+    found = next(one for one in frozen.shards if one.name == shard)
     if layout.read(shard).exists() and layout.table(shard).exists():
         note(f"shard {shard} is parsed already")
     elif found.documents:
@@ -63,14 +69,15 @@ def run(
     ] = None,
 ) -> None:
     """Train one run, from where it stopped to its end."""
-    from jobsight.cluster import CHECKPOINT
-    from jobsight.learning.sweep.config import SweepConfig
+    from jobsight.learning.sweep.attempt import Saving
     from jobsight.learning.sweep.parsing import join_shards
     from jobsight.learning.sweep.run import train_run
 
     frozen, layout = _opened(folder)
     config = SweepConfig.model_validate(frozen.config)
-    stop = _Asked()
+    stop, saving = _Asked(), None
+    if save_every is not None:
+        saving = Saving(None if save_every == "auto" else float(save_every))
     parameters, server = _point(frozen, layout, number)
     with _tracker(frozen, layout, number, server) as tracker:
         result = train_run(
@@ -82,7 +89,7 @@ def run(
             tracker=tracker,
             stop=stop,
             until=until,
-            saving=_saving(save_every),
+            saving=saving,
         )
     if result.stopped is not None and result.stopped != "until":
         how = "saved" if result.stopped == "saved" else "stopped"
@@ -102,7 +109,6 @@ def plan(number: int, folder: FolderArgument) -> None:
 @app.command()
 def drop(number: int, folder: FolderArgument) -> None:
     """End the hopeless runs of a round."""
-    from jobsight.learning.sweep.config import SweepConfig
     from jobsight.learning.sweep.deciding import drop_hopeless
     from jobsight.learning.sweep.run import drop_run
 
@@ -161,32 +167,12 @@ class _Asked:
         return self.reason
 
 
-def _saving(every: str | None) -> Saving | None:
-    """The schedule that the option names.
-
-    Raises:
-        UsageError: it names none.
-    """
-    from jobsight.errors import UsageError
-    from jobsight.learning.sweep.saving import Saving
-
-    if every is None:
-        return None
-    if every != "auto" and not (every.isascii() and every.isdecimal()):
-        raise UsageError(f"--save-every is {every[:40]!r}; give seconds, or auto")
-    return Saving(None if every == "auto" else float(every))
-
-
 def _opened(folder: Path) -> tuple[Frozen, Layout]:
     """The frozen config and the places of the sweep in a folder.
 
     Raises:
         SweepError: see `read_frozen`; or another version of Jobsight planned it.
     """
-    from jobsight import __version__
-    from jobsight.errors import SweepError
-    from jobsight.learning.sweep.layout import Layout, read_frozen
-
     frozen = read_frozen(folder)
     planned = frozen.versions.get("jobsight")
     if planned != __version__:
@@ -198,15 +184,20 @@ def _opened(folder: Path) -> tuple[Frozen, Layout]:
 
 
 def _parse_documents(shard: Shard, frozen: Frozen, layout: Layout) -> None:
+    import polars as pl
+
     from jobsight.cli.reading import read_for, read_inputs
-    from jobsight.learning.sweep.parsing import packed_programs, write_table
+    from jobsight.learning.sweep.parsing import write_table
 
     asked, inputs = question_named(frozen.question), list(shard.inputs)
     if asked.reads != "events":
         names = ("timezone", "access_point", "slurm")
         given = {name: frozen.settings[name] for name in names if name in frozen.settings}
         found, report, sources = read_for(asked, inputs, load_settings(None, given))
-        table = packed_programs(found) if asked.reads == "programs" else found.packed()
+        if asked.reads == "programs":
+            table = pl.DataFrame({"program": [one.to_json() for one in found]})
+        else:
+            table = found.packed()
         write_table(shard, layout, table, report, sources)
         return
     reading = read_inputs(inputs, load_settings(None, {}), lambda _done, _total: None)
@@ -218,30 +209,25 @@ def _point(frozen: Frozen, layout: Layout, run: int) -> tuple[dict[str, Any], Ma
 
     A server is asked once: its answer is kept, so that the run is the same when it goes on.
     """
-    from jobsight.files import read_json, write_json
-    from jobsight.learning.sweep.layout import point_of, read_point, read_server_sweep
-
     tracking = frozen.config["tracking"]
     path = layout.point(run)
     if tracking["wandb"] != "online":
         return read_point(layout.folder, run), {}
     if not path.exists():
-        from jobsight.learning.sweep.config import SweepConfig
-        from jobsight.learning.sweep.definition import from_wandb
-        from jobsight.learning.tracking import next_point
-
-        sweep = read_server_sweep(layout)
-        point = next_point(sweep, project=tracking["project"], entity=tracking["entity"])
-        server = {"run_id": point.run_id, "sweep_id": sweep}
-        given = from_wandb(SweepConfig.model_validate(frozen.config), point.parameters)
+        missing = f"no server's sweep decides this one: {layout.tracking} is missing; plan it again"
+        sweep = read_saved(layout.tracking, missing)["sweep"]
+        name, point = next_point(sweep, project=tracking["project"], entity=tracking["entity"])
+        server = {"run_id": name, "sweep_id": sweep}
+        given = from_wandb(SweepConfig.model_validate(frozen.config), point)
         write_json(path, {**point_of(run, given), "server": server})
     return read_point(layout.folder, run), dict(read_json(path, dict).get("server", {}))
 
 
 def _tracker(frozen: Frozen, layout: Layout, run: int, server: Mapping[str, str]) -> Tracker:
-    from jobsight.learning.tracking import Tracker, WandbOptions
 
     tracking = frozen.config["tracking"]
+    if tracking["wandb"] == "off":
+        return Tracker(layout.run(run))
     options = WandbOptions(
         mode=tracking["wandb"],
         project=tracking["project"],

@@ -32,7 +32,6 @@ from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.learning.sweep.layout import Frozen
-    from jobsight.learning.sweep.planning import Planned
 
 __all__ = ["plan", "submit"]
 
@@ -49,15 +48,16 @@ _ConfigFile = Annotated[
 
 def plan(file: _ConfigFile, config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Write everything that the sweep needs into its folder; start nothing."""
-    planned, _, files = _plan(file, config)
-    wrote = "wrote" if planned.changed else "nothing has changed in"
-    last = f"{wrote} {planned.layout.folder}; start it with: {command('submit', file)}"
-    answer(_as_json(planned, files), "\n".join([*_lines(planned, files), last]), as_json=as_json)
+    sweep, changed, files = _plan(file, config)
+    wrote = "wrote" if changed else "nothing has changed in"
+    last = f"{wrote} {sweep.layout.folder}; start it with: {command('submit', file)}"
+    facts = _as_json(sweep, files, changed=changed)
+    answer(facts, "\n".join([*_lines(sweep, files), last]), as_json=as_json)
 
 
 def submit(file: _ConfigFile, config: ConfigOption = None, as_json: JsonOption = False) -> None:
     """Start the sweep, or continue it where it stopped; here: run it, and wait for it."""
-    _, sweep, _ = _plan(file, config)
+    sweep, _, _ = _plan(file, config)
     if sweep.is_done:
         note(f"all is done; see: {command('best', file)}")
     elif sweep.where == "here":
@@ -103,11 +103,12 @@ def _progress(sweep: Sweep) -> Iterator[None]:
             thread.join()
 
 
-def _plan(file: Path, settings_file: Path | None) -> tuple[Planned, Sweep, list[Path]]:
+def _plan(file: Path, settings_file: Path | None) -> tuple[Sweep, bool, list[Path]]:
     """Plan the sweep of a config file, and write the files of its scheduler.
 
     Returns:
-        the sweep, and the scheduler's files; none where it works on it already.
+        the sweep, whether its folder was written, and the scheduler's files; none where it works
+        on it already.
     """
     if file.is_dir():
         raise UsageError(f"{file} is a folder; name the sweep's config file, to plan or submit it")
@@ -132,10 +133,10 @@ def _plan(file: Path, settings_file: Path | None) -> tuple[Planned, Sweep, list[
     frozen = freeze(given, reading, shards, base=base)
     program = (sys.executable, "-m", "jobsight")
     with progress_bar("planning") as progress:
-        planned = lay_out(frozen, layout, program, active=active, progress=progress)
-    _make_server_sweep(planned.frozen, layout)
-    sweep = Sweep(file, planned.frozen, layout, planned.plan, settings_file)
-    return planned, sweep, [] if active else sweep.scheduler().write(planned.plan)
+        frozen, plan, changed = lay_out(frozen, layout, program, active=active, progress=progress)
+    _make_server_sweep(frozen, layout)
+    sweep = Sweep(file, frozen, layout, plan, settings_file)
+    return sweep, changed, [] if active else sweep.scheduler().write(plan)
 
 
 def _make_server_sweep(frozen: Frozen, layout: Layout) -> None:
@@ -165,33 +166,33 @@ def _is_active(file: Path, settings_file: Path | None) -> bool:
     return before.scheduler().status(before.plan).active
 
 
-def _as_json(planned: Planned, files: list[Path]) -> dict[str, Any]:
-    layout, frozen = planned.layout, planned.frozen
+def _as_json(sweep: Sweep, files: list[Path], *, changed: bool) -> dict[str, Any]:
+    layout, frozen = sweep.layout, sweep.frozen
     return {
         "folder": str(layout.folder),
-        "changed": planned.changed,
+        "changed": changed,
         "sweep": frozen.digest,
         "where": frozen.config["where"],
         "shared": frozen.shared,
         "runs": frozen.runs,
         "first": frozen.first,
-        "stages": {stage.name: len(stage.nodes) for stage in planned.plan.stages},
+        "stages": {stage.name: len(stage.nodes) for stage in sweep.plan.stages},
         "shards": {shard.name: list(shard.inputs) for shard in frozen.shards},
-        "points": {str(run): point for run, point in _points(planned)},
+        "points": {str(run): point for run, point in _points(sweep)},
         "files": [str(file) for file in files],
     }
 
 
-def _points(planned: Planned) -> Iterator[tuple[int, dict[str, Any]]]:
+def _points(sweep: Sweep) -> Iterator[tuple[int, dict[str, Any]]]:
     """The points that are known: none where a server decides."""
-    for run in range(planned.frozen.first, planned.frozen.runs + 1):
-        if planned.layout.point(run).exists():
-            yield run, read_point(planned.layout.folder, run)
+    for run in range(sweep.frozen.first, sweep.frozen.runs + 1):
+        if sweep.layout.point(run).exists():
+            yield run, read_point(sweep.layout.folder, run)
 
 
-def _lines(planned: Planned, files: list[Path]) -> Iterator[str]:
+def _lines(sweep: Sweep, files: list[Path]) -> Iterator[str]:
     """The plan in short: what is searched, on what, in which nodes, what will be asked for."""
-    frozen, config = planned.frozen, planned.frozen.config
+    frozen, config = sweep.frozen, sweep.frozen.config
     metric, goal = frozen.metric
     most = "highest" if goal == "maximize" else "lowest"
     first = f" (of which {frozen.first - 1} have ended)" if frozen.first > 1 else ""
@@ -204,7 +205,7 @@ def _lines(planned: Planned, files: list[Path]) -> Iterator[str]:
     shards = counted(len(frozen.shards), "shard")
     in_all = f" ({size(amount)})" if amount else ""
     yield f"  data      {counted(len(inputs), 'input')}{in_all}, parsed in {shards}"
-    stages = ", ".join(f"{stage.name} {len(stage.nodes)}" for stage in planned.plan.stages)
+    stages = ", ".join(f"{stage.name} {len(stage.nodes)}" for stage in sweep.plan.stages)
     yield f"  nodes     {printable(stages, 300)}"
     asked = config["resources"]
     yield (
@@ -219,7 +220,7 @@ def _lines(planned: Planned, files: list[Path]) -> Iterator[str]:
     if files:
         names = ", ".join(file.name for file in files[:6]) + (", …" if len(files) > 6 else "")
         yield f"  files     {counted(len(files), 'file')} for the scheduler: {names}"
-    if points := list(itertools.islice(_points(planned), _POINTS)):
+    if points := list(itertools.islice(_points(sweep), _POINTS)):
         keys = list(points[0][1])
         rows = [[str(run), *(_value(point.get(key)) for key in keys)] for run, point in points]
         headings = [printable(key, 24) for key in keys]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler
 from jobsight.cluster.plan import CHECKPOINT, Node, Option, Plan, Program, Resources, Stage
-from jobsight.errors import UsageError
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings
@@ -36,11 +35,7 @@ NAMES = ("dagman", "slurm", "here")
 
 
 def create(name: str, settings: Settings | None = None) -> Scheduler:
-    """The scheduler of a name in `NAMES`; `settings` say how its tools are run.
-
-    Raises:
-        UsageError: there is no such scheduler.
-    """
+    """The scheduler of a name in `NAMES`; `settings` say how its tools are run."""
     if name == "dagman":
         from jobsight.cluster.dagman import Dagman
 
@@ -49,8 +44,6 @@ def create(name: str, settings: Settings | None = None) -> Scheduler:
         from jobsight.cluster.slurm import Slurm
 
         return Slurm(settings.slurm if settings is not None else None)
-    if name == "here":
-        from jobsight.cluster.local import Local
+    from jobsight.cluster.local import Local
 
-        return Local()
-    raise UsageError(f"no scheduler is named {name[:60]!r}; known are {', '.join(NAMES)}")
+    return Local()

@@ -23,6 +23,7 @@ manual page condor_submit(1) (``arguments``, ``environment``, "Using Macros"), a
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -118,8 +119,9 @@ def dag_lines(plan: Plan) -> Iterator[str]:
             yield " ".join([f"VARS {node.name}", *_vars(plan, node)])
             if kind.retries:
                 yield f"RETRY {node.name} {kind.retries if kind.near else 1}"
-    for before, after in plan.edges():
-        yield f"PARENT {' '.join(before)} CHILD {' '.join(after)}"
+    for pair in itertools.pairwise(plan.stages):
+        before, after = (" ".join(node.name for node in stage.nodes) for stage in pair)
+        yield f"PARENT {before} CHILD {after}"
 
 
 def _vars(plan: Plan, node: Node) -> Iterator[str]:

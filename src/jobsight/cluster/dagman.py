@@ -14,14 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jobsight.cluster import dagfiles
-from jobsight.cluster.base import (
-    SUBMITTED,
-    NodeState,
-    NodeStatus,
-    PlanStatus,
-    Scheduler,
-    busy,
-)
+from jobsight.cluster.base import SUBMITTED, NodeState, NodeStatus, PlanStatus, Scheduler, busy
 from jobsight.cluster.dagoptions import options_of
 from jobsight.cluster.nodelogs import follow_nodes, read_rows
 from jobsight.cluster.plan import Plan
@@ -32,14 +25,7 @@ from jobsight.errors import ClusterError, OutputError
 from jobsight.files import new_file
 from jobsight.text import counted, printable
 
-__all__ = [
-    "Dagman",
-    "Manager",
-    "last_error",
-    "manager_of",
-    "run_tool",
-    "states_told",
-]
+__all__ = ["Dagman", "Manager", "last_error", "manager_of", "run_tool"]
 
 _CLUSTER = re.compile(r"submitted to cluster (\d+)", re.ASCII)
 _RESCUE = re.compile(re.escape(dagfiles.DAG) + r"\.rescue(\d{3,})", re.ASCII)
@@ -60,7 +46,9 @@ class Dagman(Scheduler):
 
     def write(self, plan: Plan) -> list[Path]:
         """Write the DAG and its submit descriptions; see `Scheduler.write`."""
-        self._require_idle(plan)
+        manager = manager_of(_folder(plan) / dagfiles.DAG)
+        if manager.active:
+            raise busy(plan, str(manager.status))
         return _write_files(plan)
 
     def submit(self, plan: Plan) -> str:
@@ -97,8 +85,9 @@ class Dagman(Scheduler):
         manager = manager_of(folder / dagfiles.DAG)  # first: its nodes end before it
         names = [node.name for node in plan.nodes()]
         nodes = follow_nodes(read_rows(folder / dagfiles.EVENTS), names)
-        for name, details in states_told(_text(folder / dagfiles.STATUS), _ERROR):
-            if name in nodes and nodes[name].state is NodeState.WAITING:
+        for name, number, details in _TOLD.findall(_text(folder / dagfiles.STATUS)):
+            waits = name in nodes and nodes[name].state is NodeState.WAITING
+            if waits and int(number) == _ERROR:
                 cause = printable(details, 200) or "DAGMan could not submit it"
                 nodes[name] = replace(nodes[name], state=NodeState.FAILED, cause=cause)
         nodes = {name: _with_words(plan, node) for name, node in nodes.items()}
@@ -114,11 +103,6 @@ class Dagman(Scheduler):
         if not manager.active or manager.job is None:
             raise ClusterError(f"plan {plan.name} is not active; there is nothing to cancel")
         run_tool(("condor_rm", str(manager.job)), folder=plan.folder)
-
-    def _require_idle(self, plan: Plan) -> None:
-        manager = manager_of(_folder(plan) / dagfiles.DAG)
-        if manager.active:
-            raise busy(plan, str(manager.status))
 
 
 def _folder(plan: Plan) -> Path:
@@ -171,11 +155,10 @@ def _try(plan: Plan, file: Path) -> None:
 
 def _clear(plan: Plan) -> None:
     """Remove what an earlier DAGMan, now gone, left that stops the next."""
-    for suffix in ("condor.sub", "dagman.log", "lib.out", "lib.err", "lock"):
+    suffixes = ("condor.sub", "dagman.log", "lib.out", "lib.err", "lock")
+    for name in (dagfiles.STATUS, *(f"{dagfiles.DAG}.{suffix}" for suffix in suffixes)):
         with contextlib.suppress(OSError):
-            (_folder(plan) / f"{dagfiles.DAG}.{suffix}").unlink()
-    with contextlib.suppress(OSError):
-        (_folder(plan) / dagfiles.STATUS).unlink()
+            (_folder(plan) / name).unlink()
 
 
 def _keep_done(plan: Plan, status: PlanStatus) -> None:
@@ -186,11 +169,6 @@ def _keep_done(plan: Plan, status: PlanStatus) -> None:
     if done or number > 1:
         with new_file(_folder(plan) / f"{dagfiles.DAG}.rescue{number:03d}") as temporary:
             temporary.write_text("".join(f"DONE {name}\n" for name in done))
-
-
-def states_told(text: str, state: int) -> list[tuple[str, str]]:
-    """Nodes that DAGMan's status file says are in a state, by its number, with its details."""
-    return [(name, more) for name, number, more in _TOLD.findall(text) if int(number) == state]
 
 
 def last_error(text: str) -> str | None:

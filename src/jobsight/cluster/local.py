@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import signal
 import time
@@ -64,7 +63,6 @@ class Local(Scheduler):
         """Make folders, and the script that unpacks a pack; see `Scheduler.write`."""
         if is_locked(_place(plan) / _LOCK):
             raise busy(plan, _who(plan))
-        processes_of(plan)
         make_folders(plan.folder)
         return write_start_script(plan)
 
@@ -75,7 +73,7 @@ class Local(Scheduler):
         to end, a second one kills them (in the main thread; `cancel` works in any).
 
         Raises:
-            ClusterError: the plan is active or all done; an option is bad; or it was stopped.
+            ClusterError: the plan is active or all done, or it was stopped.
             OutputError: a state cannot be written; all nodes were ended.
         """
         processes = processes_of(plan)
@@ -152,25 +150,9 @@ class Local(Scheduler):
 
 
 def processes_of(plan: Plan) -> int:
-    """How many nodes of a plan run at once.
-
-    Raises:
-        ClusterError: an option for here is unknown or bad.
-    """
-    options = dict(plan.options.get("here", {}))
-    given = options.pop("processes", None)
-    for name in options:
-        raise ClusterError(f"here: there is no option {printable(name, 60)!r}; known is processes")
-    if given is not None:
-        if not (
-            isinstance(given, str)
-            and re.fullmatch(r"[1-9]\d{0,2}", given, re.ASCII)
-            and int(given) <= MOST_PROCESSES
-        ):
-            raise ClusterError(
-                f"here: processes is {printable(given, 40)!r}; give 1 to {MOST_PROCESSES}"
-            )
-        return int(given)
+    """How many nodes of a plan run at once."""
+    if "processes" in (options := plan.options.get("here", {})):
+        return int(str(options["processes"]))
     asked = [node.resources for node in plan.nodes()]
     if any(one.gpus for one in asked):
         return 1

@@ -38,12 +38,7 @@ from jobsight.errors import JobsightError, OutputError, UsageError
 from jobsight.files import Kind, new_file
 from jobsight.text import printable
 
-__all__ = [
-    "EXTRAS",
-    "SCHEMA",
-    "compiled_kernels",
-    "pack",
-]
+__all__ = ["EXTRAS", "SCHEMA", "compiled_kernels", "pack"]
 
 SCHEMA = "jobsight.pack/1"
 EXTRAS = ("lstm", "sweep")
@@ -201,8 +196,6 @@ def _editable(distribution: importlib.metadata.Distribution) -> Path | None:
     """The source folder of a package that is installed for editing; None: it is a usual one."""
     if distribution.metadata["Name"] != "jobsight":
         return None
-    import jobsight
-
     here = Path(jobsight.__file__).parent
     placed = Path(str(distribution.locate_file("jobsight")))
     return None if placed.is_dir() and placed.samefile(here) else here

@@ -28,16 +28,7 @@ from jobsight.history.slurm.ids import SlurmId
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
 
-__all__ = [
-    "Record",
-    "Seen",
-    "Task",
-    "queued",
-    "ran",
-    "status_of",
-    "supposed",
-    "unexplained",
-]
+__all__ = ["Record", "Seen", "Task", "queued", "ran", "status_of", "supposed", "unexplained"]
 
 _ENDS = {
     State.OUT_OF_MEMORY: "out of memory; let it ask for more",

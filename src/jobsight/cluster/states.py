@@ -119,15 +119,11 @@ def append(path: Path, line: dict[str, Any]) -> None:
     Raises:
         OutputError: it cannot be written.
     """
-    text = json.dumps(line, separators=(",", ":"))
+    data = f"\n{json.dumps(line, separators=(',', ':'))}\n".encode()
     try:
-        number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        try:
-            data = f"\n{text}\n".encode()
-            if os.write(number, data) < len(data):
+        with path.open("ab", buffering=0) as stream:
+            if stream.write(data) < len(data):
                 raise OutputError(f"cannot write {path}: the disk is full")
-        finally:
-            os.close(number)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror}") from None
 
@@ -225,13 +221,8 @@ def last_line(folder: Path, *files: Path) -> tuple[str, str | None]:
 def tail(path: Path, most: int) -> bytes:
     """The last bytes of a file, `most` at most; none where it cannot be read."""
     try:
-        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        with os.fdopen(number, "rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            stream.seek(max(0, size - most))
+        with path.open("rb") as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - most))
             return stream.read(most)
     except OSError:
         return b""

@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 from jobsight.cluster import Node, Plan, Program, Resources, Stage
-from jobsight.cluster.dagfiles import (
-    dag_lines,
-    kinds,
-    submit_lines,
-)
+from jobsight.cluster.dagfiles import dag_lines, kinds, submit_lines
 from jobsight.cluster.dagoptions import options_of
 from jobsight.errors import ClusterError
 

@@ -12,7 +12,7 @@ import pytest
 from tests.logtext import ABORTED, SUBMIT, TERMINATED, record
 
 from jobsight.cluster import Node, NodeState, Plan, Program, Stage
-from jobsight.cluster.dagman import Dagman, last_error, manager_of, run_tool, states_told
+from jobsight.cluster.dagman import Dagman, last_error, manager_of, run_tool
 from jobsight.errors import ClusterError, OutputError
 
 
@@ -229,8 +229,7 @@ def test_the_script_that_unpacks_can_be_run(plan: Plan, tools: Tools) -> None:
     assert script.stat().st_mode & 0o555 == 0o555
 
 
-def test_states_and_errors_are_read_as_written() -> None:
-    assert states_told("rubbish", 6) == []
+def test_errors_are_read_as_written() -> None:
     assert last_error("") is None
     assert last_error("11/21/26 09:00:00 ERROR: alone") == "ERROR: alone"
     said = "11/21/26 09:00:00 Warning: x\n11/21/26 09:00:00 ERROR: y\n11/21/26 09:00:01 bye\n"

@@ -26,22 +26,6 @@ def test_how_many_run_at_once() -> None:
     assert processes_of(plan(nowhere, {"processes": "2"}, gpus=1)) == 2
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ({"partition": "x"}, "no option 'partition'; known is processes"),
-        *(({"processes": wrong}, "give 1 to 500") for wrong in ("0", "501", "-1", "x", "", "²")),
-        ({"processes": ["1"]}, "give 1 to 500"),
-        ({"processes": "9" * 9999}, "give 1 to 500"),
-    ],
-)
-def test_options_are_checked(tmp_path: Path, options: dict[str, Any], told: str) -> None:
-    for call in (Local().write, Local().submit):
-        with pytest.raises(ClusterError, match=told):
-            call(plan(tmp_path, options))
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_folder_that_is_not_there_or_not_ours(tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="there is no folder"):
         Local().submit(plan(tmp_path / "none"))

@@ -34,13 +34,6 @@ def places(work: Path) -> list[str]:
     return sorted(path.name for path in (work / "a place").glob("*"))
 
 
-def test_many_at_once_unpack_one(work: Path) -> None:
-    (work / "a place").mkdir()
-    told = {process.communicate()[0].strip() for process in [start(work) for _ in range(8)]}
-    assert told == {str(work / "a place/of it/bin/where")}
-    assert places(work) == ["of it"]
-
-
 def test_nobody_waits_for_one_that_was_killed_in_the_middle(work: Path) -> None:
     (work / "a place/of it.AAAAAA").mkdir(parents=True)
     process = start(work)

@@ -1,6 +1,5 @@
 import json
 import math
-import os
 import resource
 import subprocess
 import sys
@@ -84,39 +83,24 @@ kept.epoch(2, {{}})
     assert json.loads(epoch)["epoch"] == 2
 
 
-@pytest.mark.parametrize("there", ["a folder", "a pipe", "a device"])
-def test_what_is_no_file_is_one_clear_error(tmp_path: Path, there: str) -> None:
-    if there == "a folder":
-        (tmp_path / RECORD).mkdir()
-    elif there == "a pipe":
-        os.mkfifo(tmp_path / RECORD)
-    else:
-        (tmp_path / RECORD).symlink_to("/dev/zero")
+def test_what_is_no_file_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / RECORD).mkdir()
     with pytest.raises(OutputError, match=r"cannot write .*record\.jsonl: "):
         Tracker(tmp_path)
 
 
-def test_closing_twice_does_no_harm_and_writing_then_is_an_error(tmp_path: Path) -> None:
+def test_closing_twice_does_no_harm(tmp_path: Path) -> None:
     kept = Tracker(tmp_path)
     kept.close()
     kept.close()
-    with pytest.raises(OutputError, match="it was closed"):
-        kept.stopped("limit")
-
-
-@pytest.mark.parametrize("options", [None, WandbOptions("off")])
-def test_off_keeps_the_local_record_alone(tmp_path: Path, options: WandbOptions | None) -> None:
-    with Tracker(tmp_path, options) as kept:
-        kept.start(run=1, parameters={})
-    assert [path.name for path in tmp_path.iterdir()] == [RECORD]
 
 
 def test_off_neither_imports_nor_starts_the_sdk(tmp_path: Path) -> None:
     code = f"""
 import sys
 from pathlib import Path
-from jobsight.learning.tracking import RunEnd, Tracker, WandbOptions
-with Tracker(Path({str(tmp_path)!r}), WandbOptions("off")) as kept:
+from jobsight.learning.tracking import RunEnd, Tracker
+with Tracker(Path({str(tmp_path)!r})) as kept:
     kept.start(run=1, parameters={{}})
     kept.end(RunEnd("finished"))
 assert "wandb" not in sys.modules

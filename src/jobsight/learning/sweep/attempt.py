@@ -10,26 +10,59 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from jobsight.errors import OutputError
 from jobsight.files import read_json, sha256, write_json
-from jobsight.learning.sweep.saving import Saving
 from jobsight.learning.targets import Target
 from jobsight.learning.tracking import Ending, RunEnd, StopReason, Tracker
 from jobsight.models.base import Labelled, Model
 from jobsight.models.watching import Epoch, EpochRecord, FittingWatch
 from jobsight.settings import QuestionSettings
 
-__all__ = ["MODEL", "RESULT", "Attempt", "Stop", "Watch", "identity_of", "kept_files",
+__all__ = ["MODEL", "RESULT", "Attempt", "Saving", "Stop", "Watch", "identity_of", "kept_files",
            "peak_bytes", "read_result"]  # fmt: skip
 
 MODEL, RESULT = "model", "result.json"
 SCHEMA = "jobsight.run/1"
 
 Stop = Callable[[], StopReason | None]
+
+SAVE_SECONDS = 600.0
+SAVE_TIMES = 10
+"""Of what a start takes until it trains: so a save, which makes another necessary, costs no more
+than a tenth."""
+
+
+@dataclass(frozen=True)
+class Saving:
+    """When a run leaves its machine for a moment, so that what it has is fetched from there.
+
+    Where files are transferred, a checkpoint lies on the machine alone until a scheduler fetches
+    it. HTCondor does so when a job leaves with exit status 85, and then starts it again at once,
+    where it was. What a machine that dies takes along is what was trained since.
+
+    Attributes:
+        every: seconds of training in one attempt, after which it saves behind the epoch under way;
+            None: `SAVE_SECONDS`, or `SAVE_TIMES` what it took to begin, if that is longer.
+    """
+
+    every: float | None = None
+
+    def due(self, *, begun: float, trained: float, epochs: int, left: int) -> bool:
+        """Whether to save now, between two epochs.
+
+        Args:
+            begun: seconds that this attempt took until it trained: it read, it built examples.
+            trained: seconds of training since.
+            epochs: that were trained in these, at least one: so every attempt gets on.
+            left: epochs to go at most. What is trained sooner than another attempt would begin is
+                not worth a save.
+        """
+        every = max(SAVE_SECONDS, SAVE_TIMES * begun) if self.every is None else self.every
+        return trained >= every and left * trained / epochs > begun
 
 
 def peak_bytes() -> int:
@@ -95,16 +128,31 @@ class Attempt:
         begun = self._begun - self._clock
         return saving.due(begun=begun, trained=trained, epochs=epochs, left=left)
 
-    def ending(
+    def end(
         self,
         status: Ending,
         *,
         cause: str | None = None,
         best_epoch: int | None = None,
         metrics: Mapping[str, float | None] | None = None,
+        files: Mapping[str, str] | None = None,
     ) -> RunEnd:
-        """The end as it is now, with what all attempts took."""
-        return RunEnd(
+        """Tell the end, and write it down last of all: with ``result.json`` the run is over.
+
+        Args:
+            status: how it ended.
+            cause: why, where it failed or was dropped.
+            best_epoch: whose weights are kept.
+            metrics: of these.
+            files: SHA-256 of the files of ``model/``.
+
+        Returns:
+            the end, with what all attempts took.
+
+        Raises:
+            OutputError: it cannot be written.
+        """
+        end = RunEnd(
             status,
             cause,
             self.epochs,
@@ -114,17 +162,6 @@ class Attempt:
             cpu_seconds=time.process_time() - self._cpu + _spent(self._before, "cpu_seconds"),
             peak_bytes=peak_bytes(),
         )
-
-    def end(self, end: RunEnd, files: Mapping[str, str] | None = None) -> RunEnd:
-        """Tell the end, and write it down last of all: with ``result.json`` the run is over.
-
-        Args:
-            end: how it ended.
-            files: SHA-256 of the files of ``model/``.
-
-        Raises:
-            OutputError: it cannot be written.
-        """
         self.tracker.end(end)
         body = {
             "schema": SCHEMA,
@@ -153,7 +190,7 @@ class Attempt:
             model.save(beside)
             shutil.rmtree(folder, ignore_errors=True)
             beside.rename(folder)
-            return kept_files(folder, [path.name for path in folder.iterdir()])
+            return kept_files(folder)
         except OSError as error:
             raise OutputError(f"cannot write {folder}: {error.strerror or error}") from None
         finally:
@@ -206,16 +243,9 @@ class Watch(FittingWatch):
         return self._stop() is not None
 
 
-def kept_files(folder: Path, names: Any) -> dict[str, str]:
-    """SHA-256 of the named files in `folder`, by name.
-
-    Raises:
-        OSError: one is missing. ValueError: a name is none of a file right in it.
-    """
-    for name in names:
-        if Path(name).name != name:
-            raise ValueError(f"{name!r} is no file of {folder}")
-    return {name: sha256(folder / name) for name in sorted(names)}
+def kept_files(folder: Path) -> dict[str, str]:
+    """SHA-256 of the files in `folder`, by name."""
+    return {path.name: sha256(path) for path in sorted(folder.glob("*"))}
 
 
 def read_result(folder: Path, identity: str) -> tuple[int, RunEnd]:
@@ -226,14 +256,14 @@ def read_result(folder: Path, identity: str) -> tuple[int, RunEnd]:
         identity: see `identity_of`.
 
     Raises:
-        OSError: ``result.json`` or a file of the model is missing.
+        OSError: ``result.json`` is missing.
         ValueError: they are damaged, changed since, or of a run with other settings.
     """
     saved = read_json(folder / RESULT, dict)
     try:
         if saved["identity"] != identity:
             raise ValueError("it is of a run with other settings or parameters")
-        if saved["files"] != kept_files(folder / MODEL, saved["files"]):
+        if saved["files"] and saved["files"] != kept_files(folder / MODEL):
             raise ValueError("the model next to it was changed since")
         end = RunEnd(**{field.name: saved[field.name] for field in fields(RunEnd)})
         return int(saved["run"]), end

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jobsight.errors import SweepError
-from jobsight.files import new_file, read_json, write_json
-from jobsight.learning.sweep.layout import Frozen, Layout
+from jobsight.files import new_file, write_json
+from jobsight.learning.sweep.layout import Frozen, Layout, damaged, read_saved
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus
 from jobsight.text import counted, printable
 
@@ -20,7 +20,6 @@ __all__ = [
     "described",
     "info_text",
     "is_collected",
-    "rank",
     "read_best",
     "read_sources",
     "write_best",
@@ -35,42 +34,22 @@ _ORDER = (
 """Keys as people look for them: what was best, then how good it is, then where it comes from."""
 
 
-def rank(records: Sequence[RunRecord], metric: str, goal: Goal) -> list[RunRecord]:
-    """Runs from the best to the worst by their metric on the validation block.
-
-    Runs that ended with a model and have the metric come first; equal values: the lowest number.
-    Runs without it, and those that failed, were dropped or have not ended, come last, by number.
-    """
-
-    def key(record: RunRecord) -> tuple[bool, float, int]:
-        value = _value(record, metric)
-        worth = 0.0 if value is None else -value if goal == "maximize" else value
-        return value is None, worth, record.run or 0
-
-    return sorted(records, key=key)
-
-
-def _value(record: RunRecord, metric: str) -> float | None:
-    """The metric of a run that may be chosen; None for any other."""
-    value = record.metrics.get(metric, math.nan)
-    return value if record.status.successful and math.isfinite(value) else None
-
-
 def best_of(records: Sequence[RunRecord], metric: str, goal: Goal) -> RunRecord:
-    """The best run.
+    """The run with the best metric on the validation block; of equal ones the first.
 
     Raises:
         SweepError: none can be chosen; says why.
     """
-    ranked = rank(records, metric, goal)
-    if ranked and _value(ranked[0], metric) is not None:
-        return ranked[0]
+    successful = [one for one in records if one.status.successful]
+    judged = [one for one in successful if math.isfinite(one.metrics.get(metric, math.nan))]
+    if judged:
+        choose = max if goal == "maximize" else min
+        return choose(judged, key=lambda one: one.metrics[metric])
     if not any(one.status.ended for one in records):
         raise SweepError(
             f"none of {counted(len(records), 'run')} has ended yet; `jobsight sweep status` shows "
             "how far they are"
         )
-    successful = [one for one in records if one.status.successful]
     if successful:
         known = sorted({name for one in successful for name in one.metrics})
         raise SweepError(
@@ -93,13 +72,8 @@ def read_sources(frozen: Frozen, layout: Layout) -> list[dict[str, Any]]:
     """
     sources: list[dict[str, Any]] = []
     for shard in frozen.shards:
-        path = layout.read(shard.name)
-        try:
-            sources += list(read_json(path, dict)["sources"])
-        except (OSError, ValueError, LookupError, TypeError):
-            raise SweepError(
-                f"shard {shard.name} was not parsed, or {path} is damaged; submit the sweep again"
-            ) from None
+        missing = f"shard {shard.name} was not parsed; submit the sweep again"
+        sources += read_saved(layout.read(shard.name), missing, "submit the sweep again")["sources"]
     return sources
 
 
@@ -205,20 +179,13 @@ def read_best(layout: Layout) -> dict[str, Any]:
     Raises:
         SweepError: there is no best run yet, or the file is damaged.
     """
-    path = layout.best_facts
-    try:
-        found: dict[str, Any] = read_json(path, dict)
-        if found["schema"] != SCHEMA:
-            raise ValueError(f"its schema is {printable(found['schema'], 40)!r}, not {SCHEMA!r}")
-    except FileNotFoundError:
-        raise SweepError(
-            f"{layout.folder} has no best run yet; `jobsight sweep status` shows how far it is, "
-            "`jobsight sweep collect` finishes what ended"
-        ) from None
-    except OSError as error:
-        raise SweepError(f"cannot read {path}: {error.strerror or error}") from None
-    except (ValueError, LookupError) as error:
-        raise SweepError(
-            f"{path} is damaged ({error}); `jobsight sweep collect` writes it again"
-        ) from None
+    missing = (
+        f"{layout.folder} has no best run yet; `jobsight sweep status` shows how far it is, "
+        "`jobsight sweep collect` finishes what ended"
+    )
+    advice = "`jobsight sweep collect` writes it again"
+    found = read_saved(layout.best_facts, missing, advice)
+    if (schema := found.get("schema")) != SCHEMA:
+        why = f"its schema is {printable(schema, 40)!r}, not {SCHEMA!r}"
+        raise damaged(layout.best_facts, why, advice)
     return found

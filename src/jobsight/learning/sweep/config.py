@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import pydantic
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
@@ -19,13 +19,7 @@ from jobsight.errors import SettingsError
 from jobsight.learning.asked import QUESTIONS, question_named
 from jobsight.learning.sweep.distributions import size_of
 from jobsight.learning.sweep.parameters import ConfigProblem, Parameter, parse
-from jobsight.learning.sweep.searched import (
-    check_parameters,
-    check_settings,
-    given,
-    merged,
-    setting_path,
-)
+from jobsight.learning.sweep.searched import SAID, check_parameters, given, merged, setting_path
 from jobsight.learning.sweep.sections import (
     Drop,
     EarlyStopping,
@@ -34,13 +28,12 @@ from jobsight.learning.sweep.sections import (
     OptionMap,
     ProgramSettings,
     ResourceSettings,
+    SpanOrWord,
     SweepMetric,
     Text,
     TrackingSettings,
-    fail,
     one_or_more,
     options_of,
-    span_or_word,
 )
 from jobsight.settings import QuestionSettings
 from jobsight.settings.section import Section
@@ -66,15 +59,6 @@ _HINTS = {
     "entity": "it belongs to 'tracking'",
     "wandb": "it belongs to 'tracking'",
 }
-_SECTIONS: Mapping[str, type[Section]] = {
-    "metric": SweepMetric,
-    "early_stopping": EarlyStopping,
-    "drop": Drop,
-    "resources": ResourceSettings,
-    "tracking": TrackingSettings,
-    "program": ProgramSettings,
-    "here": HereOptions,
-}
 _SECRET = re.compile(r"WANDB_API_KEY|\b[0-9a-f]{40}\b")
 
 
@@ -85,21 +69,20 @@ def _known_question(name: str) -> str:
 
 
 def _checked_parameters(tree: Any, info: ValidationInfo) -> Any:
-    try:
-        parameters = parse(tree)
-        if "question" in info.data:
-            check_parameters(question_named(info.data["question"]), parameters)
-    except ConfigProblem as problem:
-        raise fail(problem, tree) from None
+    parameters = parse(tree)
+    if "question" in info.data:
+        check_parameters(question_named(info.data["question"]), parameters)
     return tree
 
 
 def _checked_settings(tree: Any, info: ValidationInfo) -> Any:
-    try:
-        if "question" in info.data:
-            check_settings(question_named(info.data["question"]), tree)
-    except ConfigProblem as problem:
-        raise fail(problem, tree) from None
+    if "question" in info.data:
+        question_named(info.data["question"]).settings.model_validate(tree)
+        for path, said in SAID.items():
+            if given(tree, path):
+                raise ConfigProblem(
+                    path, f"{'.'.join(path)} is set by {said} of the config; give it there"
+                )
     return tree
 
 
@@ -148,7 +131,7 @@ class SweepConfig(Section):
     tracking: TrackingSettings = TrackingSettings()
     shared: bool | Literal["auto"] = "auto"
     """Whether runs see the sweep's folder itself, or get and give back copies of what they need."""
-    save_every: Annotated[int | Literal["auto", "off"], span_or_word("auto", "off")] = "auto"
+    save_every: SpanOrWord = "auto"
     """Seconds of training after which a run to whom files are sent gives back what it has, and goes
     on; ``auto``: 10 minutes, or ten times what a run takes to begin, if that is longer."""
     program: ProgramSettings = ProgramSettings()
@@ -210,11 +193,8 @@ class SweepConfig(Section):
 
     @pydantic.model_validator(mode="after")
     def _whole(self) -> SweepConfig:
-        try:
-            self._check_runs()
-            self._check_asked()
-        except ConfigProblem as problem:
-            raise fail(problem, None) from None
+        self._check_runs()
+        self._check_asked()
         return self
 
     def _check_runs(self) -> None:
@@ -298,13 +278,17 @@ def _explained(error: pydantic.ValidationError, file: YamlFile) -> SettingsError
     # A key that is missing may be there, misspelled.
     unknown = (one for one in errors if one["type"] == "extra_forbidden")
     first = next(unknown, errors[0]) if errors[0]["type"] == "missing" else errors[0]
-    location, found = _within(file.values, first["loc"], first["type"])
+    problem = first.get("ctx", {}).get("error")
+    inner = problem.location if isinstance(problem, ConfigProblem) else ()
+    location, found = _within(file.values, (*first["loc"], *inner), first["type"])
     scalar = first["type"] != "extra_forbidden" and not isinstance(found, Mapping)
     where = file.position(location, value=scalar) or file.path
     name = ".".join(str(part) for part in location)
-    if first["type"] == "sweep":
-        about = first["msg"].startswith(("parameter", "group ")) or not name
-        reason = first["msg"] if about else f"{name}: {first['msg']}"
+    if isinstance(problem, ConfigProblem):
+        about = str(problem).startswith(("parameter", "group ")) or not name
+        reason = str(problem) if about else f"{name}: {problem}"
+    elif first["type"] == "extra_forbidden" and location[0] == "settings":
+        reason = f"there is no setting {'.'.join(map(str, location[1:]))!r}"
     elif first["type"] == "extra_forbidden":
         reason = _unknown(location)
     elif first["type"] == "missing":
@@ -336,7 +320,10 @@ def _unknown(location: Location) -> str:
     *sections, name = map(str, location)
     if not sections and name in _HINTS:
         return f"there is no {name!r}: {_HINTS[name]}"
-    fields = _SECTIONS[sections[0]] if sections else SweepConfig
-    near = difflib.get_close_matches(name, fields.model_fields, 1)
+    fields = SweepConfig.model_fields
+    if sections:
+        section: Any = fields[sections[0]].annotation
+        fields = next(iter(get_args(section)), section).model_fields
+    near = difflib.get_close_matches(name, fields, 1)
     said = f"; did you mean {near[0]!r}?" if near else ""
     return f"there is no {'.'.join([*sections, name])!r} in a sweep's config{said}"

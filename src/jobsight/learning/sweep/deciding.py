@@ -6,7 +6,7 @@ node that is tried again decides the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from jobsight.files import read_json, write_json
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.layout import Frozen, Layout, point_of
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_record
-from jobsight.learning.sweep.rounds import Rounds
+from jobsight.learning.sweep.rounds import round_points
 from jobsight.learning.sweep.search import hopeless
 from jobsight.learning.sweep.stages import rounds_of
 from jobsight.text import counted
@@ -30,12 +30,10 @@ def plan_round(frozen: Frozen, layout: Layout, number: int) -> list[int]:
         the runs that got a point.
 
     Raises:
-        SweepError: there is no such round, or a run before it has not ended.
+        SweepError: a run before it has not ended.
         OutputError: a point cannot be written.
     """
     rounds = rounds_of(frozen)
-    if not 2 <= number <= len(rounds):
-        raise SweepError(f"there is no round {number} to plan; the sweep has {len(rounds)}")
     config = SweepConfig.model_validate(frozen.config)
     before = [read_record(layout.run(run)) for run in range(1, rounds[number - 1].start)]
     waiting = [one.run for one in before if not one.status.ended]
@@ -45,7 +43,7 @@ def plan_round(frozen: Frozen, layout: Layout, number: int) -> list[int]:
             "not ended; submit the sweep again"
         )
     results = [_result(one, *frozen.metric) for one in before]
-    points = Rounds(config).points(number, results)
+    points = round_points(config, number, results)
     runs = list(rounds[number - 1])
     write_json(layout.round(number) / "results.json", {"round": number, "results": results})
     for run, parameters in zip(runs, points, strict=True):
@@ -72,14 +70,10 @@ def drop_hopeless(frozen: Frozen, layout: Layout, number: int) -> tuple[list[int
         the runs to drop, rising, and the cause in words.
 
     Raises:
-        SweepError: there is no such round, or nothing is dropped in this sweep.
         OutputError: the decision cannot be written.
     """
-    rounds = rounds_of(frozen)
-    drop: Mapping[str, Any] | None = frozen.config["drop"]
-    if drop is None or not 1 <= number <= len(rounds):
-        raise SweepError(f"nothing is to be dropped after round {number} of this sweep")
-    path, runs = layout.round(number) / "dropped.json", list(rounds[number - 1])
+    drop = frozen.config["drop"]
+    path, runs = layout.round(number) / "dropped.json", list(rounds_of(frozen)[number - 1])
     keep, after = float(drop["keep"]), counted(int(drop["after"]), "epoch")
     cause = f"not among the best {keep:.0%} of {counted(len(runs), 'run')} after {after}"
     decided = _decided(path, runs)
@@ -88,9 +82,7 @@ def drop_hopeless(frozen: Frozen, layout: Layout, number: int) -> tuple[list[int
     records = [read_record(layout.run(run)) for run in runs]
     metric, goal = frozen.metric
     worst = hopeless([_result(one, metric, goal) for one in records], keep, goal)
-    dropped = sorted(
-        one.run for one in records if one.run in worst and not one.status.ended and one.run
-    )
+    dropped = sorted(worst)
     write_json(path, {"round": number, "runs": runs, "dropped": dropped})
     return dropped, cause
 

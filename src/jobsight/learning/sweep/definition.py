@@ -8,7 +8,8 @@ from typing import Any
 
 from jobsight.errors import SweepError
 from jobsight.learning.sweep.config import SweepConfig
-from jobsight.learning.sweep.parameters import Number, Parameter
+from jobsight.learning.sweep.distributions import ends
+from jobsight.learning.sweep.parameters import Parameter
 from jobsight.settings.yamlfiles import shown
 
 __all__ = ["from_wandb", "to_wandb"]
@@ -40,29 +41,17 @@ def _section(space: tuple[Parameter, ...]) -> dict[str, Any]:
 
 def _described(one: Parameter) -> dict[str, Any]:
     if one.distribution == "constant":
-        return {"distribution": "constant", "value": _plain(one.values[0])}
+        return {"distribution": "constant", "value": one.values[0]}
     if one.probabilities:
-        return {
-            "distribution": "categorical_w_probabilities",
-            "values": [_plain(value) for value in one.values],
-            "probabilities": list(one.probabilities),
-        }
+        chances = {"values": one.values, "probabilities": one.probabilities}
+        return {"distribution": "categorical_w_probabilities", **chances}
     if one.listed:
-        return {"distribution": "categorical", "values": [_plain(value) for value in one.values]}
+        return {"distribution": "categorical", "values": one.values}
     if one.distribution in {"log_uniform", "q_log_uniform", "inv_log_uniform"}:
-        low, high = (math.exp(exponent) for exponent in _exponents(one))
-        sent: dict[str, Number] = {**one.numbers, "min": low, "max": high}
-        return {"distribution": f"{one.distribution}_values", **sent}
+        low, high = map(math.exp, ends(one))
+        bounds = {"min": low, "max": high}
+        return {"distribution": f"{one.distribution}_values", **one.numbers, **bounds}
     return {"distribution": one.distribution, **one.numbers}
-
-
-def _exponents(one: Parameter) -> tuple[Number, Number]:
-    low, high = one.numbers["min"], one.numbers["max"]
-    return (-high, -low) if one.distribution == "inv_log_uniform" else (low, high)
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def from_wandb(config: SweepConfig, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,12 +29,7 @@ from typing import Any
 
 from jobsight.learning.sweep.parameters import MOST_VALUES, ConfigProblem, Number, Parameter
 
-__all__ = [
-    "points_of",
-    "probability",
-    "quantile",
-    "size_of",
-]
+__all__ = ["ends", "points_of", "probability", "quantile", "size_of"]
 
 _SMALLEST = 2.0**-54
 _LARGEST = 1.0 - 2.0**-53
@@ -78,7 +73,7 @@ def probability(parameter: Parameter, value: Number) -> float:
         return _kept(NormalDist(numbers["mu"], numbers["sigma"]).cdf(value))
     if kind != "uniform":
         value = math.log(value) if value > 0 else -math.inf
-    low, high = _ends(parameter)
+    low, high = ends(parameter)
     return _kept((value - low) / (high - low))
 
 
@@ -94,7 +89,7 @@ def _position(parameter: Parameter, u: float) -> int:
     return min(bisect_right(list(accumulate(parameter.probabilities)), u), last)
 
 
-def _ends(parameter: Parameter) -> tuple[float, float]:
+def ends(parameter: Parameter) -> tuple[float, float]:
     """The ends of a uniform range; of a logarithmic one, of the value's logarithm."""
     low, high = float(parameter.numbers["min"]), float(parameter.numbers["max"])
     if parameter.distribution.endswith("_values"):
@@ -113,7 +108,7 @@ def _continuous(parameter: Parameter, u: float) -> float:
     if "normal" in kind:
         value = NormalDist(numbers["mu"], numbers["sigma"]).inv_cdf(inside)
         return math.exp(min(value, 700.0)) if kind == "log_normal" else value
-    low, high = _ends(parameter)
+    low, high = ends(parameter)
     value = low + u * (high - low)
     return value if kind == "uniform" else math.exp(value)
 

@@ -20,12 +20,7 @@ from jobsight.errors import ModelError, OutputError, UsageError
 from jobsight.files import read_json, write_json
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.manifest import Source
-from jobsight.learning.sweep.attempt import (
-    RESULT,
-    identity_of,
-    kept_files,
-    read_result,
-)
+from jobsight.learning.sweep.attempt import RESULT, identity_of, kept_files, read_result
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.searched import with_parameters
 from jobsight.learning.train import train
@@ -107,10 +102,7 @@ def looks(record: Path) -> list[dict[str, Any]]:
         saved = read_json(record, dict)
         if saved["schema"] != SCHEMA:
             raise ValueError(f"it has schema {saved['schema']!r}")
-        return [
-            {"network": str(one["network"]), "folder": str(one["folder"]), "time": int(one["time"])}
-            for one in saved["looks"]
-        ]
+        return list(saved["looks"])
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -122,8 +114,7 @@ def looks(record: Path) -> list[dict[str, Any]]:
 
 def _note_look(record: Path, network: Path, *, again: bool) -> None:
     """Write down that the test part is looked at now, unless it was with this very network."""
-    files = kept_files(network, [path.name for path in network.iterdir()])
-    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()
+    digest = hashlib.sha256(repr(list(kept_files(network).items())).encode()).hexdigest()
     before = looks(record)
     if any(look["network"] == digest for look in before):
         return

@@ -6,6 +6,7 @@ where it runs may change, and a random search whose runs have ended may be given
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,7 @@ _TOP = {"config": "", "settings": "", "inputs": "data"}
 
 def has_begun(layout: Layout) -> bool:
     """Whether any run has reported itself, so that the search is settled."""
-    return any(layout.record(run).exists() for run in layout.numbers())
+    return any(layout.runs.glob("*/record.jsonl"))
 
 
 def follow_up(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
@@ -45,7 +46,7 @@ def follow_up(before: Frozen, frozen: Frozen, layout: Layout) -> Frozen:
         return frozen
     frozen = _of_versions(before, frozen, layout)
     frozen = replace(frozen, first=before.first, parse=before.parse)
-    was, wanted = before.searched(), frozen.searched()
+    was, wanted = before.searched(), as_read_back(frozen.searched())
     changed = next(
         (one for key in was for one in _differences(was[key], wanted[key], _TOP[key])), None
     )
@@ -126,12 +127,10 @@ def _differences(before: Any, after: Any, name: str = "") -> Iterator[tuple[str,
         for key in sorted({*before, *after}):
             inner = f"{name}.{key}" if name else key
             yield from _differences(before.get(key), after.get(key), inner)
-    elif as_read_back(before) != as_read_back(after):
+    elif before != after:
         yield name, printable(repr(before), 80), printable(repr(after), 80)
 
 
 def as_read_back(value: Any) -> Any:
     """As JSON reads it back: tuples are lists."""
-    if isinstance(value, Mapping):
-        return {key: as_read_back(item) for key, item in value.items()}
-    return [as_read_back(one) for one in value] if isinstance(value, list | tuple) else value
+    return json.loads(json.dumps(value))

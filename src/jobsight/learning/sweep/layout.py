@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -27,16 +26,16 @@ __all__ = [
     "Frozen",
     "Layout",
     "Shard",
+    "damaged",
     "named_by",
     "point_of",
     "read_frozen",
     "read_point",
-    "read_server_sweep",
+    "read_saved",
 ]
 
 SCHEMA = "jobsight.sweep/1"
 SUFFIX = ".sweep"
-_RUN = re.compile(r"\d{4,9}", re.ASCII)
 
 _HOW = frozenset(
     {"cluster", "where", "resources", "tracking", "program", "folder", "shared", "save_every"}
@@ -116,14 +115,6 @@ class Layout:
     def round(self, number: int) -> Path:
         """Folder of what is decided before round `number`; rounds count from 1."""
         return self.folder / "rounds" / str(number)
-
-    def numbers(self) -> list[int]:
-        """Numbers of the runs that have a folder, rising."""
-        try:
-            names = [path.name for path in self.runs.iterdir() if path.is_dir()]
-        except OSError:
-            return []
-        return sorted(int(name) for name in names if _RUN.fullmatch(name))
 
     @classmethod
     def beside(cls, config: Path, folder: str | Path | None = None) -> Layout:
@@ -238,7 +229,7 @@ def read_frozen(folder: Path) -> Frozen:
     """
     path = Layout(folder).frozen
     missing = f"{folder} is no sweep's folder: it has no {path.name}; plan the sweep"
-    data = _read(path, missing, _ANEW)
+    data = read_saved(path, missing, _ANEW)
     if data.get("schema") != SCHEMA:
         raise SweepError(
             f"{path} has schema {str(data.get('schema'))[:40]!r}, this version reads {SCHEMA!r}; "
@@ -247,7 +238,7 @@ def read_frozen(folder: Path) -> Frozen:
     try:
         return msgspec.convert(data, Frozen)
     except msgspec.ValidationError as error:
-        raise _damaged(path, str(error), _ANEW) from None
+        raise damaged(path, str(error), _ANEW) from None
 
 
 def read_point(folder: Path, run: int) -> dict[str, Any]:
@@ -257,23 +248,10 @@ def read_point(folder: Path, run: int) -> dict[str, Any]:
         SweepError: they were not written yet, or are damaged.
     """
     path = Layout(folder).point(run)
-    data = _read(path, f"run {run} has no point yet: {path} is missing; plan the sweep again")
+    data = read_saved(path, f"run {run} has no point yet: {path} is missing; plan the sweep again")
     if data.get("run") != run or not isinstance(data.get("parameters"), dict):
-        raise _damaged(path, f"it is not the point of run {run}")
+        raise damaged(path, f"it is not the point of run {run}")
     return dict(data["parameters"])
-
-
-def read_server_sweep(layout: Layout) -> str:
-    """The id of the sweep on a tracking server that decides the points of this one.
-
-    Raises:
-        SweepError: there is none, or its file is damaged.
-    """
-    path = layout.tracking
-    data = _read(path, f"no server's sweep decides this one: {path} is missing; plan it again")
-    if not isinstance(data.get("sweep"), str):
-        raise _damaged(path, "it names no sweep")
-    return str(data["sweep"])
 
 
 def point_of(run: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -281,7 +259,13 @@ def point_of(run: int, parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {"run": run, "parameters": dict(parameters)}
 
 
-def _read(path: Path, missing: str, advice: str = _AGAIN) -> dict[str, Any]:
+def read_saved(path: Path, missing: str, advice: str = _AGAIN) -> dict[str, Any]:
+    """What a JSON file of a sweep's folder holds.
+
+    Raises:
+        SweepError: it is missing, cannot be read, or is damaged; `missing` and `advice` say what to
+            do then.
+    """
     try:
         found: dict[str, Any] = read_json(path, dict)
     except FileNotFoundError:
@@ -289,9 +273,10 @@ def _read(path: Path, missing: str, advice: str = _AGAIN) -> dict[str, Any]:
     except OSError as error:
         raise SweepError(f"cannot read {path}: {error.strerror or error}") from None
     except ValueError as error:
-        raise _damaged(path, str(error), advice) from None
+        raise damaged(path, str(error), advice) from None
     return found
 
 
-def _damaged(path: Path, why: str, advice: str = _AGAIN) -> SweepError:
+def damaged(path: Path, why: str, advice: str = _AGAIN) -> SweepError:
+    """The error of a file that does not hold what it should."""
     return SweepError(f"{path} is damaged ({why}); {advice}")

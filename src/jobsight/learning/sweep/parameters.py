@@ -56,7 +56,7 @@ _LARGEST_EXPONENT = 700.0
 """e to that still is a float64."""
 
 
-class ConfigProblem(ValueError):  # noqa: N818 - it is turned into a SettingsError, with its place
+class ConfigProblem(ValueError):  # noqa: N818 - it becomes a SettingsError, with its place
     """What is wrong in a section, and where in it.
 
     Attributes:
@@ -115,13 +115,6 @@ def parse(tree: Any) -> tuple[Parameter, ...]:
     found = tuple(_group(tree, ()))
     if len(found) > MOST_PARAMETERS:
         raise ConfigProblem((), f"{len(found)} parameters are more than {MOST_PARAMETERS}")
-    names: set[str] = set()
-    for one in found:
-        if one.name in names:
-            raise ConfigProblem(
-                one.location, f"parameter {one.name!r} is given twice; give it once"
-            )
-        names.add(one.name)
     return found
 
 

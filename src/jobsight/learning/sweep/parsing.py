@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from jobsight.history.readreport import ReadReport
     from jobsight.learning.manifest import Source
-    from jobsight.program.examples import Example
 
-__all__ = ["join_shards", "packed_programs", "parse_logs", "write_table"]
+__all__ = ["join_shards", "parse_logs", "write_table"]
 
 Progress = Callable[[int, int], None]
 
@@ -69,13 +68,6 @@ def write_table(
     with new_file(layout.table(shard.name)) as temporary:
         table.write_parquet(temporary, compression="lz4")
     _recorded(shard, layout, report, sources)
-
-
-def packed_programs(programs: Sequence[Example]) -> pl.DataFrame:
-    """Programs as a table that `join_shards` reads."""
-    import polars as pl
-
-    return pl.DataFrame({"program": [one.to_json() for one in programs]})
 
 
 def _recorded(shard: Shard, layout: Layout, report: ReadReport, sources: Sequence[Source]) -> None:

@@ -10,7 +10,6 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,36 +23,21 @@ from jobsight.learning.sweep.layout import (
     Frozen,
     Layout,
     Shard,
+    damaged,
     named_by,
     point_of,
     read_frozen,
+    read_saved,
 )
-from jobsight.learning.sweep.rounds import Rounds
+from jobsight.learning.sweep.rounds import round_points
 from jobsight.learning.sweep.search import draw, grid
 from jobsight.learning.sweep.stages import rounds_of, stages_of
 from jobsight.text import printable
 
-__all__ = ["Planned", "freeze", "lay_out", "read_plan"]
+__all__ = ["freeze", "lay_out", "read_plan"]
 
 Command = Sequence[str]
 Report = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A sweep that was planned.
-
-    Attributes:
-        layout: its places.
-        frozen: its config.
-        plan: what a scheduler is handed.
-        changed: whether the folder was written, or was so already.
-    """
-
-    layout: Layout
-    frozen: Frozen
-    plan: Plan
-    changed: bool
 
 
 def freeze(
@@ -108,7 +92,7 @@ def lay_out(
     *,
     active: bool = False,
     progress: Report = lambda _done, _total: None,
-) -> Planned:
+) -> tuple[Frozen, Plan, bool]:
     """Write a sweep's folder, or what changed of it; hand nothing over.
 
     Args:
@@ -117,6 +101,10 @@ def lay_out(
         command: how `jobsight` starts on this machine.
         active: a scheduler works on what was planned before.
         progress: is called with the runs written of all.
+
+    Returns:
+        the sweep as it follows what was there, what a scheduler is handed, and whether the folder
+        was written, not so already.
 
     Raises:
         SweepError: something else is in the folder, or the sweep there has begun and is another,
@@ -129,7 +117,7 @@ def lay_out(
         frozen = follow_up(before, frozen, layout)
     plan = _plan_of(frozen, layout, command)
     if before == frozen and _same_plan(layout, plan) and _is_whole(frozen, layout):
-        return Planned(layout, frozen, plan, changed=False)
+        return frozen, plan, False
     if active:
         cancel = f"jobsight sweep cancel {shlex.quote(str(layout.folder))}"
         raise SweepError(
@@ -137,7 +125,7 @@ def lay_out(
             f"cancel it ({cancel}), then submit again"
         )
     _write(before, frozen, layout, plan, progress)
-    return Planned(layout, frozen, plan, changed=True)
+    return frozen, plan, True
 
 
 def _plan_of(frozen: Frozen, layout: Layout, command: Command) -> Plan:
@@ -182,14 +170,11 @@ def read_plan(layout: Layout, *, moved: bool = False) -> Plan:
     Raises:
         SweepError: there is none, it is damaged, or the folder was moved since.
     """
+    missing = f"{layout.folder} has no plan; run `jobsight sweep plan` first"
     try:
-        plan = Plan.from_json(read_json(layout.plan, dict))
-    except FileNotFoundError:
-        raise SweepError(f"{layout.folder} has no plan; run `jobsight sweep plan` first") from None
-    except OSError as error:
-        raise SweepError(f"cannot read {layout.plan}: {error.strerror or error}") from None
-    except (ValueError, PlanError) as error:
-        raise SweepError(f"{layout.plan} is damaged ({error}); plan the sweep again") from None
+        plan = Plan.from_json(read_saved(layout.plan, missing))
+    except PlanError as error:
+        raise damaged(layout.plan, str(error)) from None
     if plan.folder != layout.folder.resolve() and not moved:
         raise SweepError(
             f"{layout.folder} was planned as {plan.folder} and moved since; move it back, or plan "
@@ -263,9 +248,8 @@ def _put_aside(layout: Layout, before: Frozen) -> None:
     if not layout.submitted.exists():
         return
     name = f"submitted-{before.config['where']}-{before.first}"
-    taken = {path.name for path in layout.folder.glob(f"{name}*")}
-    names = (name, *(f"{name}-{k}" for k in range(2, 1000)))
-    layout.submitted.rename(layout.folder / next(one for one in names if one not in taken))
+    earlier = len(list(layout.folder.glob(f"{name}*")))
+    layout.submitted.rename(layout.folder / (f"{name}-{earlier + 1}" if earlier else name))
 
 
 def _clear(layout: Layout) -> None:
@@ -295,7 +279,7 @@ def _points(frozen: Frozen) -> Iterator[tuple[int, dict[str, Any]]]:
         return  # the server's sweep decides, when each run asks
     if config.method == "bayes":
         first = rounds_of(frozen)[0]
-        yield from zip(first, Rounds(config).points(1, []), strict=True)
+        yield from zip(first, round_points(config, 1, []), strict=True)
     elif config.method == "grid":
         yield from enumerate(grid(config), start=1)
     else:

@@ -11,11 +11,10 @@ import contextlib
 import math
 import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -42,11 +41,9 @@ TEXT = 300
 SAVED = "saved"
 """Why an attempt stopped that goes on at once; see `StopReason`."""
 POINT = "point.json"
-RESULT = "result.json"
 _NOT_METRICS = frozenset({"event", "time", "epoch"})
 _NUMBERED = re.compile(r"\d{1,9}", re.ASCII)
 
-T = TypeVar("T")
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 Parameters = Annotated[dict[str, Any], msgspec.Meta(max_length=256)]
 
@@ -190,40 +187,16 @@ class _Reading:
 
 
 def _content(path: Path, most: int = MOST_BYTES) -> bytes:
-    """What a regular file of bounded size holds.
+    """What a file of bounded size holds.
 
     Raises:
-        OSError: it cannot be read, is too large, or is not a regular file.
+        OSError: it cannot be read, or is too large.
     """
-    # A pipe of that name must not keep us waiting for its writer.
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    with os.fdopen(file, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-            raise OSError(None, "it is not a regular file")
+    with path.open("rb") as stream:
         content = stream.read(most + 1)
     if len(content) > most:
         raise OSError(None, f"it is larger than {most >> 20} MiB")
     return content
-
-
-def _complete(reading: _Reading) -> None:
-    """Add what the other files of the folder have where the record has nothing."""
-    record = reading.record
-    point = _json(record.folder / POINT, _Point)
-    if point is not None:
-        record.parameters = point.parameters
-        record.run = record.run if point.run is None else point.run
-    result = _json(record.folder / RESULT, dict) or {}
-    if record.status is RunStatus.WAITING:
-        reading.line(msgspec.json.encode({**result, "event": "end"}))
-        record.skipped = 0
-
-
-def _json(path: Path, kind: type[T]) -> T | None:
-    """A small JSON file; None where there is none of that kind."""
-    with contextlib.suppress(OSError, ValueError, RecursionError):
-        return msgspec.json.decode(_content(path, LINE_BYTES), type=kind)
-    return None
 
 
 def read_record(folder: Path) -> RunRecord:
@@ -243,7 +216,10 @@ def read_record(folder: Path) -> RunRecord:
         cause = f"cannot read {folder / RECORD}: {error.strerror or error}"
         record.status, record.cause = RunStatus.UNREADABLE, printable(cause, TEXT)
     if not reading.starts:
-        _complete(reading)
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            point = msgspec.json.decode(_content(folder / POINT, LINE_BYTES), type=_Point)
+            record.parameters = point.parameters
+            record.run = record.run if point.run is None else point.run
     record.epochs = Epochs.of(reading.epochs)
     record.attempts = reading.starts - reading.continued
     return record

@@ -21,7 +21,7 @@ from jobsight.errors import SweepError
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.distributions import probability, quantile
 from jobsight.learning.sweep.parameters import Parameter
-from jobsight.learning.sweep.search import Point, Result, draw, metric_of
+from jobsight.learning.sweep.search import Point, Result, draw
 from jobsight.learning.sweep.searched import allowed
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Space = dict[str, BaseDistribution]
 
-__all__ = ["Rounds", "from_trial", "to_trial"]
+__all__ = ["from_trial", "round_points", "to_trial"]
 
 LEAST, ENOUGH = 4, 10
 """Runs with a metric before anything is learned from them: a round's, within these bounds."""
@@ -38,105 +38,96 @@ ATTEMPTS = 20
 """Points asked for in the place of one that was tried before or is not allowed."""
 
 
-class Rounds:
-    """Plans the rounds of a sweep of the method bayes.
+def round_points(config: SweepConfig, number: int, results: Sequence[Result]) -> list[Point]:
+    """The points of a round (from 1), which holds the runs from (number − 1) · `round` + 1 on.
 
-    Args:
-        config: of the sweep.
+    Until enough runs (`round`, but 4 to 10) have a metric they are those of a random search; then
+    no point is tried twice, if others are easily found. `results` are of all runs before, in any
+    order.
 
     Raises:
         SweepError: Optuna is not installed.
     """
-
-    def __init__(self, config: SweepConfig) -> None:
-        if importlib.util.find_spec("optuna") is None:
-            raise SweepError(
-                "method: bayes needs Optuna, which is not installed; "
-                "pip install 'jobsight[sweep]', or write method: random"
-            )
-        self._config = config
-        self._searched = [one for one in config.space if one.distribution != "constant"]
-        self._start = min(ENOUGH, max(LEAST, config.round))
-
-    def points(self, number: int, results: Sequence[Result]) -> list[Point]:
-        """The points of a round (from 1), which holds the runs from (number − 1) · `round` + 1 on.
-
-        Until enough runs (`round`, but 4 to 10) have a metric they are those of a random search;
-        then no point is tried twice, if others are easily found. `results` are of all runs before,
-        in any order.
-        """
-        first = (number - 1) * self._config.round + 1
-        runs = range(first, min(first + self._config.round, self._config.runs + 1))
-        ordered = sorted(results, key=lambda one: int(one["run"]))
-        if not self._searched or sum(metric_of(one) is not None for one in ordered) < self._start:
-            return [draw(self._config, run) for run in runs]
-        with _quietly():
-            return self._learned(number, runs, ordered)
-
-    def _learned(self, number: int, runs: range, results: Sequence[Result]) -> list[Point]:
-        study = self._study(number)
-        space = {one.name: _distribution(one) for one in self._searched}
-        self._tell(study, space, results)
+    if importlib.util.find_spec("optuna") is None:
+        raise SweepError(
+            "method: bayes needs Optuna, which is not installed; "
+            "pip install 'jobsight[sweep]', or write method: random"
+        )
+    first = (number - 1) * config.round + 1
+    runs = range(first, min(first + config.round, config.runs + 1))
+    results = sorted(results, key=lambda one: int(one["run"]))
+    enough = min(ENOUGH, max(LEAST, config.round))
+    searched = [one for one in config.space if one.distribution != "constant"]
+    if not searched or sum(one["value"] is not None for one in results) < enough:
+        return [draw(config, run) for run in runs]
+    with _quietly():
+        study = _study(config, number)
+        space = {one.name: _distribution(one) for one in searched}
+        _tell(study, space, searched, results)
         tried = {_key(one["parameters"]) for one in results}
         points = []
         for run in runs:
-            points.append(self._ask(study, space, tried, run))
+            points.append(_ask(study, space, config, tried, run))
             tried.add(_key(points[-1]))
         return points
 
-    def _study(self, number: int) -> Study:
-        import optuna
 
-        state = np.random.SeedSequence([self._config.seed, number]).generate_state(1)
-        return optuna.create_study(
-            # Runs of this round that were asked for count as bad ones (the constant liar), or all
-            # would lie in one place.
-            sampler=optuna.samplers.TPESampler(
-                n_startup_trials=0, seed=int(state[0]), multivariate=True, constant_liar=True
-            ),
-            direction=self._config.metric.goal,
-        )
+def _study(config: SweepConfig, number: int) -> Study:
+    import optuna
 
-    def _tell(self, study: Study, space: Space, results: Sequence[Result]) -> None:
-        """Add the results to a new study; failed runs count as the worst there are."""
-        from optuna.trial import TrialState, create_trial
+    state = np.random.SeedSequence([config.seed, number]).generate_state(1)
+    return optuna.create_study(
+        # Runs of this round that were asked for count as bad ones (the constant liar), or all
+        # would lie in one place.
+        sampler=optuna.samplers.TPESampler(
+            n_startup_trials=0, seed=int(state[0]), multivariate=True, constant_liar=True
+        ),
+        direction=config.metric.goal,
+    )
 
-        good = sum(metric_of(one) is not None for one in results)
-        # TPE takes the best tenth for good; failures beyond nine tenths would be among them.
-        spare = len(results) - good - 4 * good
-        for result in results:
-            value = metric_of(result)
-            if value is None and spare > 0:
-                spare -= 1
-                continue
-            with contextlib.suppress(KeyError, ValueError):  # a point of another space teaches none
-                point = result["parameters"]
-                study.add_trial(
-                    create_trial(
-                        state=TrialState.PRUNED if value is None else TrialState.COMPLETE,
-                        value=value,
-                        params={one.name: to_trial(one, point[one.name]) for one in self._searched},
-                        distributions=space,
-                    )
+
+def _tell(
+    study: Study, space: Space, searched: Sequence[Parameter], results: Sequence[Result]
+) -> None:
+    """Add the results to a new study; failed runs count as the worst there are."""
+    from optuna.trial import TrialState, create_trial
+
+    good = sum(one["value"] is not None for one in results)
+    # TPE takes the best tenth for good; failures beyond nine tenths would be among them.
+    spare = len(results) - good - 4 * good
+    for result in results:
+        value = result["value"]
+        if value is None and spare > 0:
+            spare -= 1
+            continue
+        with contextlib.suppress(KeyError, ValueError):  # a point of another space teaches none
+            point = result["parameters"]
+            study.add_trial(
+                create_trial(
+                    state=TrialState.PRUNED if value is None else TrialState.COMPLETE,
+                    value=value,
+                    params={one.name: to_trial(one, point[one.name]) for one in searched},
+                    distributions=space,
                 )
+            )
 
-    def _ask(self, study: Study, space: Space, tried: set[str], run: int) -> Point:
-        from optuna.trial import TrialState
 
-        for left in reversed(range(ATTEMPTS)):
-            trial = study.ask(space)
-            point = {
-                one.name: from_trial(one, trial.params[one.name])
-                if one.name in space
-                else one.values[0]
-                for one in self._config.space
-            }
-            asked = self._config.asked
-            sound = all(allowed(asked, name, point[name]) is None for name in space)
-            if sound and (left == 0 or _key(point) not in tried):
-                return point
-            study.tell(trial, state=TrialState.FAIL)
-        return draw(self._config, run)
+def _ask(study: Study, space: Space, config: SweepConfig, tried: set[str], run: int) -> Point:
+    from optuna.trial import TrialState
+
+    for left in reversed(range(ATTEMPTS)):
+        trial = study.ask(space)
+        point = {
+            one.name: from_trial(one, trial.params[one.name])
+            if one.name in space
+            else one.values[0]
+            for one in config.space
+        }
+        sound = all(allowed(config.asked, name, point[name]) is None for name in space)
+        if sound and (left == 0 or _key(point) not in tried):
+            return point
+        study.tell(trial, state=TrialState.FAIL)
+    return draw(config, run)
 
 
 def _distribution(one: Parameter) -> BaseDistribution:

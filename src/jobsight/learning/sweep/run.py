@@ -21,19 +21,16 @@ from jobsight.learning.backtest import last_block
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.metrics import METRICS
 from jobsight.learning.question import Question
-from jobsight.learning.sweep.attempt import MODEL, Attempt, Stop, Watch
+from jobsight.learning.sweep.attempt import MODEL, Attempt, Saving, Stop, Watch
 from jobsight.learning.sweep.config import RESUMABLE, SweepConfig
 from jobsight.learning.sweep.records import read_record
 from jobsight.learning.sweep.room import require_room
-from jobsight.learning.sweep.runrecord import Epochs
-from jobsight.learning.sweep.saving import Saving
 from jobsight.learning.sweep.searched import with_parameters
-from jobsight.learning.tracking import RunEnd, StopReason, Tracker
+from jobsight.learning.tracking import Ending, RunEnd, StopReason, Tracker
 from jobsight.learning.train import fit_model
-from jobsight.models.base import held_back
+from jobsight.models.base import Model, held_back
 from jobsight.models.checkpoints import Checkpoints
 from jobsight.models.watching import EpochRecord
-from jobsight.settings import QuestionSettings
 from jobsight.text import printable
 
 __all__ = ["RunResult", "drop_run", "train_run"]
@@ -48,13 +45,11 @@ class RunResult:
     """What a run came to, for good or for now.
 
     Attributes:
-        run: its number.
         end: how it ended for good; None where it only stopped.
         stopped: why it stopped, see `StopReason`; None where it ended.
         epochs: trained so far.
     """
 
-    run: int
     end: RunEnd | None
     stopped: StopReason | None
     epochs: int
@@ -95,43 +90,36 @@ def train_run(
     attempt = Attempt(folder, run, parameters, settings, tracker)
     done = attempt.done()
     if done is not None:
-        return RunResult(run, done, None, done.epochs)
+        return RunResult(done, None, done.epochs)
     try:
         whole = with_parameters(config.asked, settings, parameters)
-        if config.trained in RESUMABLE:
-            return _trained(attempt, source, config.asked, whole, stop, until, saving)
-        return _trained_at_once(attempt, source, config, whole, stop)
+        resumable = config.trained in RESUMABLE
+        if resumable:
+            _require_device(whole)
+        data = None if stop() else Dataset.for_training(config.asked, source(), whole)
+        if data is None or stop():
+            return _stopped(attempt, stop() or "evicted")
+        if resumable:
+            return _trained(attempt, data, whole, stop, until, saving)
+        return _trained_at_once(attempt, data, config.trained)
     except (SettingsError, TrainingError, MemoryError, RuntimeError) as error:
         return _failed(attempt, _cause(error, run, config.asked, settings, parameters))
 
 
-def _trained_at_once(
-    attempt: Attempt,
-    source: Callable[[], Any],
-    config: SweepConfig,
-    settings: QuestionSettings,
-    stop: Stop,
-) -> RunResult:
+def _trained_at_once(attempt: Attempt, data: Dataset, name: str) -> RunResult:
     """Train a model that has no epochs: it is recorded as one of a single epoch."""
-    data = None if stop() else Dataset.for_training(config.asked, source(), settings)
-    if data is None or stop():
-        return _stopped(attempt, stop() or "evicted")
     taught, later = last_block(data)
     attempt.begin()
-    model = fit_model(config.trained, data, taught)
+    model = fit_model(name, data, taught)
     scores = data.goal.scores(model.predict(later.inputs), later.values, later.weight)
     attempt.epochs = 1
     attempt.tracker.epoch(1, {name: value for name, value in scores.items() if value is not None})
-    files = attempt.keep_model(model)
-    attempt.tracker.model(attempt.folder / MODEL)
-    end = attempt.ending("finished", best_epoch=1, metrics=scores)
-    return RunResult(attempt.run, attempt.end(end, files), None, 1)
+    return _kept(attempt, model, "finished", 1, scores)
 
 
 def _trained(
     attempt: Attempt,
-    source: Callable[[], Any],
-    question: Question[Any],
+    data: Dataset,
     settings: Any,
     stop: Stop,
     until: int | None,
@@ -139,10 +127,6 @@ def _trained(
 ) -> RunResult:
     from jobsight.models.recurrent import Recurrent
 
-    _require_device(settings)
-    data = None if stop() else Dataset.for_training(question, source(), settings)
-    if data is None or stop():
-        return _stopped(attempt, stop() or "evicted")
     require_room(int(data.usable(data.part("train")).sum()), settings.frames, settings.lstm)
     taught, later = last_block(data)
     train, select = held_back(taught)
@@ -160,23 +144,33 @@ def _trained(
         return _stopped(attempt, "until")
     if end.status == "stopped":
         return _stopped(attempt, stop() or ("saved" if watch.saving else "evicted"))
+    scores = data.goal.scores(model.predict(later.inputs), later.values, later.weight)
+    return _kept(attempt, model, end.status, end.best_epoch, scores)
+
+
+def _kept(
+    attempt: Attempt,
+    model: Model,
+    status: Ending,
+    best_epoch: int | None,
+    scores: Mapping[str, float | None],
+) -> RunResult:
     files = attempt.keep_model(model)
     attempt.tracker.model(attempt.folder / MODEL)
-    metrics = data.goal.scores(model.predict(later.inputs), later.values, later.weight)
-    ending = attempt.ending(end.status, best_epoch=end.best_epoch, metrics=metrics)
-    return RunResult(attempt.run, attempt.end(ending, files), None, end.epochs)
+    end = attempt.end(status, best_epoch=best_epoch, metrics=scores, files=files)
+    return RunResult(end, None, end.epochs)
 
 
 def _stopped(attempt: Attempt, reason: StopReason) -> RunResult:
     attempt.begin()
     attempt.tracker.stopped(reason)
-    return RunResult(attempt.run, None, reason, attempt.epochs)
+    return RunResult(None, reason, attempt.epochs)
 
 
 def _failed(attempt: Attempt, cause: str) -> RunResult:
     attempt.begin()
-    end = attempt.end(attempt.ending("failed", cause=printable(cause, 500)))
-    return RunResult(attempt.run, end, None, end.epochs)
+    end = attempt.end("failed", cause=printable(cause, 500))
+    return RunResult(end, None, end.epochs)
 
 
 def _require_device(settings: Any) -> None:
@@ -243,11 +237,8 @@ def drop_run(
     attempt = Attempt(folder, run, parameters, config.fixed_settings, tracker)
     done = attempt.done()
     if done is not None:
-        return RunResult(run, done, None, done.epochs)
-    return _dropped(attempt, read_record(folder).epochs, printable(cause, 300))
-
-
-def _dropped(attempt: Attempt, epochs: Epochs, cause: str) -> RunResult:
+        return RunResult(done, None, done.epochs)
+    epochs = read_record(folder).epochs
     records: tuple[EpochRecord, ...] = tuple(
         {name: float(column[row]) for name, column in epochs.columns.items()}
         for row in range(len(epochs))
@@ -255,10 +246,10 @@ def _dropped(attempt: Attempt, epochs: Epochs, cause: str) -> RunResult:
     attempt.begin(records)
     best = epochs.best("select_loss", "minimize")
     kept = {} if best is None else records[int(np.flatnonzero(epochs.number == best.epoch)[0])]
-    end = attempt.ending(
+    end = attempt.end(
         "dropped",
-        cause=cause,
+        cause=printable(cause, 300),
         best_epoch=None if best is None else best.epoch,
         metrics={name: kept[name] for name in METRICS if name in kept},
     )
-    return RunResult(attempt.run, attempt.end(end), None, end.epochs)
+    return RunResult(end, None, end.epochs)

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_METRICS", "Attempt", "Best", "Epochs", "Goal", "RunRecord", "RunStatus"]
+__all__ = ["ENDED", "MOST_METRICS", "Attempt", "Best", "Epochs", "Goal", "RunRecord", "RunStatus"]
 
 Goal = Literal["maximize", "minimize"]
 
@@ -35,7 +35,7 @@ class RunStatus(StrEnum):
     @property
     def ended(self) -> bool:
         """Whether the run is over for good."""
-        return self in _ENDED
+        return self in ENDED
 
     @property
     def successful(self) -> bool:
@@ -43,7 +43,7 @@ class RunStatus(StrEnum):
         return self in {RunStatus.FINISHED, RunStatus.EARLY}
 
 
-_ENDED = frozenset({RunStatus.FINISHED, RunStatus.EARLY, RunStatus.FAILED, RunStatus.DROPPED})
+ENDED = frozenset({RunStatus.FINISHED, RunStatus.EARLY, RunStatus.FAILED, RunStatus.DROPPED})
 
 
 class Best(NamedTuple):
@@ -67,6 +67,16 @@ class Attempt:
     last: int | None
     ending: str | None = None
     epoch: int = 0
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether it ended before its work was done."""
+        return self.ending in {"evicted", "limit", "lost"}
+
+    @property
+    def seconds(self) -> float:
+        """From its first line to its last; 0 where these have no times."""
+        return max(self.last - self.started, 0) / 1e6 if self.started and self.last else 0.0
 
 
 @dataclass(frozen=True)

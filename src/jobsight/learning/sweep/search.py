@@ -19,10 +19,10 @@ from jobsight.learning.question import Question
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.distributions import points_of, quantile
 from jobsight.learning.sweep.parameters import Parameter
-from jobsight.learning.sweep.runrecord import Goal
+from jobsight.learning.sweep.runrecord import ENDED, Goal
 from jobsight.learning.sweep.searched import allowed
 
-__all__ = ["Point", "Result", "draw", "grid", "hopeless", "metric_of"]
+__all__ = ["Point", "Result", "draw", "grid", "hopeless"]
 
 Point = dict[str, Any]
 """Values by the names of parameters."""
@@ -63,10 +63,10 @@ def grid(config: SweepConfig) -> list[Point]:
 
 
 def hopeless(results: Iterable[Result], keep: float, goal: Goal) -> set[int]:
-    """Runs that are not trained any further: all but the best share, and those that failed.
+    """Runs that are not trained any further: all but the best share of those that did not fail.
 
-    Runs that are over already compete, but are never among those dropped (unless they failed). Of
-    equal runs the one with the lower number is kept; one whose metric is undefined is the worst.
+    Runs that ended already compete, but are never among those dropped. Of equal runs the one with
+    the lower number is kept; one whose metric is undefined is the worst.
 
     Args:
         results: of all runs that were trained so far.
@@ -75,20 +75,10 @@ def hopeless(results: Iterable[Result], keep: float, goal: Goal) -> set[int]:
     """
 
     def rank(one: Result) -> tuple[bool, float, int]:
-        value = metric_of(one)
+        value = one["value"]
         worth = 0.0 if value is None else -value if goal == "maximize" else value
         return value is None, worth, one["run"]
 
-    runs = list(results)
-    failed = {one["run"] for one in runs if one.get("status") == "failed"}
-    sound = sorted((one for one in runs if one["run"] not in failed), key=rank)
+    sound = sorted((one for one in results if one["status"] != "failed"), key=rank)
     kept = math.ceil(round(keep * len(sound), 9))  # 0.3 · 10 is 3, whatever floats make of it
-    return failed | {
-        one["run"] for one in sound[kept:] if one.get("status") not in {"finished", "early"}
-    }
-
-
-def metric_of(result: Result) -> float | None:
-    """The metric of a run, None where it has none."""
-    value = result.get("value")
-    return None if value is None or not math.isfinite(value) else float(value)
+    return {one["run"] for one in sound[kept:] if one["status"] not in ENDED}

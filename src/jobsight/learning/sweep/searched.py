@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from jobsight.learning.question import Question
 
 __all__ = [
+    "SAID",
     "allowed",
     "check_parameters",
-    "check_settings",
     "given",
     "merged",
     "point_overrides",
@@ -153,33 +153,6 @@ def allowed(question: Question[Any], name: str, value: Any) -> str | None:
     except pydantic.ValidationError as error:
         return str(error.errors()[0]["msg"])
     return None
-
-
-def check_settings(question: Question[Any], tree: Any) -> None:
-    """Check the settings that all runs share.
-
-    Raises:
-        ConfigProblem: they are no mapping, one is unknown or bad, or the config has a key for it.
-    """
-    if not isinstance(tree, Mapping):
-        raise ConfigProblem((), f"settings are a mapping of names to values (given {shown(tree)})")
-    try:
-        question.settings.model_validate(tree)
-    except pydantic.ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        if first["type"] == "extra_forbidden":
-            raise ConfigProblem(
-                first["loc"], f"there is no setting {printable(name, 80)!r}"
-            ) from None
-        raise ConfigProblem(
-            first["loc"], f"{first['msg']} (given {shown(first['input'])})"
-        ) from None
-    for path, said in SAID.items():
-        if given(tree, path):
-            raise ConfigProblem(
-                path, f"{'.'.join(path)} is set by {said} of the config; give it there"
-            )
 
 
 def given(tree: Any, path: Iterable[str]) -> bool:

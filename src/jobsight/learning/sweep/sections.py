@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import pydantic
 from pydantic import BeforeValidator, Field, PositiveInt
-from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from jobsight.cluster.local import MOST_PROCESSES
 from jobsight.cluster.plan import looks_secret
-from jobsight.learning.sweep.amounts import megabytes, seconds
 from jobsight.learning.sweep.parameters import ConfigProblem
 from jobsight.learning.sweep.runrecord import Goal
 from jobsight.learning.targets import MORE_IS_BETTER
@@ -26,14 +26,57 @@ __all__ = [
     "OptionMap",
     "ProgramSettings",
     "ResourceSettings",
+    "SpanOrWord",
     "SweepMetric",
     "Text",
     "TrackingSettings",
-    "fail",
+    "megabytes",
     "one_or_more",
     "options_of",
-    "span_or_word",
+    "seconds",
 ]
+
+_SIZES = {"k": 1 / 1024, "m": 1, "g": 1 << 10, "t": 1 << 20}
+_SPANS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,6})?) ?([kmgt])(?:i?b)?", re.ASCII | re.IGNORECASE)
+_SPAN = re.compile(
+    r"(\d{1,9}(?:\.\d{1,6})?) ?"
+    r"(?:(s)(?:ec|econds?)?|(m)(?:in(?:utes?)?)?|(h)(?:ours?)?|(d)(?:ays?)?|(w)(?:eeks?)?)",
+    re.ASCII | re.IGNORECASE,
+)
+_CLOCK = re.compile(r"(?:(\d{1,4})-)?(\d{1,4}):([0-5]\d):([0-5]\d)", re.ASCII)
+
+
+def megabytes(value: Any) -> Any:
+    """MiB meant by ``4 GB``, ``512M`` (binary, as HTCondor and Slurm count) or a number of MiB.
+
+    Raises:
+        ValueError: a text is no size.
+    """
+    if not isinstance(value, str):
+        return value
+    if not (found := _SIZE.fullmatch(value.strip())):
+        raise ValueError("write a size such as 4 GB or 512 MB, or a number of MB")
+    return max(1, round(float(found[1]) * _SIZES[found[2].lower()]))
+
+
+def seconds(value: Any) -> Any:
+    """Seconds meant by ``2 h``, ``90 min``, ``12:00:00``, ``1-12:00:00`` or a number of seconds.
+
+    Raises:
+        ValueError: a text is no span.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if clock := _CLOCK.fullmatch(text):
+        days, *rest = (int(part or 0) for part in clock.groups())
+        return days * 86400 + rest[0] * 3600 + rest[1] * 60 + rest[2]
+    if not (found := _SPAN.fullmatch(text)):
+        raise ValueError("write a span such as 2 h, 90 min or 1-12:00:00, or a number of seconds")
+    unit = next(letter for letter in found.groups()[1:] if letter)
+    return max(1, round(float(found[1]) * _SPANS[unit.lower()]))
+
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")]
 Text = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f\x7f]*$")]
@@ -42,31 +85,18 @@ MOST_SECONDS = 366 * 86400
 Seconds = Annotated[int, Field(ge=1, le=MOST_SECONDS), BeforeValidator(seconds)]
 
 
-def span_or_word(*words: str) -> BeforeValidator:
-    """A span of at least a second, in seconds, or one of some words."""
-
-    def checked(value: Any) -> Any:
-        value = "off" if value is False and "off" in words else value
-        if value in words and isinstance(value, str):
-            return value
-        said = f"{' or '.join(words)}, or a span such as 10 min"
-        try:
-            found = seconds(value)
-        except ValueError:
-            raise ValueError(f"write {said}") from None
-        whole = isinstance(found, int) and not isinstance(found, bool)
-        if not whole or not 1 <= found <= MOST_SECONDS:
-            raise ValueError(f"write {said}, from 1 s to 366 days")
-        return found
-
-    return BeforeValidator(checked)
+def _span_or_word(value: Any) -> Any:
+    if value is False or value in ("auto", "off"):
+        return value or "off"
+    with contextlib.suppress(ValueError):
+        found = seconds(value)
+        if type(found) is int and 1 <= found <= MOST_SECONDS:
+            return found
+    raise ValueError("write auto or off, or a span such as 10 min, from 1 s to 366 days")
 
 
-def fail(problem: ConfigProblem, given: Any) -> pydantic.ValidationError:
-    """A problem as pydantic's own error, which adds where in the config the section stands."""
-    kind = PydanticCustomError("sweep", "{text}", {"text": str(problem)})
-    line = InitErrorDetails(type=kind, loc=problem.location, input=given)
-    return pydantic.ValidationError.from_exception_data("sweep", [line])
+SpanOrWord = Annotated[int | Literal["auto", "off"], BeforeValidator(_span_or_word)]
+"""A span of at least a second, in seconds, or a word."""
 
 
 def one_or_more(value: Any) -> Any:
@@ -112,7 +142,7 @@ class SweepMetric(Section):
         if self.goal != _goal(self.name):
             better = "more" if self.name in MORE_IS_BETTER else "less"
             message = f"{better} of {self.name} is better; write goal: {_goal(self.name)}"
-            raise fail(ConfigProblem(("goal",), message), self.goal)
+            raise ConfigProblem(("goal",), message)
         return self
 
 
@@ -180,9 +210,7 @@ class ProgramSettings(Section):
     @pydantic.model_validator(mode="after")
     def _one_of_them(self) -> ProgramSettings:
         if self.image is not None and self.pack is not None:
-            raise fail(
-                ConfigProblem(("pack",), "runs start from an image or from a pack; keep one"), None
-            )
+            raise ConfigProblem(("pack",), "runs start from an image or from a pack; keep one")
         return self
 
     @pydantic.field_validator("environment", mode="before")
@@ -192,17 +220,12 @@ class ProgramSettings(Section):
             return value
         for name in value:
             if looks_secret(str(name)):
-                problem = ConfigProblem(
+                raise ConfigProblem(
                     (str(name),),
                     "this looks like a secret, which has no place in a config; set it in the "
                     "environment or in ~/.netrc where runs run",
                 )
-                raise fail(problem, None)
-        return {name: str(one) if _is_number(one) else one for name, one in value.items()}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+        return {name: str(one) if type(one) in (int, float) else one for name, one in value.items()}
 
 
 class HereOptions(Section):

@@ -34,13 +34,8 @@ _PARSING = Resources(cpus=1, memory_mb=2048, disk_mb=8192)
 def _resources_of(config: Mapping[str, Any]) -> Resources:
     """What one run asks for, as the config has it."""
     asked = config["resources"]
-    return Resources(
-        cpus=int(asked["cpus"]),
-        memory_mb=int(asked["memory"]),
-        disk_mb=int(asked["disk"]),
-        gpus=int(asked["gpus"]),
-        seconds=None if asked["time"] is None else int(asked["time"]),
-    )
+    names = ("cpus", "memory", "disk", "gpus", "time")
+    return Resources(*(asked[name] for name in names))
 
 
 def rounds_of(frozen: Frozen) -> list[range]:

@@ -15,19 +15,12 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jobsight.errors import SweepError, UsageError
 from jobsight.files import without_nan
 
-__all__ = [
-    "SdkError",
-    "SdkProcess",
-    "ServerPoint",
-    "create_sweep",
-    "next_point",
-    "require_sdk",
-]
+__all__ = ["SdkError", "SdkProcess", "create_sweep", "next_point", "require_sdk"]
 
 _PASSED_ON = frozenset(
     {"WANDB_API_KEY", "WANDB_BASE_URL", "WANDB_IDENTITY_TOKEN_FILE", "WANDB_CREDENTIALS_FILE"}
@@ -149,13 +142,6 @@ def _children(process: int) -> list[int]:
     return found
 
 
-class ServerPoint(NamedTuple):
-    """A point: the run's id on the server, for `WandbOptions.run_id`, and its parameters."""
-
-    run_id: str
-    parameters: dict[str, Any]
-
-
 def create_sweep(
     definition: Mapping[str, Any], *, project: str, entity: str | None = None, patience: float = 60
 ) -> str:
@@ -169,18 +155,18 @@ def create_sweep(
         SweepError: the server cannot be reached, refuses the key or the definition; says why.
     """
     values = {"definition": dict(definition), "project": project, "entity": entity}
-    found = _asked("sweep", values, patience)
-    if not isinstance(found, str) or not found:
-        raise SweepError("the Weights & Biases server made no sweep; see its project's page")
-    return found
+    return str(_asked("sweep", values, patience))
 
 
 def next_point(
     sweep_id: str, *, project: str, entity: str | None = None, patience: float = 60
-) -> ServerPoint:
+) -> tuple[str, dict[str, Any]]:
     """Ask the sweep's server which point is tried next; the same is not given twice.
 
     Arguments as of `create_sweep`; a server that gives nothing in time counts as out of reach.
+
+    Returns:
+        the run's id on the server, for `WandbOptions.run_id`, and its parameters.
 
     Raises:
         UsageError: the SDK is not installed.
@@ -194,7 +180,7 @@ def next_point(
             f"the Weights & Biases server has no more points for the sweep {sweep_id[:80]!r}; it "
             "was stopped there, or its grid is used up"
         )
-    return ServerPoint(str(found["id"]), dict(found["parameters"]))
+    return str(found["id"]), dict(found["parameters"])
 
 
 def _asked(verb: str, values: Mapping[str, Any], patience: float) -> Any:

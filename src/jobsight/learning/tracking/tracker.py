@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import socket
-import stat
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -53,7 +52,7 @@ class Tracker:
 
     Args:
         folder: of the run.
-        wandb: how runs are reported to W&B; None, or a mode of ``off``: not at all.
+        wandb: how runs are reported to W&B; None: not at all.
         say: gets, in one line, what the user should know; the record keeps it as a note too.
 
     Raises:
@@ -74,11 +73,10 @@ class Tracker:
         self._open_line = False
         self._attempts = 0
         self._say = say
-        tracked = wandb is not None and wandb.mode != "off"
-        self._wandb = WandbRun(folder, wandb, self._warn) if wandb and tracked else None
+        self._wandb = WandbRun(folder, wandb, self._warn) if wandb is not None else None
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
             self._file = os.open(self._path, flags, 0o666)
             self._look_back(self._file)
         except OSError as error:
@@ -93,8 +91,6 @@ class Tracker:
 
     def _look_back(self, file: int) -> None:
         """Count the attempts in the record, and see whether its last line was cut."""
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise OSError(None, "it is not a regular file")
         last = b"\n"
         with os.fdopen(os.dup(file), "rb") as stream:
             while line := stream.readline(LINE_BYTES):
@@ -110,8 +106,7 @@ class Tracker:
         )
 
     def _append(self, event: str, values: Mapping[str, Any]) -> None:
-        if self._file is None:
-            raise OutputError(f"cannot write {self._path}: it was closed")
+        assert self._file is not None  # it was not closed
         whole = {"event": event, "time": time.time_ns() // 1000, **values}
         text = json.dumps(without_nan(whole), allow_nan=False)
         line = b"\n" * self._open_line + text.encode() + b"\n"

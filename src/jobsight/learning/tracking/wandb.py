@@ -29,15 +29,14 @@ class WandbOptions:
     """How runs are reported to W&B.
 
     Attributes:
-        mode: ``off`` is for `Tracker`: nothing is reported. entity: user or team; None for the
-        key's own. sweep: digest of the sweep: runs are grouped by it, and named by it and their
-        number, so that all
-            attempts of one run are one run of W&B.
+        entity: user or team; None for the key's own.
+        sweep: digest of the sweep: runs are grouped by it, and named by it and their number, so
+            that all attempts of one run are one run of W&B.
         run_id: the name that a server gave the run, where its sweep `sweep_id` decides.
         patience: most seconds to wait for a server when a run starts, and again when it ends.
     """
 
-    mode: Literal["online", "offline", "off"] = "offline"
+    mode: Literal["online", "offline"] = "offline"
     project: str = "jobsight"
     entity: str | None = None
     tags: tuple[str, ...] = ()

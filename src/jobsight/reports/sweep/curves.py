@@ -82,7 +82,7 @@ def _add_marks(axes: Axes, runs: list[Run], part: Part, across: Axis, down: Axis
     for run in runs[::-1][:_MOST_MARKED]:
         if run.status == "early":
             stops.append(_at(run, int(run.epochs[-1]), part, across, down))
-        cut = [one.epoch for one in run.attempts if one.ending in ("evicted", "lost")]
+        cut = [one.epoch for one in run.attempts if one.cut_short]
         resumes += [_at(run, epoch, part, across, down) for epoch in cut]
     for places, marker, size, inside, edge in (
         (stops, "o", 9, BLACK, BLACK),

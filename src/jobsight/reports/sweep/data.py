@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,35 +11,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.reports.sweep.scales import LARGEST, Column, Floats, column
+from jobsight.learning.sweep.parameters import Parameter
+from jobsight.learning.sweep.runrecord import Attempt
+from jobsight.models import is_baseline
+from jobsight.reports.sweep.scales import Column, Floats, column
 
-__all__ = ["Attempt", "Examination", "Run", "SweepData"]
+__all__ = ["STATUSES", "Examination", "Run", "SweepData"]
+
+STATUSES = {
+    "finished": "finished",
+    "early": "stopped early",
+    "dropped": "dropped",
+    "failed": "failed",
+    "running": "running",
+    "waiting": "not started",
+}
+"""How runs ended or how far they are, in words."""
 
 SHADES = 7
 """Colours by rank, worst to best: classes ``c0`` to ``c6`` of the style sheet."""
 
+MOST_MODELS = 40
 MOST_DRAWN = 1000
 """Runs drawn in one picture; of more, the best half as many and every so-many-th of the rest."""
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One stretch of work on a run, on one machine.
-
-    Attributes:
-        host: where; "" where unknown.
-        start: µs since 1970.
-        end: likewise; None where nothing was written after the start.
-        ending: ``done``, ``evicted`` (asked to go, saved and went), ``planned`` (the epochs that
-            it was started for are done), ``lost`` (no word of an end) or ``open`` (going on).
-        epoch: the last epoch it finished.
-    """
-
-    host: str
-    start: int
-    end: int | None
-    ending: str
-    epoch: int = 0
 
 
 @dataclass(frozen=True)
@@ -47,10 +42,9 @@ class Run:
 
     Attributes:
         number: in the sweep.
-        status: ``finished``, ``early``, ``dropped``, ``failed``, ``running`` or ``waiting``.
+        status: one of `STATUSES`.
         parameters: flat, by name.
         metric: of the validation block, as configured; None where unknown or not finite.
-        metrics: all metrics of the validation block.
         epochs: int64 (e,), rising; those of the last attempt where an epoch was done twice.
         train, select: float64 (e,), losses after each; NaN where unknown.
         epoch_seconds: float64 (e,).
@@ -63,7 +57,6 @@ class Run:
     status: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     metric: float | None = None
-    metrics: Mapping[str, float] = field(default_factory=dict)
     cause: str | None = None
     epochs: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     train: Floats = field(default_factory=lambda: np.zeros(0))
@@ -79,12 +72,12 @@ class Run:
     @property
     def evictions(self) -> int:
         """Attempts that ended before their work was done."""
-        return sum(one.ending in ("evicted", "lost") for one in self.attempts)
+        return sum(one.cut_short for one in self.attempts)
 
     @property
     def ended(self) -> int | None:
         """When its last attempt ended: µs since 1970."""
-        return max((one.end for one in self.attempts if one.end is not None), default=None)
+        return max((one.last for one in self.attempts if one.last is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -103,6 +96,32 @@ class Examination:
     reason: str = ""
     looks: int = 1
 
+    @cached_property
+    def models(self) -> dict[str, Mapping[str, Any]]:
+        """The scores of each model, best ROC AUC first."""
+        models = self.report["models"]
+        order = sorted(models, key=lambda name: (-(models[name].get("roc_auc") or 0.0), name))
+        return {name: models[name] for name in order[:MOST_MODELS]}
+
+    @property
+    def best_baseline(self) -> float | None:
+        """The greatest area under the ROC curve among the baselines; None where none has it."""
+        scores = [one.get("roc_auc") for name, one in self.models.items() if is_baseline(name)]
+        return max((value for value in scores if value is not None), default=None)
+
+    def interval(self, name: str, kind: str) -> tuple[float | None, float | None, float | None]:
+        """A value of a model with its 95 % interval; None where unknown.
+
+        Args:
+            name: of the model.
+            kind: ``auc``, or ``gain``: loss less the best baseline's; below 0 is better.
+        """
+        scores = self.models[name]
+        if kind == "auc":
+            return scores.get("roc_auc"), *(scores.get("roc_auc_ci") or (None, None))
+        gain = scores.get(f"{self.report['loss']}_gain") or {}
+        return gain.get("value"), gain.get("low"), gain.get("high")
+
 
 @dataclass(frozen=True)
 class SweepData:
@@ -114,6 +133,7 @@ class SweepData:
         metric: name of what was looked for, on the validation block.
         maximize: whether more of it is better.
         runs: in order of their numbers.
+        space: what was searched, in the config's order.
         chosen: number of the best run as the sweep itself chose it; None: the best known now.
         test: None where no model was tested yet.
         provenance: what to say of the sources: pairs of a name and words.
@@ -125,6 +145,7 @@ class SweepData:
     metric: str
     maximize: bool
     runs: Sequence[Run]
+    space: Sequence[Parameter] = ()
     chosen: int | None = None
     test: Examination | None = None
     provenance: Sequence[tuple[str, str]] = ()
@@ -132,9 +153,9 @@ class SweepData:
 
     @cached_property
     def values(self) -> Floats:
-        """The metric of each run, within ±`LARGEST`: float64 (n,), NaN where it has none."""
+        """The metric of each run: float64 (n,), NaN where it has none."""
         metrics = [np.nan if run.metric is None else run.metric for run in self.runs]
-        return np.clip(np.array(metrics, np.float64), -LARGEST, LARGEST)
+        return np.array(metrics, np.float64)
 
     @cached_property
     def judged(self) -> NDArray[np.int64]:
@@ -187,37 +208,17 @@ class SweepData:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """What was searched, in the config's order; constants are left out where others vary."""
-        given = self.config.get("parameters")
-        searched = given if isinstance(given, Mapping) else {}
+        searched = {one.name: one for one in self.space}
         names = dict.fromkeys(name for run in self.runs for name in run.parameters)
-        order = {name: k for k, name in enumerate(_leaves(searched))}
-        ordered = sorted(names, key=lambda name: order.get(name, len(order)))
-        specs = _leaves(searched)
+        order = {name: k for k, name in enumerate(searched)}
         found = [
-            column(name, [run.parameters.get(name) for run in self.runs], specs.get(name))
-            for name in ordered
+            column(name, [run.parameters.get(name) for run in self.runs], searched.get(name))
+            for name in sorted(names, key=lambda name: order.get(name, len(order)))
         ]
         varying = [one for one in found if one.varies]
         return tuple(varying or found)
 
     def status_counts(self) -> dict[str, int]:
-        """How many runs have each status; all statuses, in the order of a run's life."""
-        counts = dict.fromkeys(("finished", "early", "dropped", "failed", "running", "waiting"), 0)
-        for run in self.runs:
-            counts[run.status] = counts.get(run.status, 0) + 1
-        return counts
-
-
-def _leaves(searched: Mapping[str, Any], prefix: str = "") -> dict[str, Mapping[str, Any]]:
-    """Specifications by flat name; groups (``parameters`` within) are taken apart."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for key, spec in searched.items():
-        name = f"{prefix}{key}"
-        if not isinstance(spec, Mapping):
-            continue
-        inner = spec.get("parameters")
-        if isinstance(inner, Mapping) and len(prefix) < 1000:
-            found |= _leaves(inner, f"{name}.")
-        else:
-            found[name] = spec
-    return found
+        """How many runs have each of `STATUSES`."""
+        counts = Counter(run.status for run in self.runs)
+        return {name: counts[name] for name in STATUSES}

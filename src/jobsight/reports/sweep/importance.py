@@ -9,14 +9,16 @@ all others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.reports.sweep.scales import Column, Floats, short
+from jobsight.text import printable
 
-__all__ = ["FEW_RUNS", "Contrast", "Importance", "contrast", "groups", "importance", "ranks"]
+__all__ = ["FEW_RUNS", "Importance", "contrast", "groups", "importance", "ranks"]
 
 FEW_RUNS = 30
 """Below so many runs the shares are little more than a hint, and the report says so."""
@@ -123,58 +125,43 @@ def _correlation(one: Floats, other: Floats) -> float | None:
     return float(np.corrcoef(one, other)[0, 1])
 
 
-@dataclass(frozen=True)
-class Contrast:
-    """In what the runs of one kind differ most from the others.
-
-    Attributes:
-        column: the parameter.
-        clear: 0.5 (no difference) to 1 (no overlap).
-        values: theirs, in words.
-        others: those of the others.
-    """
-
-    column: Column
-    clear: float
-    values: str
-    others: str
-
-
 def contrast(
-    columns: tuple[Column, ...], inside: NDArray[np.int64], outside: NDArray[np.int64]
-) -> Contrast | None:
-    """The parameter that separates the runs `inside` best from those `outside`; None: none does.
+    columns: Sequence[Column], inside: NDArray[np.int64], outside: NDArray[np.int64]
+) -> tuple[float, str]:
+    """What separates the runs `inside` best from those `outside`: the parameter, in words.
 
     Of numbers it is the area under the ROC curve (how often one of these is above one of the
     others, or below), of categories the greatest difference of shares.
+
+    Returns:
+        how clearly it does, from 0.5 (no difference) to 1 (no overlap), and the parameter with
+        their values and those of the others.
     """
     found = [one for column in columns if (one := _contrast(column, inside, outside)) is not None]
-    return max(found, key=lambda one: one.clear, default=None)
+    return max(found, key=lambda one: one[0], default=(0.5, ""))
 
 
 def _contrast(
     column: Column, inside: NDArray[np.int64], outside: NDArray[np.int64]
-) -> Contrast | None:
+) -> tuple[float, str] | None:
     these, others = column.values[inside], column.values[outside]
     these, others = these[np.isfinite(these)], others[np.isfinite(others)]
     if len(these) < 2 or len(others) < 2:
         return None
     if column.axis.kind == "category" and not _numbers(column):
-        return _most_common(column, these, others)
-    placed = ranks(np.concatenate([these, others]))[: len(these)]
-    above = (placed.sum() - len(these) * (len(these) - 1) / 2) / (len(these) * len(others))
-    clear = float(max(above, 1.0 - above))
-    return Contrast(column, clear, _range(column, these), _range(column, others))
-
-
-def _most_common(column: Column, these: Floats, others: Floats) -> Contrast:
-    size = len(column.axis.labels)
-    share = np.bincount(these.astype(np.int64), minlength=size) / len(these)
-    rest = np.bincount(others.astype(np.int64), minlength=size) / len(others)
-    most = int(np.argmax(share - rest))
-    label = column.axis.labels[most]
-    clear = 0.5 + float(share[most] - rest[most]) / 2.0
-    return Contrast(column, clear, f"{label} in {share[most]:.0%}", f"{label} in {rest[most]:.0%}")
+        size = len(column.axis.labels)
+        share = np.bincount(these.astype(np.int64), minlength=size) / len(these)
+        rest = np.bincount(others.astype(np.int64), minlength=size) / len(others)
+        most = int(np.argmax(share - rest))
+        clear = 0.5 + float(share[most] - rest[most]) / 2.0
+        label = column.axis.labels[most]
+        values = [f"{label} in {one[most]:.0%}" for one in (share, rest)]
+    else:
+        placed = ranks(np.concatenate([these, others]))[: len(these)]
+        above = (placed.sum() - len(these) * (len(these) - 1) / 2) / (len(these) * len(others))
+        clear = float(max(above, 1.0 - above))
+        values = [_range(column, one) for one in (these, others)]
+    return clear, f"{printable(column.name, 60)}: {values[0]}; others {values[1]}"
 
 
 def _range(column: Column, values: Floats) -> str:

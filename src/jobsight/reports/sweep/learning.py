@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jobsight.format import percent
+from jobsight.format import memory, percent
+from jobsight.learning.sweep.runrecord import Attempt
 from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.reports.sweep.curves import curves_plot
 from jobsight.reports.sweep.data import Run, SweepData
@@ -15,7 +16,7 @@ from jobsight.reports.sweep.importance import contrast
 from jobsight.reports.sweep.scales import Floats, column, short
 from jobsight.reports.sweep.scatter import scatter_plot, search_plot
 from jobsight.reports.sweep.timeline import NOWHERE, places_of, timeline_plot
-from jobsight.reports.sweep.words import bytes_words, hours_words, parameter_words
+from jobsight.reports.sweep.words import hours_words, parameter_words
 from jobsight.text import counted, printable
 
 __all__ = ["cost_part", "curves_part", "failures_part"]
@@ -84,8 +85,8 @@ def cost_part(data: SweepData) -> Markup | None:
     if not any(run.attempts for run in data.runs):
         return None
     picture = timeline_plot(data)
-    seconds = column("wall seconds", [run.seconds for run in data.runs], None)
-    epochs = column("epochs", [len(run.epochs) or None for run in data.runs], None)
+    seconds = column("wall seconds", [run.seconds for run in data.runs])
+    epochs = column("epochs", [len(run.epochs) or None for run in data.runs])
     panels = [
         element(
             "figure",
@@ -134,7 +135,7 @@ def _amounts(data: SweepData) -> list[Markup]:
     if len(each):
         rows.append(("An epoch", _spread(each, hours_words)))
     if len(peaks):
-        rows.append(("Peak memory of a run", _spread(peaks, bytes_words)))
+        rows.append(("Peak memory of a run", _spread(peaks / 2**20, memory)))
     rows.append(("Evictions", f"{counted(evicted, 'attempt')} cut short; "
                  f"{counted(repeated, 'epoch')} of {done:,} trained again"
                  + (f" ({percent(repeated / done)})" if done and repeated else "")))  # fmt: skip
@@ -151,21 +152,21 @@ def _spread(values: Floats, words: Callable[[float], str]) -> str:
 def _places(data: SweepData) -> Markup:
     """Sums by machine: what the picture shows, as numbers."""
     named = places_of(data)
-    spent: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
-    runs: dict[str, set[int]] = defaultdict(set)
+    there: dict[str, list[tuple[int, Attempt]]] = defaultdict(list)
     for run in data.runs:
         for attempt in run.attempts:
-            name = named[attempt.host or NOWHERE]
-            row = spent[name]
-            row[0] += 1
-            row[1] += max((attempt.end or attempt.start) - attempt.start, 0) / 1e6
-            row[2] += attempt.ending in ("evicted", "lost")
-            runs[name].add(run.number)
+            there[named[attempt.host or NOWHERE]].append((run.number, attempt))
+    spent = {name: sum(one.seconds for _, one in found) for name, found in there.items()}
     rows = [
-        [printable(name, 80), f"{len(runs[name]):,}", f"{row[0]:,.0f}", f"{row[2]:,.0f}",
-         hours_words(row[1])]
-        for name, row in sorted(spent.items(), key=lambda item: (-item[1][1], item[0]))
-    ]  # fmt: skip
+        [
+            printable(name, 80),
+            f"{len({run for run, _ in there[name]}):,}",
+            f"{len(there[name]):,}",
+            f"{sum(one.cut_short for _, one in there[name]):,}",
+            hours_words(spent[name]),
+        ]
+        for name in sorted(there, key=lambda name: (-spent[name], name))
+    ]
     return table(
         ["machine", "runs", "attempts", "cut short", "trained"],
         rows,
@@ -232,7 +233,5 @@ def _common(data: SweepData, runs: list[Run]) -> str:
         return parameter_words(runs[0])
     numbers = {run.number for run in runs}
     inside = np.array([k for k, run in enumerate(data.runs) if run.number in numbers])
-    found = contrast(data.columns, inside, data.judged)
-    if found is None or found.clear < 0.75:
-        return "no single parameter"
-    return f"{printable(found.column.name, 60)}: {found.values}; others {found.others}"
+    clear, words = contrast(data.columns, inside, data.judged)
+    return words if clear >= 0.75 else "no single parameter"

@@ -14,6 +14,7 @@ from jobsight.reports.sweep.importance import Importance
 from jobsight.reports.sweep.plotting import (
     BEST,
     FAILED,
+    across,
     colours,
     heights,
     links,
@@ -31,9 +32,6 @@ __all__ = ["MOST_AXES", "add_lines", "parallel_plot"]
 
 MOST_AXES = 12
 _MOST_FAILED = 500
-_SPREAD = 0.62
-"""Share of a category's room over which its runs are spread, so that none lies on another."""
-
 _GUTTER = -0.08
 """Place below the axes where lines go that have no value there."""
 
@@ -46,7 +44,7 @@ def parallel_plot(data: SweepData, importance: Mapping[str, Importance]) -> Mark
     order = sorted(data.columns, key=lambda one: -(importance[one.name].share or 0.0))[:MOST_AXES]
     columns = order[::-1]
     axis = numeric_axis(data.values[data.judged])
-    places = [_places(column) for column in columns]
+    places = [np.nan_to_num(across(column), nan=_GUTTER) for column in columns]
     points = np.stack([*places, _metric_places(data, axis)], axis=1)
     failed = data.failed[:_MOST_FAILED]
     shown = [*failed, *data.drawn]
@@ -67,17 +65,6 @@ def parallel_plot(data: SweepData, importance: Mapping[str, Importance]) -> Mark
         "runs."
     )
     return draw("parallel", 10.6, 4.8, words, paint, titles=titles(data, shown))
-
-
-def _places(column: Column) -> Floats:
-    """Places of the runs on a parameter's axis, those of a category next to each other."""
-    values = column.values.copy()
-    if column.axis.kind == "category":
-        for code in np.unique(values[np.isfinite(values)]):
-            members = np.flatnonzero(column.values == code)
-            values[members] += _SPREAD * side_by_side(len(members))
-    places = column.axis.place(values)
-    return np.where(np.isfinite(places), places, _GUTTER)
 
 
 def _metric_places(data: SweepData, axis: Axis) -> Floats:

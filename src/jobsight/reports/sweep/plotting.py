@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from jobsight.reports.drawing import GREY
 from jobsight.reports.sweep.data import SweepData
-from jobsight.reports.sweep.scales import Axis, Floats
+from jobsight.reports.sweep.scales import Axis, Column, Floats
 from jobsight.reports.sweep.words import run_words
 from jobsight.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["BEST", "FAILED", "RANKS", "add_dots", "colours", "heights", "links", "set_axes",
-           "side_by_side", "titles"]  # fmt: skip
+__all__ = ["BEST", "FAILED", "RANKS", "across", "add_dots", "colours", "heights", "links",
+           "set_axes", "side_by_side", "titles"]  # fmt: skip
 
 RANKS = ("#cfd6dc", "#aecdd3", "#83bcc4", "#4fa3b1", "#2d86a3", "#1d6391", "#1b3f7a")
 """Colours of runs, worst to best, numbered by `SweepData.shades`; ``sweep.css`` has them too."""
@@ -26,6 +26,9 @@ BEST, FAILED = "#d9480f", "#a3336b"
 
 _MOST_TITLED = 400
 """Runs of one picture that show their parameters under the pointer; of more, the number alone."""
+
+_SPREAD = 0.62
+"""Share of a category's room over which its runs are spread, so that none lies on another."""
 
 _MARGIN = 0.04
 
@@ -57,6 +60,16 @@ def heights(data: SweepData, axis: Axis) -> Floats:
 def side_by_side(count: int) -> Floats:
     """Places between −0.5 and 0.5, evenly: float64 (count,)."""
     return np.asarray((np.arange(count) + 0.5) / max(count, 1) - 0.5, np.float64)
+
+
+def across(column: Column) -> Floats:
+    """Places of the runs on a parameter's axis, those of a category next to each other."""
+    values = column.values.copy()
+    if column.axis.kind == "category":
+        for code in np.unique(values[np.isfinite(values)]):
+            members = np.flatnonzero(column.values == code)
+            values[members] += _SPREAD * side_by_side(len(members))
+    return column.axis.place(values)
 
 
 def set_axes(axes: Axes, across: Axis, down: Axis, *, flip: bool = False, most: int = 5) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -16,22 +15,15 @@ from jobsight.errors import JobsightError
 from jobsight.files import read_json
 from jobsight.learning.sweep.best import read_best
 from jobsight.learning.sweep.layout import Frozen, Layout, read_frozen
-from jobsight.learning.sweep.records import Attempt as Stretch
+from jobsight.learning.sweep.parameters import ConfigProblem, Parameter, parse
 from jobsight.learning.sweep.records import Goal, RunRecord, RunStatus, read_all
-from jobsight.reports.sweep.data import Attempt, Examination, Run, SweepData
-from jobsight.reports.sweep.scales import LARGEST, Floats
+from jobsight.reports.sweep.data import Examination, Run, SweepData
 from jobsight.text import counted, printable
 
 __all__ = ["read_data"]
 
 _MOST_SOURCES = 20
-_ENDINGS = {
-    "end": "done", "until": "planned", "saved": "planned", "evicted": "evicted", "limit": "evicted",
-}  # fmt: skip
-_STATUSES = {
-    RunStatus.STOPPED: "running",
-    RunStatus.UNREADABLE: "waiting",
-}
+_STATUSES = {RunStatus.STOPPED: "running", RunStatus.UNREADABLE: "waiting"}
 
 
 def read_data(folder: Path) -> SweepData:
@@ -46,21 +38,15 @@ def read_data(folder: Path) -> SweepData:
     records = read_all(layout.runs)
     notes = _notes(records)
     facts = _optional(lambda: read_best(layout), layout.best_facts, notes)
-    model = facts.get("model")
-    chosen = facts.get("run")
     data = SweepData(
         name=layout.name,
         config=frozen.config,
         metric=printable(metric, 60),
         maximize=goal == "maximize",
         runs=_all_runs(records, metric, goal, frozen.runs),
-        chosen=chosen if isinstance(chosen, int) else None,
-        test=_test(
-            layout,
-            frozen.config.get("model"),
-            model if isinstance(model, Mapping) else {},
-            notes,
-        ),
+        space=_space(frozen, notes),
+        chosen=facts.get("run"),
+        test=_test(layout, frozen.config["model"], facts.get("model", {}), notes),
         provenance=_provenance(frozen, layout, facts),
         notes=notes,
     )
@@ -73,35 +59,37 @@ def read_data(folder: Path) -> SweepData:
     return data
 
 
-def _optional(read: Callable[[], Any], path: Path, notes: list[str]) -> dict[str, Any]:
+def _space(frozen: Frozen, notes: list[str]) -> tuple[Parameter, ...]:
+    try:
+        return parse(frozen.config.get("parameters"))
+    except ConfigProblem as error:
+        notes.append(f"What was searched is not known: {printable(error, 300)}")
+        return ()
+
+
+def _optional(read: Callable[[], dict[str, Any]], path: Path, notes: list[str]) -> dict[str, Any]:
     """What a file that need not be there holds; a note where it is there and damaged."""
     if not path.exists():
         return {}
     try:
-        found = read()
+        return read()
     except (JobsightError, OSError, ValueError) as error:
         notes.append(printable(error, 300))
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _test(
-    layout: Layout, network: object, model: Mapping[str, Any], notes: list[str]
+    layout: Layout, network: str, model: Mapping[str, Any], notes: list[str]
 ) -> Examination | None:
     """The report of the best run's model, from its directory, else from what was said of it."""
     path = layout.best_model / "report.json"
     report = _optional(lambda: read_json(path, dict), path, notes)
-    if not report and isinstance(model.get("test"), Mapping):
-        report = {key: model.get(key) for key in ("chosen", "loss")} | {"models": model["test"]}
-    if not isinstance(report.get("models"), Mapping):
+    if not report and "test" in model:
+        report = {key: model[key] for key in ("chosen", "loss")} | {"models": model["test"]}
+    if not report:
         return None
-    looks = model.get("looks")
-    return Examination(
-        report,
-        network=printable(network, 60),
-        reason=printable(model.get("reason") or "", 600),
-        looks=looks if isinstance(looks, int) else 1,
-    )
+    reason = printable(model.get("reason", ""), 600)
+    return Examination(report, network, reason, looks=model.get("looks", 1))
 
 
 def _notes(records: list[RunRecord]) -> list[str]:
@@ -134,51 +122,20 @@ def _run(record: RunRecord, metric: str, goal: Goal) -> Run:
     return Run(
         number=int(record.folder.name),
         status=_STATUSES.get(record.status, record.status.value),
-        parameters={printable(key, 80): value for key, value in _flat(record.parameters).items()},
+        parameters={printable(key, 80): value for key, value in record.parameters.items()},
         metric=None if best is None or record.status is RunStatus.FAILED else best.value,
-        metrics=record.metrics,
         cause=record.cause,
         epochs=record.epochs.number,
-        train=_losses(columns.get("train_loss", nothing)),
-        select=_losses(columns.get("select_loss", nothing)),
+        train=columns.get("train_loss", nothing),
+        select=columns.get("select_loss", nothing),
         epoch_seconds=columns.get("seconds", nothing),
         best_epoch=record.best_epoch if ended or best is None else best.epoch,
         repeated=record.repeated,
-        attempts=tuple(
-            _attempt(one, last=one is record.history[-1])
-            for one in record.history
-            if one.started is not None
-        ),
+        attempts=record.history,
         seconds=record.seconds or None,
         cpu_seconds=record.cpu_seconds,
         peak_bytes=record.peak_bytes or None,
     )
-
-
-def _losses(values: Floats) -> Floats:
-    return np.where(np.abs(values) < LARGEST, values, np.nan)
-
-
-def _attempt(stretch: Stretch, *, last: bool) -> Attempt:
-    ending = (
-        "open" if stretch.ending is None and last else _ENDINGS.get(stretch.ending or "", "lost")
-    )
-    return Attempt(stretch.host or "", stretch.started or 0, stretch.last, ending, stretch.epoch)
-
-
-def _flat(values: Mapping[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
-    """Nested parameters by names with dots."""
-    found: dict[str, Any] = {}
-    for key, value in values.items():
-        if isinstance(value, Mapping) and depth < 8:
-            found |= _flat(value, f"{prefix}{key}.", depth + 1)
-        else:
-            found[f"{prefix}{key}"] = json.dumps(value)[:200] if _is_nested(value) else value
-    return found
-
-
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, list | Mapping)
 
 
 def _provenance(frozen: Frozen, layout: Layout, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -187,33 +144,24 @@ def _provenance(frozen: Frozen, layout: Layout, facts: Mapping[str, Any]) -> lis
     for shard in frozen.shards:
         path = layout.read(shard.name)
         parsed = _optional(partial(read_json, path, dict), path, [])
-        if isinstance(parsed.get("sources"), list):
-            sources += [one for one in parsed["sources"] if isinstance(one, Mapping)]
-        if isinstance(parsed.get("first"), int) and isinstance(parsed.get("last"), int):
-            rows.append((f"History, {printable(shard.name, 40)}", _read_words(parsed)))
-    for source in sources[:_MOST_SOURCES]:
-        digest = printable(source.get("sha256", "unknown"), 80)
-        rows.append((f"Read: {printable(source.get('name', ''), 120)}", f"SHA-256 {digest}"))
+        sources += parsed.get("sources", [])
+        if parsed.get("first") is not None:
+            first, last = (format_micros(parsed[end]) for end in ("first", "last"))
+            words = (
+                f"{parsed['events']:,} events of {parsed['jobs']:,} jobs, from {first} to {last}"
+            )
+            rows.append((f"History, {printable(shard.name, 40)}", words))
+    rows += [
+        (f"Read: {printable(source['name'], 120)}", f"SHA-256 {source['sha256']}")
+        for source in sources[:_MOST_SOURCES]
+    ]
     if len(sources) > _MOST_SOURCES:
         rows.append(("Read", f"{len(sources) - _MOST_SOURCES} more files"))
-    model = facts.get("model")
-    if isinstance(model, Mapping) and model.get("digest"):
-        rows.append(("Best model", printable(model["digest"], 80)))
-    registry = facts.get("registry")
-    if isinstance(registry, Mapping):
-        place = printable(registry.get("cluster", ""), 80)
-        role = "champion" if registry.get("champion") else "challenger"
-        rows.append(("Registry", f"{role} of {place}"))
+    if model := facts.get("model"):
+        rows.append(("Best model", model["digest"]))
+    if registry := facts.get("registry"):
+        role = "champion" if registry["champion"] else "challenger"
+        rows.append(("Registry", f"{role} of {printable(registry['cluster'], 80)}"))
     versions = (f"{name} {version}" for name, version in frozen.versions.items())
     rows.append(("Versions", printable(", ".join(versions), 600) or "unknown"))
     return rows
-
-
-def _read_words(parsed: Mapping[str, Any]) -> str:
-    return printable(
-        f"{parsed.get('events', '?'):,} events of {parsed.get('jobs', '?'):,} jobs, from "
-        f"{format_micros(parsed['first'])} to {format_micros(parsed['last'])}"
-        if isinstance(parsed.get("events"), int) and isinstance(parsed.get("jobs"), int)
-        else f"from {format_micros(parsed['first'])} to {format_micros(parsed['last'])}",
-        200,
-    )

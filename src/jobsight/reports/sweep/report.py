@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from jobsight.files import Kind, new_file, without_nan
+from jobsight.format import memory
 from jobsight.reports.page import Markup, card, document, element, join, report, section, table
-from jobsight.reports.sweep.data import SweepData
-from jobsight.reports.sweep.forest import best_baseline, tested_models
+from jobsight.reports.sweep.data import STATUSES, SweepData
 from jobsight.reports.sweep.learning import cost_part, curves_part, failures_part
 from jobsight.reports.sweep.reading import read_data
 from jobsight.reports.sweep.runs import runs_part
 from jobsight.reports.sweep.scales import short
 from jobsight.reports.sweep.searching import glance_part, importances, parameters_part
 from jobsight.reports.sweep.testing import gain_words, tested_part
-from jobsight.reports.sweep.words import STATUSES, bytes_words, hours_words, parameter_words
+from jobsight.reports.sweep.words import hours_words, parameter_words
 from jobsight.text import counted, printable
 
 __all__ = ["report_html", "write_report"]
@@ -105,12 +105,10 @@ def _status_bar(data: SweepData) -> Markup:
     bars = [
         element("span", class_=f"part s-{name}", style=f"flex-grow:{number / total:.5f}")
         for name, number in counts.items()
-        if name in STATUSES
     ]
     legend = [
         element("li", element("i", class_=f"key s-{name}"), f"{number:,} {STATUSES[name]}")
         for name, number in counts.items()
-        if name in STATUSES
     ]
     return join(
         [
@@ -135,7 +133,7 @@ def _cards(data: SweepData) -> list[Markup]:
     cards.append(card(
         hours_words(cpu or wall), "of processor time" if cpu else "of training",
         f"{counted(epochs, 'epoch')} on {counted(len(hosts), 'machine')}"
-        + (f"; at most {bytes_words(peak)} a run" if peak else ""),
+        + (f"; at most {memory(peak / 2**20)} a run" if peak else ""),
     ))  # fmt: skip
     evicted, repeated = sum(run.evictions for run in runs), sum(run.repeated for run in runs)
     again = f"{counted(repeated, 'epoch')} had to be trained again"
@@ -159,20 +157,16 @@ def _best_card(data: SweepData) -> Markup:
 
 
 def _test_card(data: SweepData) -> Markup | None:
-    if data.test is None:
+    test = data.test
+    if test is None or test.network not in test.models:
         return None
-    network = data.test.network
-    one = next((m for m in tested_models(data.test.report) if m.name == network), None)
-    if one is None or one.scores.get("roc_auc") is None:
+    auc, low, high = test.interval(test.network, "auc")
+    if auc is None:
         return None
-    best = best_baseline(tested_models(data.test.report))
+    best = test.best_baseline
     beside = "no baseline next to it" if best is None else f"the best baseline has {best:.2f}"
-    interval = "" if one.auc is None else f"95 % interval {one.auc[0]:.2f} to {one.auc[1]:.2f}; "
-    return card(
-        f"{one.scores['roc_auc']:.2f}",
-        "ROC AUC of its network, on test",
-        f"{interval}{beside}",
-    )
+    interval = "" if low is None else f"95 % interval {low:.2f} to {high:.2f}; "
+    return card(f"{auc:.2f}", "ROC AUC of its network, on test", f"{interval}{beside}")
 
 
 _WORDS = {

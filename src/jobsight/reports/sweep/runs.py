@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from jobsight.reports.page import Markup, element, join, section, table
-from jobsight.reports.sweep.data import Run, SweepData
+from jobsight.reports.sweep.data import STATUSES, Run, SweepData
 from jobsight.reports.sweep.importance import Importance
 from jobsight.reports.sweep.scales import Column, short
-from jobsight.reports.sweep.words import STATUSES, hours_words
+from jobsight.reports.sweep.words import hours_words
 from jobsight.text import printable
 
 __all__ = ["runs_part"]
@@ -33,7 +33,7 @@ def runs_part(data: SweepData, importance: Mapping[str, Importance]) -> Markup:
         caption="Sorted by the metric; “best” is the epoch whose weights were kept, “loss” the "
         "last on the held-back rows."
         + (f" {more:,} more runs are in the records alone." if more > 0 else ""),
-        text_columns=(1, *(3 + k for k, one in enumerate(columns) if _is_text(one))),
+        text_columns=(1, *(3 + k for k, c in enumerate(columns) if c.axis.kind == "category")),
         marked=[0] if data.best is not None and order and order[0] == data.best else [],
     )  # fmt: skip
     long = len(rows) > 25
@@ -42,10 +42,6 @@ def runs_part(data: SweepData, importance: Mapping[str, Importance]) -> Markup:
         role="region" if long else None, aria_label="All runs" if long else None,
     )  # fmt: skip
     return section("All runs", scroll)
-
-
-def _is_text(column: Column) -> bool:
-    return column.axis.kind == "category"
 
 
 def _row(data: SweepData, place: int, columns: list[Column]) -> list[Markup | str]:
@@ -67,7 +63,7 @@ def _row(data: SweepData, place: int, columns: list[Column]) -> list[Markup | st
 
 
 def _ending(run: Run) -> Markup | str:
-    words = STATUSES.get(run.status, printable(run.status, 20)).replace("stopped early", "early")
+    words = STATUSES[run.status].replace("stopped early", "early")
     if run.cause is None:
         return words
     return join([words, element("span", f" {printable(run.cause, 60)}", class_="small")])

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jobsight.learning.sweep.distributions import quantile
+from jobsight.learning.sweep.parameters import Parameter
 from jobsight.text import printable
 
-__all__ = [
-    "LARGEST",
-    "Axis",
-    "Column",
-    "Floats",
-    "column",
-    "in_words",
-    "numeric_axis",
-    "short",
-]
+__all__ = ["Axis", "Column", "Floats", "column", "in_words", "numeric_axis", "short"]
 
 Floats = NDArray[np.float64]
 Kind = Literal["linear", "log", "category"]
-
-LARGEST = 1e300
-"""Numbers beyond are drawn there, so that no span of two overflows."""
 
 _SMALLEST = 1e-290
 _WIDE = 100.0
@@ -95,7 +85,7 @@ def numeric_axis(values: Floats, *, log: bool | None = None) -> Axis:
         values: float64 (n,).
         log: whether it is logarithmic where that can be; None: where they lie far apart.
     """
-    values = np.clip(values[np.isfinite(values)], -LARGEST, LARGEST)
+    values = values[np.isfinite(values)]
     if not len(values):
         return Axis("linear", 0.0, 1.0)
     low, high = float(values.min()), float(values.max())
@@ -136,30 +126,28 @@ class Column:
         return len(set(self.shown)) > 1
 
 
-def column(name: str, values: Sequence[Any], spec: Mapping[str, Any] | None) -> Column:
+def column(name: str, values: Sequence[Any], searched: Parameter | None = None) -> Column:
     """One parameter of n runs on the axis that suits it.
 
     Args:
         name: of the parameter.
         values: one a run, of any kind; None where a run has none.
-        spec: how it was searched (W&B's schema), where that is known.
+        searched: how it was searched, where that is known.
     """
-    spec = spec or {}
-    distribution = str(spec.get("distribution", ""))
+    distribution = "" if searched is None else searched.distribution
     shown = tuple("" if value is None else in_words(value) for value in values)
-    listed = "values" in spec or distribution.startswith("categorical")
-    if not listed and all(value is None or _is_number(value) for value in values):
-        numbers = np.array([np.nan if v is None else _clipped(v) for v in values], np.float64)
+    if distribution != "categorical" and all(v is None or _is_number(v) for v in values):
+        numbers = np.array([np.nan if v is None else v for v in values], np.float64)
         axis = numeric_axis(numbers, log=True if "log" in distribution else None)
         whole = all(isinstance(value, int) for value in values if value is not None)
         axis = replace(axis, whole=whole)
-        return Column(name, axis, numbers, shown, _bounds(spec, distribution), _search(spec))
+        return Column(name, axis, numbers, shown, _bounds(searched), _search(searched))
     labels = _labels(values)
     number = {label: k for k, label in enumerate(labels)}
     rest = number.get(_OTHERS, len(labels))
     codes = [np.nan if not text else float(number.get(text, rest)) for text in shown]
     axis = Axis("category", -0.5, max(len(labels), 1) - 0.5, labels)
-    return Column(name, axis, np.array(codes, np.float64), shown, None, _search(spec))
+    return Column(name, axis, np.array(codes, np.float64), shown, None, _search(searched))
 
 
 _OTHERS = "others"
@@ -172,9 +160,7 @@ def _labels(values: Sequence[Any]) -> tuple[str, ...]:
     kept = [label for label, _ in counts.most_common(_CATEGORIES)]
     ordered = sorted(
         kept,
-        key=lambda label: (
-            (0, _clipped(there[label]), "") if _is_number(there[label]) else (1, 0.0, label)
-        ),
+        key=lambda label: (0, there[label], "") if _is_number(there[label]) else (1, 0.0, label),
     )
     return (*ordered, *([_OTHERS] if len(counts) > len(kept) else []))
 
@@ -183,49 +169,34 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _clipped(value: float) -> float:
-    """A number that a float holds; NaN stays NaN."""
-    if value != value:
-        return math.nan
-    return float(max(min(value, LARGEST), -LARGEST))
-
-
 def in_words(value: object, width: int = _LABEL) -> str:
     """Any value of a parameter in at most `width` characters, safe to show."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return printable(value, width) or "(blank)"
-    return short(_clipped(value))
+    return short(value)
 
 
-def _bounds(spec: Mapping[str, Any], distribution: str) -> tuple[float, float] | None:
-    """Least and greatest value searched; those of W&B's ``log_uniform`` are exponents of e."""
-    low, high = spec.get("min"), spec.get("max")
-    if not (_is_number(low) and _is_number(high)):
+def _bounds(searched: Parameter | None) -> tuple[float, float] | None:
+    """Least and greatest value of a range that was searched."""
+    if searched is None or "min" not in searched.numbers:
         return None
-    ends = _clipped(float(low)), _clipped(float(high))  # type: ignore[arg-type]
-    if "log" in distribution and not distribution.endswith("values"):
-        if distribution.startswith("inv"):
-            return None
-        ends = math.exp(min(ends[0], 690.0)), math.exp(min(ends[1], 690.0))
-    return ends if math.isfinite(ends[0]) and ends[0] < ends[1] else None
+    low, high = (float(quantile(searched, end)) for end in (0.0, 1.0))
+    return (low, high) if low < high else None
 
 
-def _search(spec: Mapping[str, Any]) -> str:
-    """A specification in words, bounded."""
-    kind = printable(spec.get("distribution", ""), _LABEL)
-    if isinstance(spec.get("values"), list | tuple):
-        listed = [in_words(value) for value in spec["values"][:_CATEGORIES]]
-        more = len(spec["values"]) - len(listed)
+def _search(searched: Parameter | None) -> str:
+    """What was searched in words, bounded."""
+    if searched is None:
+        return ""
+    if searched.distribution == "constant":
+        return f"always {in_words(searched.values[0])}"
+    if searched.listed:
+        listed = [in_words(value) for value in searched.values[:_CATEGORIES]]
+        more = len(searched.values) - len(listed)
         words = "one of " + ", ".join(listed) + (f" and {more} more" if more > 0 else "")
-        return words + (" with given probabilities" if "probabilities" in spec else "")
-    if "value" in spec:
-        return f"always {in_words(spec['value'])}"
-    given = [
-        f"{key} {in_words(spec[key])}"
-        for key in ("min", "max", "mu", "sigma", "a", "b", "q")
-        if spec.get(key) is not None
-    ]
-    return ", ".join([*([kind.replace("_", " ")] if kind else []), *given])
+        return words + (" with given probabilities" if searched.probabilities else "")
+    given = [f"{key} {in_words(value)}" for key, value in searched.numbers.items()]
+    return ", ".join([searched.distribution.replace("_", " "), *given])
 
 
 def short(value: float, digits: int = 4) -> str:

@@ -13,6 +13,7 @@ from jobsight.reports.sweep.importance import groups
 from jobsight.reports.sweep.plotting import (
     BEST,
     FAILED,
+    across,
     add_dots,
     heights,
     set_axes,
@@ -42,7 +43,7 @@ def _metric_axis(data: SweepData) -> Axis:
 def scatter_plot(data: SweepData, column: Column) -> Markup:
     """One dot per run over a parameter; bars: quartiles and median of runs with like values."""
     axis = _metric_axis(data)
-    x, y = _across(column), heights(data, axis)
+    x, y = across(column), heights(data, axis)
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
@@ -60,15 +61,6 @@ def scatter_plot(data: SweepData, column: Column) -> Markup:
     )
     name = f"scatter {column.name}"
     return draw(name, 3.5, 2.4, words, paint, titles=titles(data, data.drawn))
-
-
-def _across(column: Column) -> Floats:
-    """Places of the runs on a parameter's axis, those of a category next to each other."""
-    values = column.values.copy()
-    if column.axis.kind == "category":
-        # A golden ratio's multiples fill a stretch evenly, whatever the number of runs.
-        values += (np.modf(np.arange(len(values)) * 0.618034)[0] - 0.5) * 0.66
-    return column.axis.place(values)
 
 
 def _add_bars(axes: Axes, data: SweepData, column: Column, x: Floats, y: Floats) -> None:
@@ -91,13 +83,13 @@ def search_plot(data: SweepData) -> Markup:
     ended = [(run.ended or 0, run.number) for run in data.runs]
     order = sorted(data.judged.tolist(), key=lambda place: ended[place])
     axis = _metric_axis(data)
-    across = Axis("linear", 0.0, max(len(order), 2), whole=True)
+    order_axis = Axis("linear", 0.0, max(len(order), 2), whole=True)
     x, y = np.full(len(data.runs), np.nan), heights(data, axis)
-    x[order] = across.place(np.arange(1, len(order) + 1, dtype=np.float64))
+    x[order] = order_axis.place(np.arange(1, len(order) + 1, dtype=np.float64))
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
-        set_axes(axes, across, axis, flip=not data.maximize)
+        set_axes(axes, order_axis, axis, flip=not data.maximize)
         axes.step(x[order], np.maximum.accumulate(y[order]), where="post", color=BEST, lw=1.6)
         axes.set_xlabel("runs ended")
         add_dots(axes, data, x, y)

@@ -143,9 +143,7 @@ def _table(data: SweepData, order: list[Column], importance: Mapping[str, Import
             printable(column.search, 160) or "–",
             _best_value(data, column, importance[column.name]),
             _range_of_top(data, column),
-            "–"
-            if importance[column.name].share is None
-            else percent(importance[column.name].share or 0.0),
+            percent(importance[column.name].share),
             _verdict_row(importance[column.name]),
         ]
         for column in order[:_MOST_ROWS]

@@ -10,7 +10,7 @@ import numpy as np
 
 from jobsight.reports.drawing import BLACK, GREY, GRID, clock_axis, days, draw
 from jobsight.reports.page import Markup
-from jobsight.reports.sweep.data import Attempt, SweepData
+from jobsight.reports.sweep.data import SweepData
 from jobsight.reports.sweep.plotting import BEST, FAILED, RANKS, links, titles
 from jobsight.text import counted, printable
 
@@ -36,9 +36,9 @@ _GAP = 9.0
 @dataclass
 class _Bar:
     place: int
-    attempt: Attempt
     start: int
     end: int
+    cut_short: bool
     lane: int = 0
 
 
@@ -61,8 +61,9 @@ def timeline_plot(data: SweepData) -> Markup | None:
     rows: dict[str, list[_Bar]] = {}
     for place, run in enumerate(data.runs):
         for attempt in run.attempts:
-            if attempt.end is not None and _LAST >= attempt.end >= attempt.start > 0:
-                bar = _Bar(place, attempt, attempt.start, attempt.end)
+            start, end = attempt.started or 0, attempt.last or 0
+            if _LAST >= end >= start > 0:
+                bar = _Bar(place, start, end, attempt.cut_short)
                 rows.setdefault(named[attempt.host or NOWHERE], []).append(bar)
     if not rows:
         return None
@@ -125,7 +126,7 @@ def _add_bars(axes: Axes, data: SweepData, bars: list[_Bar], top: float, thick: 
         edgecolors="face", urls=links(data, (bar.place for bar in bars)),
     )  # fmt: skip
     axes.add_collection(filled, autolim=False)
-    cut = [bar.attempt.ending in ("evicted", "lost") for bar in bars]
+    cut = [bar.cut_short for bar in bars]
     axes.vlines(end[cut], high[cut], low[cut], color=BLACK, lw=1.6)
 
 

@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 from jobsight.clock import format_span
-from jobsight.reports.sweep.data import Run, SweepData
+from jobsight.reports.sweep.data import STATUSES, Run, SweepData
 from jobsight.reports.sweep.scales import in_words, short
 from jobsight.text import printable
 
-__all__ = [
-    "STATUSES",
-    "bytes_words",
-    "correlation_words",
-    "hours_words",
-    "parameter_words",
-    "run_words",
-]
+__all__ = ["correlation_words", "hours_words", "parameter_words", "run_words"]
 
-STATUSES = {
-    "finished": "finished",
-    "early": "stopped early",
-    "dropped": "dropped",
-    "failed": "failed",
-    "running": "running",
-    "waiting": "not started",
-}
 _PARAMETERS = 6
 
 
 def run_words(data: SweepData, run: Run) -> str:
     """A run in a line: number, metric, how it ended, the first of its parameters."""
     value = "" if run.metric is None else f" · {data.metric} {short(run.metric)}"
-    status = STATUSES.get(run.status, printable(run.status, 20))
-    return f"run {run.number}{value} · {status}\n{parameter_words(run)}"
+    return f"run {run.number}{value} · {STATUSES[run.status]}\n{parameter_words(run)}"
 
 
 def parameter_words(run: Run, most: int = _PARAMETERS) -> str:
@@ -53,12 +37,6 @@ def hours_words(seconds: float) -> str:
     if hours >= 1e6:
         return f"{short(hours, 3)} h"
     return f"{hours:,.{0 if hours > 100 else 1}f} h"
-
-
-def bytes_words(amount: float) -> str:
-    """Memory: ``380 MiB``, ``1.4 GiB``."""
-    mib = amount / 2**20
-    return f"{mib:,.0f} MiB" if mib < 1000 else f"{mib / 1024:,.1f} GiB"
 
 
 def correlation_words(value: float | None) -> str:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from jobsight.learning.sweep.amounts import megabytes, seconds
+from jobsight.learning.sweep.sections import megabytes, seconds
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.small_sweeps import SPACE
+from tests.small_sweeps import SPACE, Planned
 
 from jobsight.cluster import Plan
 from jobsight.errors import OutputError, SweepError
@@ -10,7 +10,7 @@ from jobsight.files import write_json
 from jobsight.learning.sweep import planning
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.layout import Frozen, Layout, Shard, read_frozen, read_point
-from jobsight.learning.sweep.planning import Planned, freeze, lay_out, read_plan
+from jobsight.learning.sweep.planning import freeze, lay_out, read_plan
 from jobsight.learning.sweep.stages import rounds_of, run_of
 
 COMMAND = ("python3", "-m", "jobsight")
@@ -24,7 +24,8 @@ def frozen(*shards: Shard, **changed: Any) -> Frozen:
 
 
 def planned(folder: Path, *shards: Shard, **changed: Any) -> Planned:
-    return lay_out(frozen(*shards, **changed), Layout(folder), COMMAND)
+    layout = Layout(folder)
+    return Planned(layout, *lay_out(frozen(*shards, **changed), layout, COMMAND))
 
 
 def names(plan: Plan) -> dict[str, list[str]]:

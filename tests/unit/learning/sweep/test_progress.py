@@ -1,25 +1,15 @@
 from pathlib import Path
 from typing import Any
 
-from tests.small_sweeps import SPACE
+from tests.small_sweeps import Planned, planned
 
 from jobsight.cli.sweepstatus import progress_lines
 from jobsight.cluster import NodeState, NodeStatus, PlanStatus
 from jobsight.files import write_json
-from jobsight.learning.sweep.config import SweepConfig
-from jobsight.learning.sweep.layout import Frozen, Layout, Shard, read_point
-from jobsight.learning.sweep.planning import Planned, freeze, lay_out
+from jobsight.learning.sweep.layout import Layout, read_point
 from jobsight.learning.sweep.progress import Progress, progress_of
 from jobsight.learning.sweep.tidying import leftovers, remove
 from jobsight.learning.tracking import RunEnd, Tracker
-
-
-def planned(folder: Path, **changed: Any) -> Planned:
-    told: dict[str, Any] = {"data": ["x"], "runs": 4, "epochs": 10, "parameters": SPACE}
-    config = SweepConfig.model_validate(told | changed)
-    shards = (Shard("s01", ("/x",), modified=(0.0,)),)
-    frozen: Frozen = freeze(config, {}, shards, base=Path("/"))
-    return lay_out(frozen, Layout(folder / "sweep"), ("jobsight",))
 
 
 def tell(layout: Layout, run: int, *epochs: float, end: RunEnd | None = None) -> None:
@@ -45,7 +35,7 @@ def node(name: str, state: NodeState, cause: str | None = None) -> NodeStatus:
 
 
 def test_what_runs_tell_is_joined_with_what_the_scheduler_tells(tmp_path: Path) -> None:
-    made = planned(tmp_path)
+    made = planned(tmp_path, runs=4, epochs=10)
     ended = RunEnd("early", epochs=3, best_epoch=2, metrics={"f1": 0.6})
     tell(made.layout, 1, 0.5, 0.6, 0.4, end=ended)
     tell(made.layout, 2, 0.3, 0.7)
@@ -73,7 +63,7 @@ def test_what_runs_tell_is_joined_with_what_the_scheduler_tells(tmp_path: Path) 
 
 
 def test_a_run_whose_node_failed_for_good_is_broken(tmp_path: Path) -> None:
-    made = planned(tmp_path)
+    made = planned(tmp_path, runs=4, epochs=10)
     tell(made.layout, 1, 0.5)
     told = looked(made, False, run_0001=node("run-0001", NodeState.FAILED, "signal 9"))
     assert (told.runs[0].state, told.runs[0].cause) == ("broken", "signal 9")
@@ -82,7 +72,7 @@ def test_a_run_whose_node_failed_for_good_is_broken(tmp_path: Path) -> None:
 
 
 def test_of_a_run_in_two_parts_the_one_at_work_counts(tmp_path: Path) -> None:
-    made = planned(tmp_path, drop={"after": 2, "keep": 0.5})
+    made = planned(tmp_path, runs=4, epochs=10, drop={"after": 2, "keep": 0.5})
     tell(made.layout, 1, 0.5, 0.6)
     first = node("run-0001", NodeState.DONE)
     assert looked(made, run_0001=first).runs[0].state == "waiting"
@@ -91,7 +81,7 @@ def test_of_a_run_in_two_parts_the_one_at_work_counts(tmp_path: Path) -> None:
 
 
 def test_what_is_tested_and_not_registered_is_not_done(tmp_path: Path) -> None:
-    made = planned(tmp_path, runs=1)
+    made = planned(tmp_path, epochs=10, runs=1)
     tell(made.layout, 1, 0.5, end=RunEnd("finished", metrics={"f1": 0.5}))
     facts: dict[str, Any] = {
         "schema": "jobsight.best/1", "sweep": made.frozen.digest, "runs": {"finished": 1},
@@ -119,7 +109,7 @@ def test_what_is_tested_and_not_registered_is_not_done(tmp_path: Path) -> None:
 
 
 def test_without_a_scheduler_records_tell(tmp_path: Path) -> None:
-    made = planned(tmp_path, runs=1)
+    made = planned(tmp_path, epochs=10, runs=1)
     assert progress_of(made.frozen, made.layout, made.plan, None).stages == ()
     tell(made.layout, 1, 0.5)
     told = progress_of(made.frozen, made.layout, made.plan, None)
@@ -128,12 +118,12 @@ def test_without_a_scheduler_records_tell(tmp_path: Path) -> None:
 
 
 def test_nothing_told_yet(tmp_path: Path) -> None:
-    told = looked(planned(tmp_path))
+    told = looked(planned(tmp_path, runs=4, epochs=10))
     assert told.best is None and told.updated is None and told.states == {"waiting": 4}
 
 
 def test_only_what_is_needed_no_more_may_go(tmp_path: Path) -> None:
-    made = planned(tmp_path)
+    made = planned(tmp_path, runs=4, epochs=10)
     layout = made.layout
     for run in (1, 2, 3):
         for part in ("checkpoint", "model", "wandb"):

@@ -195,7 +195,7 @@ def test_wrong_parameters_are_told_with_their_place(
         ("settings: {frames: {j: 4}}", "4:24: settings.frames.j: frames.j is searched as well"),
         ("settings: {frames: {k: 4}}", "there is no setting 'frames.k'"),
         ("settings: {frames: {m: x}}", "4:24: settings.frames.m: Input should be a valid integer"),
-        ("settings: 3", "settings are a mapping of names to values (given 3)"),
+        ("settings: 3", "settings is a mapping of names to values (given 3)"),
         ("seed: -1", "seed: Input should be greater than or equal to 0"),
         ("cluster: a b", "cluster: String should match pattern"),
         ('folder: "a\\nb"', "folder: String should match pattern"),

@@ -11,7 +11,7 @@ from jobsight.errors import SweepError
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.distributions import quantile
 from jobsight.learning.sweep.parameters import parse
-from jobsight.learning.sweep.rounds import Rounds, from_trial, to_trial
+from jobsight.learning.sweep.rounds import from_trial, round_points, to_trial
 from jobsight.learning.sweep.search import draw
 from jobsight.learning.sweep.searched import with_parameters
 from jobsight.questions.hold.question import HOLD
@@ -45,21 +45,20 @@ def results(points: list[dict[str, Any]], first: int = 1) -> list[dict[str, Any]
 
 
 def searched(seed: int) -> list[dict[str, Any]]:
-    rounds = Rounds(config(seed=seed))
     told: list[dict[str, Any]] = []
     for number in range(1, 6):
-        told += results(rounds.points(number, told), len(told) + 1)
+        told += results(round_points(config(seed=seed), number, told), len(told) + 1)
     return told
 
 
 def test_points_follow_from_config_and_results_alone(capfd: pytest.CaptureFixture[str]) -> None:
     told = results([draw(config(), run) for run in range(1, 17)])
-    points = Rounds(config()).points(3, told)
-    assert points == Rounds(config()).points(3, told[::-1])
-    assert points == Rounds(config()).points(3, json.loads(json.dumps(told)))
-    assert points != Rounds(config(seed=1)).points(3, told)
-    assert points != Rounds(config()).points(4, told)
-    assert points != Rounds(config(metric={"name": "log_loss"})).points(3, told)
+    points = round_points(config(), 3, told)
+    assert points == round_points(config(), 3, told[::-1])
+    assert points == round_points(config(), 3, json.loads(json.dumps(told)))
+    assert points != round_points(config(seed=1), 3, told)
+    assert points != round_points(config(), 4, told)
+    assert points != round_points(config(metric={"name": "log_loss"}), 3, told)
     assert len({json.dumps(point) for point in points}) == 8
     for point in points:
         with_parameters(HOLD, config().fixed_settings, point)
@@ -70,17 +69,17 @@ def test_points_follow_from_config_and_results_alone(capfd: pytest.CaptureFixtur
 
 def test_the_first_round_is_drawn_at_random() -> None:
     drawn = [draw(config(), run) for run in range(1, 17)]
-    assert Rounds(config()).points(1, []) == drawn[:8]
-    assert Rounds(config()).points(2, results(drawn[:3])) == drawn[8:]
+    assert round_points(config(), 1, []) == drawn[:8]
+    assert round_points(config(), 2, results(drawn[:3])) == drawn[8:]
     failed = [{"run": run, "parameters": drawn[run - 1], "value": None} for run in range(1, 9)]
-    assert Rounds(config()).points(2, failed) == drawn[8:]
+    assert round_points(config(), 2, failed) == drawn[8:]
 
 
 def test_the_last_round_has_what_is_left() -> None:
     few = config(runs=11)
     told = results([draw(few, run) for run in range(1, 9)])
-    assert len(Rounds(few).points(2, told)) == 3
-    assert len(Rounds(config(runs=3)).points(1, [])) == 3
+    assert len(round_points(few, 2, told)) == 3
+    assert len(round_points(config(runs=3), 1, [])) == 3
 
 
 def test_it_learns() -> None:
@@ -97,7 +96,7 @@ def test_failures_are_kept_away_from() -> None:
         point = draw(searching, run)
         bad = point["dropout"] > 0.45
         told.append({"run": run, "parameters": point, "value": None if bad else 0.5})
-    points = Rounds(searching).points(13, told)
+    points = round_points(searching, 13, told)
     assert sum(point["dropout"] > 0.5 for point in points) <= 2
 
 
@@ -110,7 +109,7 @@ def test_nothing_is_tried_twice_while_there_is_more() -> None:
             [{"hidden_size": size, "m": m} for size in (8, 16) for m in (1, 2, 3, 4)]
         )
     ]
-    points = Rounds(small).points(3, told)
+    points = round_points(small, 3, told)
     tried = {json.dumps(one["parameters"]) for one in told}
     assert len({json.dumps(point) for point in points} | tried) == 12
 
@@ -121,9 +120,9 @@ def test_when_all_was_tried_it_goes_on() -> None:
         {"run": run, "parameters": {"hidden_size": 8 * (1 + run % 2), "m": 3}, "value": 0.5}
         for run in range(1, 9)
     ]
-    assert len(Rounds(config(parameters=space, runs=16)).points(2, told)) == 8
+    assert len(round_points(config(parameters=space, runs=16), 2, told)) == 8
     constant = config(parameters={"m": {"value": 3}}, runs=16)
-    assert Rounds(constant).points(2, told) == [{"m": 3}] * 8
+    assert round_points(constant, 2, told) == [{"m": 3}] * 8
 
 
 def test_values_that_a_setting_refuses_are_asked_for_again() -> None:
@@ -134,14 +133,14 @@ def test_values_that_a_setting_refuses_are_asked_for_again() -> None:
         {"run": run, "parameters": point, "value": -point["weight_decay"]}
         for run, point in enumerate(drawn, start=1)
     ]
-    assert all(point["weight_decay"] >= 0 for point in Rounds(searching).points(3, told))
+    assert all(point["weight_decay"] >= 0 for point in round_points(searching, 3, told))
 
 
 def test_points_of_another_space_teach_nothing() -> None:
     told = results([draw(config(), run) for run in range(1, 17)])
     strange = [{"run": 17, "parameters": {"m": 3}, "value": 1.0}]
     strange += [{"run": 18, "parameters": told[0]["parameters"] | {"hidden_size": 5}, "value": 9.0}]
-    assert Rounds(config()).points(3, told + strange) == Rounds(config()).points(3, told)
+    assert round_points(config(), 3, told + strange) == round_points(config(), 3, told)
 
 
 @pytest.mark.parametrize("spec", [spec for spec in SPECS if "value" not in spec])
@@ -158,13 +157,13 @@ def test_what_optuna_sees_leads_back(spec: dict[str, Any]) -> None:
 def test_without_optuna_one_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(SweepError, match=r"pip install 'jobsight\[sweep\]', or write method: ran"):
-        Rounds(config())
+        round_points(config(), 1, [])
 
 
 def test_optunas_own_level_of_logging_is_left_as_it_was() -> None:
     import optuna
 
     before = optuna.logging.get_verbosity()
-    Rounds(config()).points(3, results([draw(config(), run) for run in range(1, 17)]))
+    round_points(config(), 3, results([draw(config(), run) for run in range(1, 17)]))
     assert optuna.logging.get_verbosity() == before
     assert logging.getLogger("optuna").level == before

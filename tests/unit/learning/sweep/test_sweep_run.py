@@ -15,9 +15,9 @@ from jobsight.learning import metrics
 from jobsight.learning.backtest import last_block
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.metrics import METRICS
+from jobsight.learning.sweep.attempt import Saving
 from jobsight.learning.sweep.records import RunStatus, read_record
 from jobsight.learning.sweep.run import RunResult, drop_run, train_run
-from jobsight.learning.sweep.saving import Saving
 from jobsight.learning.sweep.searched import with_parameters
 from jobsight.learning.tracking import RunEnd, StopReason, Tracker
 from jobsight.models.recurrent import Recurrent

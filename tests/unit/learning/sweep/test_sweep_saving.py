@@ -1,6 +1,6 @@
 import pytest
 
-from jobsight.learning.sweep.saving import SECONDS, TIMES, Saving
+from jobsight.learning.sweep.attempt import SAVE_SECONDS, SAVE_TIMES, Saving
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,6 @@ def test_it_saves_after_its_span_unless_the_end_is_near(
 
 @pytest.mark.parametrize("begun", [1.0, 30.0, 200.0])
 def test_by_default_a_save_costs_a_tenth_at_most(begun: float) -> None:
-    span = max(SECONDS, TIMES * begun)
+    span = max(SAVE_SECONDS, SAVE_TIMES * begun)
     assert not Saving().due(begun=begun, trained=span - 1, epochs=10, left=1000)
     assert Saving().due(begun=begun, trained=span, epochs=10, left=1000)

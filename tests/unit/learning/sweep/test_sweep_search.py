@@ -115,17 +115,17 @@ def test_the_worst_are_dropped_and_ties_go_by_number() -> None:
     assert hopeless([result(n, n / 10) for n in range(1, 11)], 0.3, "maximize") == set(range(1, 8))
 
 
-def test_failed_runs_are_dropped_and_ended_ones_are_not() -> None:
+def test_runs_that_ended_are_not_dropped() -> None:
     results = [
         result(1, 0.9, "failed"),
         result(2, 0.1, "early"),
         result(3, 0.2, "stopped"),
-        result(4, float("nan"), "stopped"),
+        result(4, None, "stopped"),
         result(5, 0.8, "finished"),
     ]
-    assert hopeless(results, 0.25, "maximize") == {1, 3, 4}
+    assert hopeless(results, 0.25, "maximize") == {3, 4}
     assert hopeless([], 0.5, "maximize") == set()
-    assert hopeless(results[:1], 0.99, "maximize") == {1}
+    assert hopeless(results[:1], 0.99, "maximize") == set()
     assert hopeless(results[2:3], 0.01, "maximize") == set()
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.reports.sweep.scales import LARGEST, column, in_words, numeric_axis, short
+from jobsight.learning.sweep.parameters import parse
+from jobsight.reports.sweep.scales import column, in_words, numeric_axis, short
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,6 @@ def test_numbers_are_short(value: float, shown: str) -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (10**400, "1e300"),
         (True, "True"),
         (None, "None"),
         ("", "(blank)"),
@@ -47,12 +47,12 @@ def test_words_are_bounded() -> None:
     assert len(in_words("x" * 10**6)) <= 40
 
 
-@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=20))
+@given(st.lists(st.floats(-1e300, 1e300) | st.just(math.nan), max_size=20))
 def test_every_axis_holds_its_values_and_has_few_ticks(values: list[float]) -> None:
     numbers = np.array(values, np.float64)
     axis = numeric_axis(numbers)
     assert axis.low < axis.high
-    places = axis.place(np.clip(numbers[np.isfinite(numbers)], -LARGEST, LARGEST))
+    places = axis.place(numbers[np.isfinite(numbers)])
     assert ((places >= 0) & (places <= 1)).all()
     ticks = axis.ticks(5)
     assert len(ticks) <= 20
@@ -84,7 +84,9 @@ def test_a_constant_lies_in_the_middle() -> None:
 
 
 def test_categories_keep_the_order_of_numbers() -> None:
-    found = column("hidden", [64, 16, 128, 16, None], {"values": [16, 32, 64, 128]})
+    found = column(
+        "hidden", [64, 16, 128, 16, None], *parse({"hidden": {"values": [16, 32, 64, 128]}})
+    )
     assert found.axis.labels == ("16", "64", "128")
     assert found.values.tolist()[:4] == [1, 0, 2, 0]
     assert math.isnan(found.values[4])
@@ -93,13 +95,13 @@ def test_categories_keep_the_order_of_numbers() -> None:
 
 
 def test_words_among_numbers_make_categories() -> None:
-    found = column("p", [1, "auto", True], None)
+    found = column("p", [1, "auto", True])
     assert found.axis.kind == "category"
     assert set(found.axis.labels) == {"1", "auto", "True"}
 
 
 def test_many_categories_are_folded() -> None:
-    found = column("p", [f"v{k}" for k in range(50)] + ["v0"] * 5, None)
+    found = column("p", [f"v{k}" for k in range(50)] + ["v0"] * 5)
     assert len(found.axis.labels) == 13
     assert found.axis.labels[-1] == "others"
     assert found.values.max() == 12
@@ -111,15 +113,13 @@ def test_many_categories_are_folded() -> None:
         ({"min": 1, "max": 9}, (1.0, 9.0), "linear"),
         ({"distribution": "log_uniform_values", "min": 1, "max": 9}, (1.0, 9.0), "log"),
         ({"distribution": "log_uniform", "min": 0, "max": 1}, (1.0, math.e), "log"),
-        ({"distribution": "inv_log_uniform", "min": 0, "max": 1}, None, "log"),
-        ({"min": 9, "max": 1}, None, "linear"),
-        ({"min": "a", "max": True}, None, "linear"),
+        ({"distribution": "inv_log_uniform", "min": 0, "max": 1}, (1 / math.e, 1.0), "log"),
         ({"distribution": "normal", "mu": 0, "sigma": 1}, None, "linear"),
     ],
 )
 def test_bounds_are_those_searched(
     spec: dict[str, Any], bounds: tuple[float, float] | None, kind: str
 ) -> None:
-    found = column("p", [2.0, 3.0, 5.0], spec)
+    found = column("p", [2.0, 3.0, 5.0], *parse({"p": spec}))
     assert found.bounds == (None if bounds is None else pytest.approx(bounds))
     assert found.axis.kind == kind
