@@ -26,12 +26,7 @@ from jobsight.settings import StoreSettings
 from jobsight.store.archive import Archive
 from jobsight.store.base import Move, Put, Store
 from jobsight.store.merging import prepare
-from jobsight.store.packing import (
-    ACTIVE,
-    SCHEMA,
-    Keys,
-    require_schema,
-)
+from jobsight.store.packing import ACTIVE, SCHEMA, Keys, require_schema
 from jobsight.store.parts import Part
 from jobsight.store.pruning import OVERTAKEN
 from jobsight.store.redisscripts import PAGE, PUT, RETIRE, head, member, moment, row_of
@@ -300,14 +295,9 @@ class _Now(View):
             bound = f"({member(after)}"
             low, high = (low, bound) if query.newest_first else (bound, high)
         while True:
+            back = query.newest_first
             generation, last, rows = self._store._page(
-                index,
-                low,
-                high,
-                count=count,
-                back=query.newest_first,
-                states=states,
-                cluster=cluster,
+                index, low, high, count=count, back=back, states=states, cluster=cluster
             )
             if generation != self._generation:
                 self._generation = generation
