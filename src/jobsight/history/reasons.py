@@ -24,7 +24,6 @@ from jobsight.history.adjson import parse_ad
 from jobsight.runtime import cache_folder
 
 __all__ = [
-    "MASK_LENGTH",
     "MemoryFigures",
     "exit_told",
     "kept_masks",

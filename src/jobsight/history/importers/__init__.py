@@ -7,8 +7,8 @@ as those of NREL's Eagle and the Alliance's Graham. `reading` finds files and th
 counts the jobs.
 """
 
-from jobsight.history.importers.base import BadRow, Importer, ImportReport, Options
+from jobsight.history.importers.base import Importer, ImportReport, Options
 from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.reading import IMPORTERS, FileImport
 
-__all__ = ["IMPORTERS", "BadRow", "FileImport", "ImportReport", "Importer", "Mapped", "Options"]
+__all__ = ["IMPORTERS", "FileImport", "ImportReport", "Importer", "Mapped", "Options"]
