@@ -25,15 +25,9 @@ from jobsight.documents import (
 )
 from jobsight.documents.states import CONDOR_STATUS
 from jobsight.errors import DocumentError
+from jobsight.text import wordlist
 
-__all__ = [
-    "LONGEST_TEXT",
-    "Sections",
-    "access_point_of",
-    "document_from_ad",
-    "sections",
-    "submitted_on_hold",
-]
+__all__ = ["Sections", "access_point_of", "document_from_ad", "sections", "submitted_on_hold"]
 
 LONGEST_TEXT = 16_384
 """Characters kept of a text in a document's sections: arguments can be of any length."""
@@ -124,18 +118,9 @@ _TABLE: dict[str, tuple[str, str, _Reader]] = {
 _BY_NAME = {name.lower(): entry for name, entry in _TABLE.items()}
 _WITH_OTHERS = {
     name.lower(): name
-    for name in (
-        "AccountingGroup",
-        "AcctGroup",
-        "DAGManJobId",
-        "DAGNodeName",
-        "ImageSize",
-        "LastRemoteHost",
-        "MemoryUsage",
-        "RemoteHost",
-        "RemoteSysCpu",
-        "RemoteUserCpu",
-        "ResidentSetSize",
+    for name in wordlist(
+        "AccountingGroup AcctGroup DAGManJobId DAGNodeName ImageSize LastRemoteHost MemoryUsage "
+        "RemoteHost RemoteSysCpu RemoteUserCpu ResidentSetSize"
     )
 }
 

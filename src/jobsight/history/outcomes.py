@@ -18,7 +18,6 @@ from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import at, preceding_in
 
 __all__ = [
-    "KINDS",
     "PERSONAL_HOLD_CODES",
     "apply_horizon",
     "attributed_to",
@@ -224,10 +223,10 @@ def apply_horizon(judged: pl.DataFrame, horizon: int) -> pl.DataFrame:
     )
 
 
-def usual_horizon(judged: pl.DataFrame, quantile: float = 0.95) -> int | None:
-    """The `quantile` of the times (µs) from release to outcome; None where nothing has one."""
+def usual_horizon(judged: pl.DataFrame) -> int | None:
+    """The 95th percentile of the times (µs) from release to outcome; None: nothing has one."""
     spans = judged.filter(pl.col("outcome").is_not_null()).select(
-        (pl.col("resolved_time") - pl.col("released")).quantile(quantile, "higher")
+        (pl.col("resolved_time") - pl.col("released")).quantile(0.95, "higher")
     )
     value = spans.item()
     return None if value is None else int(value)
