@@ -254,15 +254,9 @@ def _timeline(ad: Mapping[str, JSON], source: str) -> list[Event]:
 def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) -> Event:
     """The event by which the job came into its present status."""
     if state is State.HELD:
-        return _event(
-            entered,
-            source,
-            12,
-            state,
-            reason=_text(ad.get("HoldReason")),
-            hold_code=_whole(ad.get("HoldReasonCode")),
-            hold_subcode=_whole(ad.get("HoldReasonSubCode")),
-        )
+        codes = {"hold_code": "HoldReasonCode", "hold_subcode": "HoldReasonSubCode"}
+        held = {field: _whole(ad.get(name)) for field, name in codes.items()}
+        return _event(entered, source, 12, state, reason=_text(ad.get("HoldReason")), **held)
     if state is State.CANCELLED:
         return _event(entered, source, 9, state, reason=_text(ad.get("RemoveReason")))
     if state is State.COMPLETED:

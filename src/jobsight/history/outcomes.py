@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from jobsight.codes import EventCode
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import at, preceding_in
+from jobsight.text import wordlist
 
 __all__ = [
     "PERSONAL_HOLD_CODES",
@@ -31,16 +32,9 @@ __all__ = [
 PERSONAL_HOLD_CODES = (1, 15, 16)
 """UserRequest, SubmittedOnHold, SpoolingInput: the user's own hand (``condor_holdcodes.h``)."""
 
-KINDS = (
-    "log_ended",
-    "exit_zero",
-    "exit_other",
-    "exit_unknown",
-    "held_again",
-    "held_by_user",
-    "removed_by_user",
-    "removed_by_dag",
-    "removed_by_policy",
+KINDS = wordlist(
+    "log_ended exit_zero exit_other exit_unknown held_again held_by_user removed_by_user "
+    "removed_by_dag removed_by_policy"
 )
 """What can settle a release; `resolve` gives one of these for each."""
 
@@ -121,14 +115,7 @@ def resolve(history: History, rows: Ints) -> pl.DataFrame:
             "kind": np.array(KINDS)[kind],
             "resolved_row": pl.Series(found, dtype=pl.Int64).set(pl.Series(~is_record), None),
             "resolved_time": resolved,
-        },
-        schema={
-            "row": pl.Int64,
-            "released": pl.Int64,
-            "kind": pl.String,
-            "resolved_row": pl.Int64,
-            "resolved_time": pl.Int64,
-        },
+        }
     )
 
 

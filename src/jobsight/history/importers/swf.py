@@ -210,7 +210,8 @@ def _row(text: str) -> Row:
     try:
         row = Row(*map(int, fields))
     except ValueError:
-        row = Row(*map(_whole_number, fields))._replace(cpu=_real_number(fields[5]))
+        numbers = [*map(_real_number, fields)]
+        row = Row(*map(round, numbers))._replace(cpu=numbers[5])
     if row.job < 0 or row.status not in (*SWF_STATUS, *_PARTS):
         what = f"job number {row.job}" if row.job < 0 else f"status {row.status}"
         raise ValueError(f"{what} means nothing")
@@ -224,10 +225,6 @@ def _real_number(text: str) -> float:
     if not -1 <= number < _LARGEST:
         raise ValueError(f"{text[:40]!r} is out of range")
     return number
-
-
-def _whole_number(text: str) -> int:
-    return round(_real_number(text))
 
 
 def _timeline(submit: int, row: Row) -> tuple[Event, ...]:
