@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from jobsight.documents import JobDocument, decode, encode, merge
 from jobsight.history.eventlog.generations import segment_name
@@ -50,8 +50,7 @@ class GrowingLog:
         """Append to the file that was the newest `age` rotations ago, if it is still there."""
         path = self.path if not age else self.path.with_name(f"EventLog.{age}")
         if path.exists():
-            with path.open("ab") as file:
-                file.write(data)
+            append(path, data)
 
     def rotate(self) -> None:
         """Rename all files, the header of the newest written anew before."""
@@ -113,6 +112,24 @@ class Follower:
 
     def close(self) -> None:
         self.source.close()
+
+
+class Follow(Protocol):
+    """Makes a follower of a log."""
+
+    def __call__(self, path: Path, **settings: Any) -> Follower: ...
+
+
+class Begun(Protocol):
+    """Begins a log with one event, and a follower that has read it."""
+
+    def __call__(self, *, keep: int = 99, **settings: Any) -> tuple[GrowingLog, Follower]: ...
+
+
+def append(path: Path, data: bytes) -> None:
+    """Write behind what a file has."""
+    with path.open("ab") as file:
+        file.write(data)
 
 
 def read_at_once(paths: Iterable[Path]) -> dict[str, JobDocument]:

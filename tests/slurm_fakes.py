@@ -261,3 +261,11 @@ def cluster(*jobs: FakeJob) -> FakeSlurm:
 def kept(slurm: FakeSlurm, **settings: object) -> Keeper:
     """A source of it, with settings."""
     return Keeper(slurm, SlurmSettings.model_validate(settings))
+
+
+def polled(*jobs: FakeJob, **settings: object) -> tuple[FakeSlurm, Keeper]:
+    """A cluster with these jobs in its queue, and a source of it that has looked once."""
+    slurm = cluster(*jobs)
+    keeper = kept(slurm, **settings)
+    keeper.poll()
+    return slurm, keeper

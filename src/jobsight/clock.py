@@ -3,6 +3,7 @@
 import contextlib
 import datetime as dt
 import itertools
+import math
 import os
 import re
 import time
@@ -172,10 +173,9 @@ def format_span(seconds: float) -> str:
     """A span in words as short as they can be: ``45 s``, ``12 min``, ``3.5 h``, ``2 d``."""
     if seconds < 90:
         return f"{seconds:.0f} s"
-    for unit, size in (("min", 60.0), ("h", 3600.0), ("d", 86400.0)):
-        if seconds < size * (90 if unit == "min" else 36) or unit == "d":
-            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
-    raise AssertionError("unreachable")
+    longest = {"min": 90 * 60, "h": 36 * 3600, "d": math.inf}
+    unit = next(unit for unit in longest if seconds < longest[unit])
+    return f"{seconds / _SECONDS[unit]:.1f}".removesuffix(".0") + f" {unit}"
 
 
 def parse_since(text: str | None, zone: dt.tzinfo) -> int | None:

@@ -98,8 +98,9 @@ def run_command(
     _running.add(process)
     try:
         with process.stdout, process.stderr:
-            printed = _drain(process.stdout, process.stderr, started + timeout, most_output)
-        if printed.complete:  # what is left is the moment between closing its pipes and leaving
+            deadline = started + timeout
+            complete, output, errors = _drain(process.stdout, process.stderr, deadline, most_output)
+        if complete:  # what is left is the moment between closing its pipes and leaving
             with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.1, started + timeout - time.monotonic()))
         status = process.poll()
@@ -109,7 +110,7 @@ def run_command(
             process.wait()
         _running.discard(process)
     took = time.monotonic() - started
-    return Ended(status, printed.stdout, printed.stderr, took, overflow=printed.overflow)
+    return Ended(status, output, errors, took, overflow=len(output) > most_output)
 
 
 def end_commands() -> None:
@@ -124,23 +125,17 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-@dataclass
-class _Printed:
-    stdout: bytes
-    stderr: bytes
-    complete: bool
-    overflow: bool
-
-
-def _drain(stdout: IO[bytes], stderr: IO[bytes], deadline: float, most: int) -> _Printed:
-    """Read both pipes until they are closed, the time is over, or too much is there."""
+def _drain(
+    stdout: IO[bytes], stderr: IO[bytes], deadline: float, most: int
+) -> tuple[bool, bytes, bytes]:
+    """Read both pipes until they are closed (then True), the time is over, or too much is there."""
     kept: dict[int, bytearray] = {stdout.fileno(): bytearray(), stderr.fileno(): bytearray()}
     output = kept[stdout.fileno()]
-    complete = overflow = False
+    complete = False
     with selectors.DefaultSelector() as waiting:
         for number in kept:
             waiting.register(number, selectors.EVENT_READ)
-        while not (complete or overflow) and (left := deadline - time.monotonic()) > 0:
+        while not complete and len(output) <= most and (left := deadline - time.monotonic()) > 0:
             for key, _ in waiting.select(left):
                 piece = os.read(key.fd, _PIECE)
                 if not piece:
@@ -148,5 +143,4 @@ def _drain(stdout: IO[bytes], stderr: IO[bytes], deadline: float, most: int) -> 
                 elif key.fd == stdout.fileno() or len(kept[key.fd]) < _MOST_STDERR:
                     kept[key.fd] += piece
             complete = not waiting.get_map()
-            overflow = len(output) > most
-    return _Printed(bytes(output), bytes(kept[stderr.fileno()][:_MOST_STDERR]), complete, overflow)
+    return complete, bytes(output), bytes(kept[stderr.fileno()][:_MOST_STDERR])

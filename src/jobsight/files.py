@@ -197,7 +197,7 @@ def require_replaceable(path: Path, kind: Kind) -> None:
     """
     target = _place(path)
     _require_place(path, folder=kind.is_folder)
-    if _is_in_registry(target):
+    if any((place / REGISTRY).exists() for place in (target, *target.parents)):
         raise OutputError(
             f"{path} is in {Kind.REGISTRY.value}, which only `train` and `jobsight models` change; "
             "name another"
@@ -219,10 +219,6 @@ def _require_place(path: Path, *, folder: bool) -> None:
     if path.exists() and not (path.is_dir() if folder else path.is_file()):
         found = "a folder" if path.is_dir() else "no folder" if folder else "no regular file"
         raise OutputError(f"cannot write {path}: it is {found}; name another")
-
-
-def _is_in_registry(target: Path) -> bool:
-    return any((place / REGISTRY).exists() for place in (target, *target.parents))
 
 
 def _kind_of_folder(folder: Path) -> Kind | None:

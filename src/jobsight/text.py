@@ -2,6 +2,7 @@
 
 __all__ = ["abridged", "beginning", "counted", "one_slip", "printable", "visible", "wordlist"]
 
+_SHOWN = 60
 _PER_LETTER = 8
 """Characters read for each that may show; what follows so many blanks is cut with them."""
 
@@ -73,18 +74,13 @@ def abridged(value: object, width: int) -> str:
     return f"{line[:head].rstrip()} … {line[head + 3 - width :].lstrip()}"
 
 
-def beginning(head: bytes, width: int = 60) -> str:
-    """What a file of an unknown kind begins with, in words: its first line, as far as it shows.
-
-    Args:
-        head: its first bytes.
-        width: characters of the line that are shown.
-    """
-    first = head.lstrip()[:width]
+def beginning(head: bytes) -> str:
+    """What a file of an unknown kind begins with, in words: its first line, as far as it shows."""
+    first = head.lstrip()[:_SHOWN]
     if not first:
         return "nothing but blanks" if head else "nothing: it is empty"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "text in UTF-16, which iconv -f UTF-16 -t UTF-8 makes readable"
     if b"\0" in first:
         return f"bytes that are not text ({first[:8].hex(' ')})"
-    return repr(printable(first.partition(b"\n")[0].decode("utf-8", "replace"), width))
+    return repr(printable(first.partition(b"\n")[0].decode("utf-8", "replace"), _SHOWN))

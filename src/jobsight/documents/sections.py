@@ -8,13 +8,7 @@ import msgspec
 
 from jobsight.documents.document import Prediction, Submission, Usage
 
-__all__ = [
-    "MOST_PREDICTIONS",
-    "fill",
-    "join_predictions",
-    "join_submissions",
-    "join_usages",
-]
+__all__ = ["MOST_PREDICTIONS", "fill", "join_predictions", "join_submissions", "join_usages"]
 
 MOST_PREDICTIONS = 100
 """Predictions kept of a job, the newest."""

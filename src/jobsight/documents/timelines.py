@@ -76,8 +76,10 @@ def union(old: JobDocument, new: tuple[Event, ...]) -> tuple[tuple[Event, ...], 
         return old.timeline, old.dropped
     if _continues(old.timeline, new):
         return _bounded((*old.timeline, *new), old.dropped)
+    before, behind = (-1, 1) if old.dropped else (0, 0)
     known = {
-        _identity(event): _Entry(event, _part(old, at)) for at, event in enumerate(old.timeline)
+        _identity(event): _Entry(event, before if at < FIRST_EVENTS else behind)
+        for at, event in enumerate(old.timeline)
     }
     changed = False
     for event in new:
@@ -111,10 +113,6 @@ class _Entry:
     @property
     def origin(self) -> str:
         return origin_of(self.event)
-
-
-def _part(old: JobDocument, at: int) -> int:
-    return (-1 if at < FIRST_EVENTS else 1) if old.dropped else 0
 
 
 def _continues(old: tuple[Event, ...], new: tuple[Event, ...]) -> bool:

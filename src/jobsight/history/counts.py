@@ -76,13 +76,10 @@ class CountIndex:
             # It may be of another key or log, or not be there.
             row = self._padded[last] - asked
             latest = row >= first
-            latest[latest] = self._is_later(row[latest], found[latest])
+            rows, others = row[latest], found[latest]
+            latest[latest] = (others < 0) | (self._clock[rows] >= self._clock[others])
             found[latest] = row[latest]
         return found
-
-    def _is_later(self, rows: Ints, others: Ints) -> NDArray[np.bool_]:
-        later: NDArray[np.bool_] = (others < 0) | (self._clock[rows] >= self._clock[others])
-        return later
 
     def last(self, keys: NDArray[np.integer[Any]], cuts: Ints) -> Ints:
         """The clock (µs) of `last_row`: int64 (n,), `NEVER` for none."""

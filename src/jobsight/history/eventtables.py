@@ -95,9 +95,7 @@ class Entries:
 
     def _begin(self) -> None:
         self._entries: list[Event] = []
-        self._clusters: list[int] = []
-        self._procs: list[int] = []
-        self._access_points: list[str | None] = []
+        self._jobs: list[tuple[int, int, str | None]] = []
 
     def add(self, document: JobDocument) -> None:
         """Take those of one document; `DocumentError` as by `event_table`."""
@@ -112,9 +110,7 @@ class Entries:
             if one.position is not None and one.source.startswith(PREFIX)
         ]
         self._entries += entries
-        self._clusters += [int(cluster)] * len(entries)
-        self._procs += [int(proc)] * len(entries)
-        self._access_points += [point] * len(entries)
+        self._jobs += [(int(cluster), int(proc), point)] * len(entries)
         if len(self._entries) >= _BLOCK:
             self._end_block()
 
@@ -127,10 +123,9 @@ class Entries:
         columns: dict[str, list[Any]] = {
             column: list(map(attrgetter(field), self._entries)) for column, field in _FIELDS.items()
         }
-        columns |= {
-            "cluster": self._clusters, "proc": self._procs, "access_point": self._access_points,
-            "log": [None] * len(self._entries),
-        }  # fmt: skip
+        names = ("cluster", "proc", "access_point")
+        columns |= {name: [job[at] for job in self._jobs] for at, name in enumerate(names)}
+        columns["log"] = [None] * len(self._entries)
         self._frames.append(pl.DataFrame([_series(name, columns[name]) for name in event_kinds()]))
         self._begin()
 

@@ -25,15 +25,9 @@ from jobsight.documents import (
 )
 from jobsight.documents.states import CONDOR_STATUS
 from jobsight.errors import DocumentError
+from jobsight.text import wordlist
 
-__all__ = [
-    "LONGEST_TEXT",
-    "Sections",
-    "access_point_of",
-    "document_from_ad",
-    "sections",
-    "submitted_on_hold",
-]
+__all__ = ["Sections", "access_point_of", "document_from_ad", "sections", "submitted_on_hold"]
 
 LONGEST_TEXT = 16_384
 """Characters kept of a text in a document's sections: arguments can be of any length."""
@@ -124,18 +118,9 @@ _TABLE: dict[str, tuple[str, str, _Reader]] = {
 _BY_NAME = {name.lower(): entry for name, entry in _TABLE.items()}
 _WITH_OTHERS = {
     name.lower(): name
-    for name in (
-        "AccountingGroup",
-        "AcctGroup",
-        "DAGManJobId",
-        "DAGNodeName",
-        "ImageSize",
-        "LastRemoteHost",
-        "MemoryUsage",
-        "RemoteHost",
-        "RemoteSysCpu",
-        "RemoteUserCpu",
-        "ResidentSetSize",
+    for name in wordlist(
+        "AccountingGroup AcctGroup DAGManJobId DAGNodeName ImageSize LastRemoteHost MemoryUsage "
+        "RemoteHost RemoteSysCpu RemoteUserCpu ResidentSetSize"
     )
 }
 
@@ -269,15 +254,9 @@ def _timeline(ad: Mapping[str, JSON], source: str) -> list[Event]:
 def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) -> Event:
     """The event by which the job came into its present status."""
     if state is State.HELD:
-        return _event(
-            entered,
-            source,
-            12,
-            state,
-            reason=_text(ad.get("HoldReason")),
-            hold_code=_whole(ad.get("HoldReasonCode")),
-            hold_subcode=_whole(ad.get("HoldReasonSubCode")),
-        )
+        codes = {"hold_code": "HoldReasonCode", "hold_subcode": "HoldReasonSubCode"}
+        held = {field: _whole(ad.get(name)) for field, name in codes.items()}
+        return _event(entered, source, 12, state, reason=_text(ad.get("HoldReason")), **held)
     if state is State.CANCELLED:
         return _event(entered, source, 9, state, reason=_text(ad.get("RemoveReason")))
     if state is State.COMPLETED:

@@ -33,14 +33,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from jobsight.codes import EventCode
 from jobsight.documents import JobDocument, State
 from jobsight.history.adjson import parse_ad
 from jobsight.history.jobrows import FROM_SUBMISSION, MOMENT, USAGE, rows_of
-from jobsight.history.timelines import History, Ints
+from jobsight.history.timelines import History
 
 __all__ = ["JobTable"]
 
@@ -192,14 +191,6 @@ class JobTable:
         names = sorted({name for one in facts for name in one})
         numbers = pl.DataFrame(facts, dict.fromkeys(names, pl.Float64)) if names else pl.DataFrame()
         return seen.select("row", pl.col("known").to_physical(), "reason").hstack(numbers)
-
-    def known_before(self, moments: Ints) -> tuple[Ints, Ints, Ints]:
-        """How many first rows of `table`, `starts`, `ends` precede moments (µs): int64 (n,)."""
-        columns = (self.table["seen"], self.starts["start"], self.ends["reported"])
-        submitted, started, ended = (
-            np.searchsorted(column.to_physical().to_numpy(), moments) for column in columns
-        )
-        return submitted, started, ended
 
 
 def _is_number(value: object) -> bool:

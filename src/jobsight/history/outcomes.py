@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from jobsight.codes import EventCode
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import at, preceding_in
+from jobsight.text import wordlist
 
 __all__ = [
-    "KINDS",
     "PERSONAL_HOLD_CODES",
     "apply_horizon",
     "attributed_to",
@@ -32,16 +32,9 @@ __all__ = [
 PERSONAL_HOLD_CODES = (1, 15, 16)
 """UserRequest, SubmittedOnHold, SpoolingInput: the user's own hand (``condor_holdcodes.h``)."""
 
-KINDS = (
-    "log_ended",
-    "exit_zero",
-    "exit_other",
-    "exit_unknown",
-    "held_again",
-    "held_by_user",
-    "removed_by_user",
-    "removed_by_dag",
-    "removed_by_policy",
+KINDS = wordlist(
+    "log_ended exit_zero exit_other exit_unknown held_again held_by_user removed_by_user "
+    "removed_by_dag removed_by_policy"
 )
 """What can settle a release; `resolve` gives one of these for each."""
 
@@ -122,14 +115,7 @@ def resolve(history: History, rows: Ints) -> pl.DataFrame:
             "kind": np.array(KINDS)[kind],
             "resolved_row": pl.Series(found, dtype=pl.Int64).set(pl.Series(~is_record), None),
             "resolved_time": resolved,
-        },
-        schema={
-            "row": pl.Int64,
-            "released": pl.Int64,
-            "kind": pl.String,
-            "resolved_row": pl.Int64,
-            "resolved_time": pl.Int64,
-        },
+        }
     )
 
 
@@ -224,10 +210,10 @@ def apply_horizon(judged: pl.DataFrame, horizon: int) -> pl.DataFrame:
     )
 
 
-def usual_horizon(judged: pl.DataFrame, quantile: float = 0.95) -> int | None:
-    """The `quantile` of the times (µs) from release to outcome; None where nothing has one."""
+def usual_horizon(judged: pl.DataFrame) -> int | None:
+    """The 95th percentile of the times (µs) from release to outcome; None: nothing has one."""
     spans = judged.filter(pl.col("outcome").is_not_null()).select(
-        (pl.col("resolved_time") - pl.col("released")).quantile(quantile, "higher")
+        (pl.col("resolved_time") - pl.col("released")).quantile(0.95, "higher")
     )
     value = spans.item()
     return None if value is None else int(value)

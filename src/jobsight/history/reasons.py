@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,8 +23,6 @@ from jobsight.history.adjson import parse_ad
 from jobsight.runtime import cache_folder
 
 __all__ = [
-    "MASK_LENGTH",
-    "MemoryFigures",
     "exit_told",
     "kept_masks",
     "mask",
@@ -299,19 +296,6 @@ def exit_told(reason: str | None) -> tuple[int | None, int | None]:
     return int(code[1]) if code else None, int(signal[1]) if signal else None
 
 
-@dataclass(frozen=True)
-class MemoryFigures:
-    """Memory in MB (MiB, as HTCondor counts) that a reason names, None where it does not.
-
-    Attributes:
-        used: the peak, or the usage at the moment of the hold.
-        limit: what had been requested or allowed.
-    """
-
-    used: float | None
-    limit: float | None
-
-
 _USED = re.compile(
     r"(?i)(?:(?:peak|measured) usage:?|memory usage(?: of)?|using|used) "
     r"(\d{1,12}(?:\.\d{1,6})?) ?([KMGT])?i?(?:B\b|b\b|bytes|megabytes)?"
@@ -325,12 +309,15 @@ _LIMIT = re.compile(
 _MEGABYTES = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 
 
-def memory_figures(reason: str | None) -> MemoryFigures:
-    """The memory used and allowed that a reason names; in MB where it names no unit."""
+def memory_figures(reason: str | None) -> tuple[float | None, float | None]:
+    """The memory used, at its peak or at the hold, and allowed that a reason names; each or None.
+
+    In MB (MiB, as HTCondor counts), also where it names no unit.
+    """
     text = _clean(reason)
     if "memory" not in text.lower():
-        return MemoryFigures(None, None)
-    return MemoryFigures(_megabytes(_USED.search(text)), _megabytes(_LIMIT.search(text)))
+        return None, None
+    return _megabytes(_USED.search(text)), _megabytes(_LIMIT.search(text))
 
 
 def _megabytes(found: re.Match[str] | None) -> float | None:

@@ -117,7 +117,7 @@ class History:
 
     @cached_property
     def clusters(self) -> Ints:
-        """Number of each job's cluster in its log, from 0, sorted: int64 (jobs,)."""
+        """Number of each job's cluster, from 0, one in two logs being two: int64 (jobs,)."""
         cluster = self.jobs["cluster"].to_numpy()
         place = self.jobs["log"].to_numpy().astype(np.int64) * (cluster.max(initial=0) + 1)
         return np.unique(place + cluster, return_inverse=True)[1].astype(np.int64)

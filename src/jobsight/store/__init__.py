@@ -7,28 +7,6 @@ has those of jobs that ended long ago, `snapshot` writes and reads what is to be
 
 from jobsight.store.base import Store
 from jobsight.store.opening import open_store
-from jobsight.store.reports import (
-    Change,
-    CheckReport,
-    Merged,
-    Move,
-    Position,
-    PruneReport,
-    Put,
-    Stored,
-    StoreStatus,
-)
+from jobsight.store.reports import Merged, Move, Put, StoreStatus
 
-__all__ = [
-    "Change",
-    "CheckReport",
-    "Merged",
-    "Move",
-    "Position",
-    "PruneReport",
-    "Put",
-    "Store",
-    "StoreStatus",
-    "Stored",
-    "open_store",
-]
+__all__ = ["Merged", "Move", "Put", "Store", "StoreStatus", "open_store"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -225,32 +226,27 @@ class Store(ABC):
 
     def check(self) -> CheckReport:
         """Read everything: documents decode, indexes agree, archive files are what was written."""
-        live = archived = problems = 0
+        number: Counter[str] = Counter()
         first: list[str] = []
+        for kind, problem in self._checked():
+            number[kind] += 1
+            number["problem"] += problem is not None
+            if problem is not None and len(first) < _MOST_SHOWN:
+                first.append(problem)
+        live, archived, problems = (number[kind] for kind in ("live", "archived", "problem"))
+        wider = tuple(wider_modes(self._files()))
+        return CheckReport(live, archived, problems, tuple(first), wider)
 
-        def note(problem: str | None) -> None:
-            nonlocal problems
-            if problem is not None:
-                problems += 1
-                if len(first) < _MOST_SHOWN:
-                    first.append(problem)
-
+    def _checked(self) -> Iterator[tuple[str, str | None]]:
+        """Of each row whether it is live or archived, and what is wrong with it, or elsewhere."""
         with self._view() as view:
-            for _, row in live_rows(view, Query()):
-                live += 1
-                note(_problem_of(row))
-        for problem in self._index_problems():
-            note(problem)
+            yield from (("live", _problem_of(row)) for _, row in live_rows(view, Query()))
+        yield from (("", problem) for problem in self._index_problems())
         for part in self._parts():
             try:
-                for row in self._archive().rows(part):
-                    archived += 1
-                    note(_problem_of(row))
+                yield from (("archived", _problem_of(row)) for row in self._archive().rows(part))
             except StoreError as error:
-                note(str(error))
-        return CheckReport(
-            live, archived, problems, tuple(first), tuple(wider_modes(self._files()))
-        )
+                yield "", str(error)
 
     def prune(self, before: int, *, least: int = 1, overdue: int | None = None) -> PruneReport:
         """Move jobs that ended, and whose time (see `scan`) is less than `before`, to the archive.

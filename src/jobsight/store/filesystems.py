@@ -10,15 +10,14 @@ import os
 import re
 from pathlib import Path
 
+from jobsight.text import wordlist
+
 __all__ = ["filesystem_of", "is_remote"]
 
-_REMOTE = frozenset(
-    {
-        *("9p", "acfs", "afs", "beegfs", "beegfs_nodev", "ceph", "cifs", "coda", "daos", "davfs"),
-        *("gfs", "gfs2", "glusterfs", "gpfs", "lustre", "moosefs", "ncpfs", "nfs", "nfs4"),
-        *("ocfs2", "orangefs", "panfs", "pvfs2", "quobyte", "smb", "smb2", "smb3", "smbfs"),
-        *("vboxsf", "virtiofs", "vmhgfs", "wekafs"),
-    }
+_REMOTE = wordlist(
+    "9p acfs afs beegfs beegfs_nodev ceph cifs coda daos davfs gfs gfs2 glusterfs gpfs lustre "
+    "moosefs ncpfs nfs nfs4 ocfs2 orangefs panfs pvfs2 quobyte smb smb2 smb3 smbfs vboxsf virtiofs "
+    "vmhgfs wekafs"
 )
 _LOCAL_FUSE = frozenset({"fuse.fuse-overlayfs", "fuse.mergerfs"})
 _OCTAL = re.compile(rb"\\([0-7]{3})")

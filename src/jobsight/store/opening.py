@@ -24,10 +24,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(?=://)")
 
 
 def open_store(
-    url: str | None = None,
-    *,
-    settings: StoreSettings | None = None,
-    create: bool = False,
+    url: str | None = None, *, settings: StoreSettings | None = None, create: bool = False
 ) -> Store:
     """Open the store at `url`; None: the one that the settings name.
 

@@ -29,8 +29,6 @@ __all__ = [
     "ACTIVE",
     "ENDED",
     "LEAST_TIME",
-    "MOST_BYTES",
-    "MOST_ID_BYTES",
     "MOST_TIME",
     "SCHEMA",
     "Keys",

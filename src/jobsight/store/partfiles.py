@@ -21,15 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = [
-    "ids_of",
-    "numbers_of",
-    "opened",
-    "readable",
-    "rows_of",
-    "time_ranges",
-    "write_rows",
-]
+__all__ = ["ids_of", "numbers_of", "opened", "readable", "rows_of", "time_ranges", "write_rows"]
 
 _GROUP_ROWS = 1000
 _GROUP_BYTES = 16 << 20

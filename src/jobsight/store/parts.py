@@ -6,11 +6,11 @@ nothing takes the unfinished work of a later prune for what a kill left behind.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from contextlib import suppress
+
+import msgspec
 
 from jobsight.documents import number_of
 from jobsight.errors import StoreError
@@ -35,8 +35,7 @@ def fence_of(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file of the archive, as the store registers it.
 
     Attributes:
@@ -60,8 +59,8 @@ class Part:
     zones: Zones | None
 
     def to_text(self) -> str:
-        """As ASCII JSON."""
-        return json.dumps(asdict(self), sort_keys=True)
+        """As JSON."""
+        return msgspec.json.encode(self).decode()
 
     @classmethod
     def from_text(cls, text: str | bytes) -> Part:
@@ -70,19 +69,11 @@ class Part:
         Raises:
             StoreError: the text is damaged, or names a file elsewhere.
         """
-        try:
-            fields: dict[str, Any] = json.loads(text)
-            zones = fields.pop("zones")
-            if zones is not None:
-                zones = {
-                    name: pair and (int(pair[0]), int(pair[1])) for name, pair in zones.items()
-                }
-            part = cls(**fields, zones=zones)
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
-            part = None
-        if part is None or not isinstance(part.name, str) or fence_of(part.name) is None:
-            raise StoreError("the store's list of archive files is damaged; restore a backup")
-        return part
+        with suppress(msgspec.DecodeError, ValueError):
+            part = msgspec.json.decode(text, type=cls)
+            if fence_of(part.name) is not None:
+                return part
+        raise StoreError("the store's list of archive files is damaged; restore a backup")
 
     def may_hold(self, zones: Zones) -> bool:
         """Whether a job of these zones may be in it."""

@@ -26,12 +26,7 @@ from jobsight.settings import StoreSettings
 from jobsight.store.archive import Archive
 from jobsight.store.base import Move, Put, Store
 from jobsight.store.merging import prepare
-from jobsight.store.packing import (
-    ACTIVE,
-    SCHEMA,
-    Keys,
-    require_schema,
-)
+from jobsight.store.packing import ACTIVE, SCHEMA, Keys, require_schema
 from jobsight.store.parts import Part
 from jobsight.store.pruning import OVERTAKEN
 from jobsight.store.redisscripts import PAGE, PUT, RETIRE, head, member, moment, row_of
@@ -172,38 +167,6 @@ class RedisStore(Store):
             texts: list[bytes] = self._server.client.lrange(f"{self._prefix}:parts", 0, -1)
         return texts
 
-    def _page(
-        self,
-        index: str,
-        low: str,
-        high: str,
-        *,
-        count: int,
-        back: bool,
-        states: Collection[str],
-        cluster: str,
-    ) -> tuple[int, bytes, list[Row]]:
-        """One page of an index, looking at a bounded number of its members.
-
-        Args:
-            index: key of the sorted set, without the prefix.
-            low: least member, as ZRANGE takes it.
-            high: greatest member.
-            count: most rows.
-            back: from the greatest to the least.
-            states: only rows in one of these; empty: in any.
-            cluster: only ids that begin with it.
-
-        Returns:
-            The generation, the last member that was looked at (empty: there is none), rows.
-        """
-        wanted = f",{','.join(sorted(states))}," if states else ""
-        bounds = (low, high, count, _LOOKS, _PAGE_BYTES)
-        reply = self._call(PAGE, index, int(back), *bounds, wanted, cluster)
-        pairs = zip(reply[3::2], reply[4::2], strict=True)
-        rows = [row_of(id_.decode(), data) for id_, data in pairs]
-        return int(reply[1]), reply[2], rows
-
     def _live_raw(self, number: str) -> Collection[str]:
         # A semicolon follows the colon that ends the number.
         return [
@@ -299,16 +262,13 @@ class _Now(View):
         if after is not None:
             bound = f"({member(after)}"
             low, high = (low, bound) if query.newest_first else (bound, high)
+        wanted, back = f",{','.join(sorted(states))}," if states else "", int(query.newest_first)
         while True:
-            generation, last, rows = self._store._page(
-                index,
-                low,
-                high,
-                count=count,
-                back=query.newest_first,
-                states=states,
-                cluster=cluster,
-            )
+            bounds = (low, high, count, _LOOKS, _PAGE_BYTES)
+            reply = self._store._call(PAGE, index, back, *bounds, wanted, cluster)
+            generation, last = int(reply[1]), reply[2]
+            pairs = zip(reply[3::2], reply[4::2], strict=True)
+            rows = [row_of(id_.decode(), data) for id_, data in pairs]
             if generation != self._generation:
                 self._generation = generation
                 raise ArchiveGrewError

@@ -25,14 +25,11 @@ from jobsight.store.packing import Keys
 from jobsight.store.partfiles import opened, readable, rows_of, write_rows
 from jobsight.store.rows import Row
 
-__all__ = ["SCHEMA", "Snapshot", "export", "is_snapshot", "read_documents", "read_manifest"]
-
-SCHEMA = "jobsight.snapshot/1"
+__all__ = ["Snapshot", "export", "is_snapshot", "read_documents", "read_manifest"]
 
 _FILE_ROWS = 100_000
 _REPORT_EVERY = 1000
 _NAME = re.compile(r"jobs-\d{6}\.parquet", re.ASCII)
-_PACKAGES = ("pyarrow",)
 
 
 class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -119,14 +116,11 @@ def _write(
         write_rows(map(row, group), folder / name)
         files[name] = sha256(folder / name)
     first, last = (times[0], times[-1]) if times else (None, None)
-    made = Snapshot(sum(counts.values()), first, last, asked, files, counts, _versions())
-    write_json(folder / MANIFEST, {"schema": SCHEMA, **msgspec.to_builtins(made)})
+    versions = {"jobsight": __version__, "document": str(DOCUMENT_SCHEMA)}
+    versions["pyarrow"] = version("pyarrow")
+    made = Snapshot(sum(counts.values()), first, last, asked, files, counts, versions)
+    write_json(folder / MANIFEST, {"schema": Kind.SNAPSHOT.schema, **msgspec.to_builtins(made)})
     return made
-
-
-def _versions() -> dict[str, str]:
-    packages = {name: version(name) for name in _PACKAGES}
-    return {"jobsight": __version__, "document": str(DOCUMENT_SCHEMA), **packages}
 
 
 def is_snapshot(path: Path) -> bool:
@@ -151,10 +145,10 @@ def read_manifest(folder: Path) -> Snapshot:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SourceError(f"cannot read the snapshot {folder}: {reason}") from None
-    schema = content.pop("schema", None)
-    if schema != SCHEMA:
+    found, wanted = content.pop("schema", None), Kind.SNAPSHOT.schema
+    if found != wanted:
         raise SourceError(
-            f"{folder} is {str(schema)[:60]!r}, and this version reads {SCHEMA!r}; export again"
+            f"{folder} is {str(found)[:60]!r}, and this version reads {wanted!r}; export again"
         )
     try:
         made = msgspec.convert(content, Snapshot)

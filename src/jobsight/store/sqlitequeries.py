@@ -81,10 +81,7 @@ def live_rows(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, Row]:
     """The live rows among these jobs."""
     if not ids:
         return {}
-    cursor = db.execute(
-        f"SELECT {_COLUMNS} {_ASKED}",
-        (json.dumps(list(ids)),),
-    )
+    cursor = db.execute(f"SELECT {_COLUMNS} {_ASKED}", (json.dumps(list(ids)),))
     return {columns[0]: _row(*columns) for columns in cursor}
 
 
@@ -105,9 +102,4 @@ def _row(
 
 def revisions(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, int]:
     """Revisions of the live jobs among these."""
-    return dict(
-        db.execute(
-            f"SELECT jobs.id, revision {_ASKED}",
-            (json.dumps(list(ids)),),
-        )
-    )
+    return dict(db.execute(f"SELECT jobs.id, revision {_ASKED}", (json.dumps(list(ids)),)))

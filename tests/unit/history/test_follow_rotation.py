@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.growing import BEGUN, Follower, GrowingLog, event, read_at_once
+from tests.growing import BEGUN, Begun, Follow, GrowingLog, event, read_at_once
 
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.family import Opened, opened_family
@@ -19,10 +19,10 @@ def everything(folder: Path) -> list[Path]:
     return sorted(folder.glob("EventLog*"))
 
 
-def test_rotation_is_followed_over_a_restart(tmp_path: Path) -> None:
+def test_rotation_is_followed_over_a_restart(tmp_path: Path, follow: Follow) -> None:
     log = GrowingLog(tmp_path)
     log.write(event(0, 1) + event(1, 1))
-    one = Follower(log.path)
+    one = follow(log.path)
     one.catch_up()
     one.close()
     log.write(event(2, 1))
@@ -35,29 +35,24 @@ def test_rotation_is_followed_over_a_restart(tmp_path: Path) -> None:
     assert one.documents == read_at_once(everything(tmp_path))
     assert one.source.status()["gaps"] == 0
     assert one.source.status()["files_seen"] == 3
-    one.close()
 
 
-def test_all_that_was_rotated_before_the_first_look_is_read(tmp_path: Path) -> None:
+def test_all_that_was_rotated_before_the_first_look_is_read(tmp_path: Path, follow: Follow) -> None:
     log = GrowingLog(tmp_path)
     for number in range(30):
         log.write(event(number, number % 3))
         log.rotate()
-    one = Follower(log.path)
+    one = follow(log.path)
     one.catch_up()
     assert one.documents == read_at_once(everything(tmp_path))
     assert one.source.status()["files_seen"] == 31
-    one.close()
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_files_may_be_rotated_while_they_are_looked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+    tmp_path: Path, begun: Begun, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
-    log = GrowingLog(tmp_path)
-    log.write(event(0, 1))
-    one = Follower(log.path)
-    one.catch_up()
+    log, one = begun()
     one.close()
     for number in range(1, 4):
         log.rotate()
@@ -78,12 +73,11 @@ def test_files_may_be_rotated_while_they_are_looked_for(
     assert one.documents == read_at_once(everything(tmp_path))
     status = one.source.status()
     assert (status["gaps"], status["files_seen"], status["files_open"]) == (0, 4 + times, 4 + times)
-    one.close()
 
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_the_oldest_file_is_found_though_all_are_renamed_at_the_first_look(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+    tmp_path: Path, follow: Follow, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     log = GrowingLog(tmp_path)
     for number in range(4):
@@ -98,21 +92,17 @@ def test_the_oldest_file_is_found_though_all_are_renamed_at_the_first_look(
                 log.write(event(10 + more, 1))
 
     monkeypatch.setattr("jobsight.history.follow.opened_family", rotating)
-    one = Follower(log.path)
+    one = follow(log.path)
     one.poll()
     monkeypatch.undo()
     one.catch_up()
     assert one.documents == read_at_once(everything(tmp_path))
-    one.close()
 
 
 def test_a_file_that_the_folders_list_lacks_is_looked_for_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, begun: Begun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = GrowingLog(tmp_path)
-    log.write(event(0, 1))
-    one = Follower(log.path)
-    one.catch_up()
+    log, one = begun()
     for number in range(1, 5):
         log.rotate()
         log.write(event(number, 1))
@@ -131,14 +121,10 @@ def test_a_file_that_the_folders_list_lacks_is_looked_for_again(
     one.catch_up()
     assert one.documents == read_at_once(everything(tmp_path))
     assert one.source.status()["gaps"] == 0
-    one.close()
 
 
-def test_a_log_that_keeps_one_old_file(tmp_path: Path) -> None:
-    log = GrowingLog(tmp_path)
-    log.write(event(0, 1))
-    one = Follower(log.path)
-    one.catch_up()
+def test_a_log_that_keeps_one_old_file(tmp_path: Path, begun: Begun) -> None:
+    log, one = begun()
     one.close()
     log.write(event(1, 1))
     log.rotate()
@@ -147,14 +133,10 @@ def test_a_log_that_keeps_one_old_file(tmp_path: Path) -> None:
     one.restart()
     one.catch_up()
     assert one.documents == read_at_once(everything(tmp_path))
-    one.close()
 
 
-def test_a_record_that_goes_to_the_rotated_file_is_read(tmp_path: Path) -> None:
-    log = GrowingLog(tmp_path)
-    log.write(event(0, 1))
-    one = Follower(log.path, settle_seconds=60)
-    one.catch_up()
+def test_a_record_that_goes_to_the_rotated_file_is_read(tmp_path: Path, begun: Begun) -> None:
+    log, one = begun(settle_seconds=60)
     log.rotate()
     log.write(event(1, 1))
     one.catch_up()
@@ -168,14 +150,10 @@ def test_a_record_that_goes_to_the_rotated_file_is_read(tmp_path: Path) -> None:
     one.now += 61
     one.catch_up()
     assert one.source.status()["files_open"] == 1
-    one.close()
 
 
-def test_files_rotated_away_unread_are_a_gap(tmp_path: Path) -> None:
-    log = GrowingLog(tmp_path, keep=2)
-    log.write(event(0, 1))
-    one = Follower(log.path)
-    one.catch_up()
+def test_files_rotated_away_unread_are_a_gap(begun: Begun) -> None:
+    log, one = begun(keep=2)
     one.close()
     for number in range(1, 6):
         log.rotate()
@@ -194,14 +172,12 @@ def test_files_rotated_away_unread_are_a_gap(tmp_path: Path) -> None:
     one.catch_up()
     assert one.source.status()["gaps"] == 1
     assert len(one.missed) == 1
-    one.close()
 
 
-def test_a_file_that_was_read_to_its_end_and_is_gone_is_no_gap(tmp_path: Path) -> None:
-    log = GrowingLog(tmp_path, keep=1)
-    log.write(event(0, 1))
-    one = Follower(log.path)
-    one.catch_up()
+def test_a_file_that_was_read_to_its_end_and_is_gone_is_no_gap(
+    tmp_path: Path, begun: Begun
+) -> None:
+    log, one = begun(keep=1)
     one.close()
     log.rotate()
     (tmp_path / "EventLog.1").unlink()
@@ -210,17 +186,16 @@ def test_a_file_that_was_read_to_its_end_and_is_gone_is_no_gap(tmp_path: Path) -
     one.catch_up()
     assert one.source.status()["gaps"] == 0
     assert one.source.status()["events"] == 5
-    one.close()
 
 
 def test_files_that_another_number_of_rotations_left_behind_are_passed_over(
-    tmp_path: Path,
+    tmp_path: Path, follow: Follow
 ) -> None:
     log = GrowingLog(tmp_path, keep=3)
     log.write(event(0, 1))
     log.rotate()
     (tmp_path / "EventLog.1").rename(tmp_path / "EventLog.old")
-    one = Follower(log.path, settle_seconds=60)
+    one = follow(log.path, settle_seconds=60)
     for number in range(1, 8):
         log.write(event(number, 1))
         one.catch_up()
@@ -230,15 +205,16 @@ def test_files_that_another_number_of_rotations_left_behind_are_passed_over(
     one.catch_up()
     status = one.source.status()
     assert (status["gaps"], status["files_seen"]) == (0, 9)
-    one.close()
 
 
-def test_a_log_that_begins_while_the_clock_is_set_back_is_followed(tmp_path: Path) -> None:
+def test_a_log_that_begins_while_the_clock_is_set_back_is_followed(
+    tmp_path: Path, follow: Follow
+) -> None:
     log = GrowingLog(tmp_path)
     log.sequence = 4
     log.begin()
     log.write(event(0, 1))
-    one = Follower(log.path)
+    one = follow(log.path)
     one.catch_up()
     for number in (1, 2):
         log.rotate()
@@ -248,14 +224,10 @@ def test_a_log_that_begins_while_the_clock_is_set_back_is_followed(tmp_path: Pat
     one.catch_up()
     assert one.documents == read_at_once(everything(tmp_path))
     assert one.source.status()["files_seen"] == 3
-    one.close()
 
 
-def test_a_rotated_file_waits_until_the_log_is_there_again(tmp_path: Path) -> None:
-    log = GrowingLog(tmp_path)
-    log.write(event(0, 1))
-    one = Follower(log.path, settle_seconds=60)
-    one.catch_up()
+def test_a_rotated_file_waits_until_the_log_is_there_again(tmp_path: Path, begun: Begun) -> None:
+    log, one = begun(settle_seconds=60)
     log.rotate()
     log.write(event(1, 1))
     one.catch_up()
@@ -271,16 +243,12 @@ def test_a_rotated_file_waits_until_the_log_is_there_again(tmp_path: Path) -> No
     away.rename(log.path)
     one.catch_up()
     assert one.documents == read_at_once(everything(tmp_path))
-    one.close()
 
 
-def test_what_was_not_read_of_an_older_file_that_is_gone_is_a_gap(tmp_path: Path) -> None:
-    log = GrowingLog(tmp_path, keep=1)
-    log.write(event(0, 1))
-    one = Follower(log.path)
-    one.catch_up()
-    begun = event(1, 1)[:-4]  # its separator never comes
-    log.write(begun)
+def test_what_was_not_read_of_an_older_file_that_is_gone_is_a_gap(begun: Begun) -> None:
+    log, one = begun(keep=1)
+    half_written = event(1, 1)[:-4]  # its separator never comes
+    log.write(half_written)
     log.rotate()
     log.write(event(2, 1))
     one.catch_up()
@@ -291,10 +259,9 @@ def test_what_was_not_read_of_an_older_file_that_is_gone_is_a_gap(tmp_path: Path
     one.catch_up()
     (gap,) = one.source.status()["last_gaps"]
     assert (gap["kind"], gap["files"]) == ("gone", 0)
-    half = begun.rindex(b"\n...\n") + 5  # the first of two records is whole
-    assert gap["bytes"] == one.source.status()["gap_bytes"] == len(begun) - half
+    half = half_written.rindex(b"\n...\n") + 5  # the first of two records is whole
+    assert gap["bytes"] == one.source.status()["gap_bytes"] == len(half_written) - half
     one.close()
     one.restart()
     one.catch_up()
     assert one.source.status()["gaps"] == 1
-    one.close()

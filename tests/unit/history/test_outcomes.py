@@ -143,7 +143,6 @@ def test_usual_horizon_is_a_time_that_occurred() -> None:
     ends = [resolved(RELEASE, {"at": s, "code": 5, "return_value": 0}) for s in range(1, 21)]
     judged = judge(pl.concat(ends))
     assert usual_horizon(judged) == 20_000_000
-    assert usual_horizon(judged, 0.5) == 11_000_000
     assert usual_horizon(judge(resolved(RELEASE))) is None
 
 

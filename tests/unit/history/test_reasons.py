@@ -150,19 +150,15 @@ def test_missing_file() -> None:
 
 def test_memory_figures() -> None:
     figures = reasons.memory_figures
-    assert figures("memory usage 196 MB exceeded request_memory 128 MB") == (
-        reasons.MemoryFigures(196, 128)
-    )
+    assert figures("memory usage 196 MB exceeded request_memory 128 MB") == ((196, 128))
     text = "Job has gone over memory limit of 2000 megabytes. Peak usage: 14069 megabytes."
-    assert figures(text) == reasons.MemoryFigures(14069, 2000)
-    assert figures("memory usage of 2 GiB over request_memory 512 KB") == (
-        reasons.MemoryFigures(2048, 0.5)
-    )
+    assert figures(text) == (14069, 2000)
+    assert figures("memory usage of 2 GiB over request_memory 512 KB") == ((2048, 0.5))
     text = "over cgroup memory limit of 1024 megabytes. Last measured usage: 3000 megabytes."
-    assert figures(text) == reasons.MemoryFigures(3000, 1024)
+    assert figures(text) == (3000, 1024)
     text = "memory exceeded: 3000 MB used of 1024 MB requested"
-    assert figures(text) == reasons.MemoryFigures(3000, 1024)
-    assert figures("disk usage exceeded request_disk") == reasons.MemoryFigures(None, None)
+    assert figures(text) == (3000, 1024)
+    assert figures("disk usage exceeded request_disk") == (None, None)
 
 
 def test_of_a_long_text_no_more_is_kept_than_is_read() -> None:

@@ -66,7 +66,7 @@ def batch_from_ads(ads: Sequence[Ad], skips: Sequence[Skip], *, origin: Origin, 
         columns,
         np.array([stamp for stamp, _ in times], np.int64),
         np.array([form for _, form in times], np.uint8),
-        [(skip.offset, skip.length, skip.reason) for skip in skips],
+        [*skips],
         size,
     )
 

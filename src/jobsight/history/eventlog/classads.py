@@ -14,7 +14,7 @@ from jobsight.jit import helper
 
 __all__ = ["ad_to_json", "room"]
 
-_NEWLINE, _RETURN, _SPACE, _QUOTE, _BACKSLASH, _ZERO, _NINE = 10, 13, 32, 34, 92, 48, 57
+_SPACE, _QUOTE, _BACKSLASH, _ZERO, _NINE = 32, 34, 92, 48, 57
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 _MINUS, _DOT, _PLUS, _EQUALS, _COMMA, _OPEN, _CLOSE, _COLON = (
     45, 46, 43, 61, 44, 123, 125, 58,

@@ -13,14 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import unescape
 
-__all__ = [
-    "HEADER_MARK",
-    "Header",
-    "first_header",
-    "parse_header",
-    "sinful_name",
-    "submit_host",
-]
+__all__ = ["HEADER_MARK", "Header", "first_header", "parse_header", "sinful_name", "submit_host"]
 
 # Kernels have it compiled in: by these words `jobsight.compiling` compiles them anew with it.
 HEADER_MARK = b"Global JobLog:"

@@ -40,12 +40,12 @@ NONE = -(2**63)
 ) = range(26)  # fmt: skip
 COLUMNS = 26
 
-LOCAL, ABSOLUTE, LOCAL_NO_YEAR, UTC_NO_YEAR = 0, 1, 2, 3
-"""Forms of a time stamp; one without a year is given the leap year 1972."""
+LOCAL, LOCAL_NO_YEAR = 0, 2
+"""Forms of a time stamp, see `times`; one without a year is given the leap year 1972."""
 
 _YEARLESS = 1972
 _NEWLINE = 10
-_SPACE, _TAB, _PAREN, _CLOSE, _DOT, _ZERO, _NINE, _MINUS, _PLUS = 32, 9, 40, 41, 46, 48, 57, 45, 43
+_SPACE, _PAREN, _CLOSE, _DOT, _ZERO, _NINE, _MINUS, _PLUS = 32, 40, 41, 46, 48, 57, 45, 43
 
 
 @helper

@@ -294,14 +294,7 @@ def _ended_before(buffer: Bytes, at: int, stop: int, separator: bool, row: Row, 
 
 @helper
 def _separate(
-    buffer: Bytes,
-    at: int,
-    behind: int,
-    nuls: bool,
-    row: Row,
-    rows: Row,
-    skips: Row,
-    state: Row,
+    buffer: Bytes, at: int, behind: int, nuls: bool, row: Row, rows: Row, skips: Row, state: Row
 ) -> None:
     """Take a separator, which ends a record; alone it is junk, and ends a stretch of that."""
     if state[_INSIDE]:

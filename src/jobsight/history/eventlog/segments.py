@@ -124,16 +124,13 @@ def _parts(file: LogFile) -> list[Segment]:
     else:
         with file.open() as stream:
             headers = survey(stream)
+    parts: list[tuple[int, Header | None]] = [*headers]
     if not headers or headers[0][0] > 0:
-        first = Segment(file, 0, headers[0][0] if headers else None, None)
-    else:
-        first = None
-    ends = [offset for offset, _ in headers[1:]] + [None]
-    rest = [
-        Segment(file, offset, end, header)
-        for (offset, header), end in zip(headers, ends, strict=False)
+        parts.insert(0, (0, None))
+    ends = [*(offset for offset, _ in parts[1:]), None]
+    return [
+        Segment(file, start, end, header) for (start, header), end in zip(parts, ends, strict=True)
     ]
-    return [first, *rest] if first else rest
 
 
 def _is_whole(file: LogFile) -> bool:

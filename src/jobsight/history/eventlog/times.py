@@ -17,18 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "ABSOLUTE",
-    "LATE_DAYS",
-    "LOCAL",
-    "LOCAL_NO_YEAR",
-    "UTC_NO_YEAR",
-    "YEAR_DAYS",
-    "Overlaps",
-    "TimeResolver",
-    "YearCounter",
-    "offset_at",
-]
+__all__ = ["LOCAL_NO_YEAR", "Overlaps", "TimeResolver", "YearCounter", "offset_at"]
 
 LOCAL, ABSOLUTE, LOCAL_NO_YEAR, UTC_NO_YEAR = 0, 1, 2, 3
 

@@ -7,34 +7,8 @@ as those of NREL's Eagle and the Alliance's Graham. `reading` finds files and th
 counts the jobs.
 """
 
-from jobsight.history.importers.base import (
-    BadRow,
-    Importer,
-    ImportReport,
-    Options,
-    Unknowable,
-)
-from jobsight.history.importers.condorhistory import CondorHistory
-from jobsight.history.importers.eventlogs import EventLogs
+from jobsight.history.importers.base import Importer, ImportReport, Options
 from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.reading import IMPORTERS, FileImport
-from jobsight.history.importers.sacct import Sacct
-from jobsight.history.importers.slurmrecords import SacctJson, Slurmdbd
-from jobsight.history.importers.swf import Swf
 
-__all__ = [
-    "IMPORTERS",
-    "BadRow",
-    "CondorHistory",
-    "EventLogs",
-    "FileImport",
-    "ImportReport",
-    "Importer",
-    "Mapped",
-    "Options",
-    "Sacct",
-    "SacctJson",
-    "Slurmdbd",
-    "Swf",
-    "Unknowable",
-]
+__all__ = ["IMPORTERS", "FileImport", "ImportReport", "Importer", "Mapped", "Options"]

@@ -21,7 +21,7 @@ from jobsight.history.importers.base import Importer, ImportReport, Options, Unk
 from jobsight.history.importers.life import timeline_of
 from jobsight.history.importers.lines import Meter
 from jobsight.history.importers.mapping import MOMENTS, QUEUE, SECTIONS, Mapping, near
-from jobsight.history.importers.tables import Batch, batches, columns_of
+from jobsight.history.importers.tables import Batch, batches, columns_of, has_columns
 from jobsight.history.importers.values import Converter, Twice, converter, typed_moments
 from jobsight.program.submission.sizes import gpus, parse_tres
 
@@ -50,10 +50,7 @@ class Mapped(Importer):
 
     def sniff(self, file: LogFile) -> float:
         """By the names of the columns."""
-        try:
-            return 1.0 if columns_of(file).issuperset(self._needed) else 0.0
-        except SourceError:
-            return 0.0
+        return float(has_columns(file, self._needed))
 
     def read(
         self, files: Sequence[LogFile], options: Options, report: ImportReport

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -58,20 +59,22 @@ class QueueLooks(Importer):
             raise UsageError("nothing says which cluster was looked at; give --cluster NAME")
         zone = zone_named(options.timezone or options.slurm_timezone or options.site_timezone)
         seen: dict[str, tuple[int, int]] = {}
-        meter, batch = Meter(files, report, options.progress), []
-        for file in files:
-            for line in lines(file, report, meter):
-                report.rows += 1
-                try:
-                    look = _document(line.text, cluster, zone, seen)
-                except ValueError as error:
-                    report.refuse(file.name, line.number, str(error), line.text)
-                    continue
-                batch += [] if look is None else [look]
-                if len(batch) >= BATCH:
-                    yield batch
-                    batch = []
-        if batch:
+        meter = Meter(files, report, options.progress)
+
+        def looks() -> Iterator[JobDocument]:
+            for file in files:
+                for line in lines(file, report, meter):
+                    report.rows += 1
+                    try:
+                        look = _document(line.text, cluster, zone, seen)
+                    except ValueError as error:
+                        report.refuse(file.name, line.number, str(error), line.text)
+                        continue
+                    if look is not None:
+                        yield look
+
+        found = looks()
+        while batch := list(itertools.islice(found, BATCH)):
             yield batch
 
 

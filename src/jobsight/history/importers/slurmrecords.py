@@ -15,7 +15,7 @@ from jobsight.history.importers.adtext import cut_json
 from jobsight.history.importers.base import Importer, ImportReport, Options, Unknowable
 from jobsight.history.importers.lines import Meter, blocks
 from jobsight.history.importers.sacct import Rows, RowsRead, Sacct
-from jobsight.history.importers.tables import batches, columns_of
+from jobsight.history.importers.tables import batches, columns_of, has_columns
 from jobsight.history.slurm.records import TABLE_COLUMNS, row_of_table, rows_of_json
 
 __all__ = ["SacctJson", "Slurmdbd"]
@@ -97,10 +97,7 @@ class Slurmdbd(Importer):
 
     def sniff(self, file: LogFile) -> float:
         """By the names of the columns."""
-        try:
-            return 1.0 if self.required <= columns_of(file) else 0.0
-        except SourceError:
-            return 0.0
+        return float(has_columns(file, self.required))
 
     def read(
         self, files: Sequence[LogFile], options: Options, report: ImportReport

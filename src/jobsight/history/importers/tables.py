@@ -7,7 +7,7 @@ import datetime as dt
 import itertools
 import mmap
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["Batch", "batches", "columns_of"]
+__all__ = ["Batch", "batches", "columns_of", "has_columns"]
 
 _MAGIC = b"PAR1"
 _DELIMITERS = ",\t;|"
@@ -69,6 +69,13 @@ def columns_of(file: LogFile) -> frozenset[str]:
     head = file.head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0]
     text = head.decode("utf-8", "replace").rstrip("\r")
     return frozenset(map(str.strip, _cells(text, _delimiter(text)) or ()))
+
+
+def has_columns(file: LogFile, names: Iterable[str]) -> bool:
+    """Whether a file is a table with these columns, among others."""
+    with suppress(SourceError):
+        return columns_of(file).issuperset(names)
+    return False
 
 
 def batches(

@@ -101,7 +101,8 @@ def _reader(column: Column, zone: dt.tzinfo) -> Converter:
     if field.startswith(QUEUE):
         return _number
     if scale is None:
-        return _span_as_slurm if field.endswith("_s") else _memory_as_slurm
+        spans = field.endswith("_s")
+        return (lambda value: limit_of(parse_span(_text(value)))) if spans else _memory_as_slurm
     if kind is int:
         return _count if column.unit is None else lambda value: round(_amount(value) * scale)
     return lambda value: _amount(value) * scale
@@ -123,20 +124,21 @@ def _comparable(value: Any) -> float | str:
         return text
 
 
-def _number(value: Any) -> float | None:
-    """Any number; None: infinite, as a fair-share factor can be."""
+def _float(value: Any) -> float:
     try:
-        number = float(value)
+        return float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{str(value)[:40]!r} is not a number") from None
+
+
+def _number(value: Any) -> float | None:
+    """Any number; None: infinite, as a fair-share factor can be."""
+    number = _float(value)
     return number if math.isfinite(number) else None
 
 
 def _amount(value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{str(value)[:40]!r} is not a number") from None
+    number = _float(value)
     if not 0 <= number < _LARGEST:
         raise ValueError(f"{str(value)[:40]!r} is out of range")
     return number
@@ -188,10 +190,6 @@ def _tres(value: Any) -> str:
     text = _text(value)
     parse_tres(text)
     return text
-
-
-def _span_as_slurm(value: Any) -> int | None:
-    return limit_of(parse_span(_text(value)))
 
 
 def _memory_as_slurm(value: Any) -> int | None:

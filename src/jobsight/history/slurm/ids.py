@@ -154,14 +154,11 @@ def unpack(text: str, most: int) -> list[int]:
 
 def _ranges(numbers: Iterable[int]) -> Iterator[range]:
     """Runs of consecutive numbers; `numbers` ascend."""
-    start = stop = None
+    run = range(0)
     for number in numbers:
-        if start is None or stop is None:
-            start, stop = number, number + 1
-        elif number == stop:
-            stop = number + 1
-        else:
-            yield range(start, stop)
-            start, stop = number, number + 1
-    if start is not None and stop is not None:
-        yield range(start, stop)
+        if run and number != run.stop:
+            yield run
+            run = range(0)
+        run = range(run.start if run else number, number + 1)
+    if run:
+        yield run

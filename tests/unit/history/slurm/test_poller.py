@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.slurm_fakes import T0, FakeJob, cluster, kept
+from tests.slurm_fakes import T0, FakeJob, cluster, kept, polled
 
 from jobsight.documents import State
 from jobsight.errors import SourceError
@@ -40,9 +40,7 @@ def test_a_life_from_submission_to_end() -> None:
 
 
 def test_polling_again_tells_nothing_new() -> None:
-    slurm = cluster(FakeJob("7", "7"), FakeJob("8", "8"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"), FakeJob("8", "8"))
     slurm.start("7")
     slurm.end("7", "COMPLETED", listed=True)
     keeper.poll()
@@ -62,9 +60,7 @@ def test_a_short_job_is_told_by_the_accounts_alone() -> None:
 
 
 def test_reasons_and_suspensions_are_told_as_they_change() -> None:
-    slurm = cluster(FakeJob("7", "7"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"))
     slurm.queue["7"].reason = "Resources"
     keeper.poll()
     slurm.queue["7"].reason = "JobHeldUser"
@@ -89,9 +85,7 @@ def test_reasons_and_suspensions_are_told_as_they_change() -> None:
 
 def test_the_queue_tells_no_start_of_a_job_that_completes() -> None:
     # Of one requeued meanwhile it shows when it may start again.
-    slurm = cluster(FakeJob("7", "7"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"))
     slurm.start("7")
     slurm.queue["7"].state = "COMPLETING"
     keeper.poll()
@@ -105,9 +99,7 @@ def test_the_queue_tells_no_start_of_a_job_that_completes() -> None:
 
 @pytest.mark.parametrize("restart", [False, True])
 def test_a_requeued_job_is_pending_again(restart: bool) -> None:
-    slurm = cluster(FakeJob("7", "7"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"))
     slurm.start("7")
     keeper.poll()
     slurm.end("7", "NODE_FAIL")
@@ -156,9 +148,7 @@ def test_arrays_are_expanded_up_to_a_bound() -> None:
 
 @pytest.mark.parametrize("restart", [False, True])
 def test_an_array_task_taken_out_of_the_queue_is_cancelled_at_once(restart: bool) -> None:
-    slurm = cluster(FakeJob("5_[0-3]", "5"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("5_[0-3]", "5"))
     slurm.queue = {"5_[0,2-3]": FakeJob("5_[0,2-3]", "5")}
     if restart:
         keeper.restart()
@@ -173,9 +163,7 @@ def test_an_array_task_taken_out_of_the_queue_is_cancelled_at_once(restart: bool
 
 
 def test_a_task_that_may_have_run_unseen_is_cancelled_once_the_accounts_do_not_know_it() -> None:
-    slurm = cluster(FakeJob("5_[0-3]", "5"))
-    keeper = kept(slurm, overlap=60)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("5_[0-3]", "5"), overlap=60)
     slurm.queue = {"5_[0,2-3]": FakeJob("5_[0,2-3]", "5")}
     keeper.poll(400)  # longer than MinJobAge
     assert keeper.job("5_1").state is State.PENDING
@@ -185,9 +173,7 @@ def test_a_task_that_may_have_run_unseen_is_cancelled_once_the_accounts_do_not_k
 
 
 def test_what_was_cancelled_before_it_started_has_ended_without_the_accounts_word() -> None:
-    slurm = cluster(FakeJob("5_[0-3]", "5"), FakeJob("7", "7"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("5_[0-3]", "5"), FakeJob("7", "7"))
     for job in slurm.queue.values():
         job.state, job.end = "CANCELLED", slurm.now + 25
     keeper.poll()
@@ -202,9 +188,7 @@ def test_what_was_cancelled_before_it_started_has_ended_without_the_accounts_wor
 def test_components_that_never_started_are_known_by_their_raw_numbers(
     listed: bool, restart: bool
 ) -> None:
-    slurm = cluster(FakeJob("7+0", "7"), FakeJob("7+1", "8"), FakeJob("7+2", "9"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7+0", "7"), FakeJob("7+1", "8"), FakeJob("7+2", "9"))
     slurm.queue.clear()
     for number in (7, 8, 9):  # as sacct of 24.11 lists them
         one = FakeJob(str(number), str(number), "CANCELLED by 0", end=slurm.now + 20)
@@ -241,9 +225,7 @@ def test_details_are_fetched_under_the_cap_and_never_twice() -> None:
 
 
 def test_scripts_of_jobs_that_ended_first_come_from_the_accounts() -> None:
-    slurm = cluster()
-    keeper = kept(slurm, details_per_poll=2)
-    keeper.poll()
+    slurm, keeper = polled(details_per_poll=2)
     for number in ("1", "2", "3"):
         slurm.queue[number] = FakeJob(number, number, submit=slurm.now)
         slurm.scripts[number] = f"#!/bin/sh\n# {number}\n"
@@ -312,9 +294,7 @@ def test_old_times_are_caught_up_in_windows_with_one_look_at_the_queue() -> None
 
 def test_names_of_any_kind_do_no_harm() -> None:
     name = 'a|b\n8|COMPLETED\x1f"; $(rm) JobState=COMPLETED ExitCode=9:9'
-    slurm = cluster(FakeJob("7", "7", name=name))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7", name=name))
     assert set(keeper.documents) == {"slurm:fake:7"}
     assert keeper.job("7").submission.name == name
     assert keeper.job("7").state is State.PENDING
@@ -347,9 +327,7 @@ def test_a_damaged_position_is_refused(position: dict[str, object]) -> None:
 
 
 def test_status_and_position_are_small_json() -> None:
-    slurm = cluster(*(FakeJob(str(n), str(n)) for n in range(1, 501)))
-    keeper = kept(slurm, details_per_poll=250)
-    keeper.poll()
+    _, keeper = polled(*(FakeJob(str(n), str(n)) for n in range(1, 501)), details_per_poll=250)
     keeper.poll()
     assert len(json.dumps(keeper.position)) < 200
     assert json.loads(json.dumps(keeper.source.status()))["jobs_living"] == 500
@@ -357,9 +335,7 @@ def test_status_and_position_are_small_json() -> None:
 
 def test_single_polls_of_many_processes_advance_and_give_up_too() -> None:
     """As cron runs `jobsight collect --once`."""
-    slurm = cluster(FakeJob("7", "7"), FakeJob("8", "8"))
-    keeper = kept(slurm, unknown_end_after=9000)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"), FakeJob("8", "8"), unknown_end_after=9000)
     slurm.queue.pop("7")
     for _ in range(6):
         keeper.restart()
@@ -373,9 +349,7 @@ def test_single_polls_of_many_processes_advance_and_give_up_too() -> None:
 
 def test_a_state_without_an_end_is_no_end_yet() -> None:
     """slurmdbd can have the one before the other."""
-    slurm = cluster(FakeJob("7", "7"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"))
     slurm.start("7")
     job = slurm.queue.pop("7")
     job.state = "FAILED"
@@ -399,9 +373,7 @@ def test_living_jobs_are_read_once_and_of_this_cluster_alone() -> None:
 
 @pytest.mark.parametrize("state", ["CANCELLED by 1", "FAILED", "RUNNING"])
 def test_what_follows_a_requeue_within_its_second_is_behind_it(state: str) -> None:
-    slurm = cluster(FakeJob("7", "7"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"))
     slurm.start("7")
     keeper.poll()
     first = slurm.queue.pop("7")
@@ -423,9 +395,7 @@ def test_what_follows_a_requeue_within_its_second_is_behind_it(state: str) -> No
 
 
 def test_a_requeue_after_an_end_within_its_second_waits() -> None:
-    slurm = cluster(FakeJob("7", "7"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"))
     slurm.start("7")
     keeper.poll()
     first = slurm.queue.pop("7")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.slurm_fakes import T0, FakeJob, cluster, kept
+from tests.slurm_fakes import T0, FakeJob, cluster, kept, polled
 
 from jobsight.documents import State
 from jobsight.errors import SourceError
@@ -13,9 +13,7 @@ SECOND = 1_000_000
 
 
 def test_a_controller_that_is_down_is_a_source_error_and_sacct_catches_up() -> None:
-    slurm = cluster(FakeJob("7", "7"))
-    keeper = kept(slurm, interval=1e-6, backoff_most=1e-6)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"), interval=1e-6, backoff_most=1e-6)
     slurm.down = {
         "squeue": FailureKind.DOWN,
         "sacct": FailureKind.DOWN,
@@ -40,9 +38,7 @@ def test_a_controller_that_is_down_is_a_source_error_and_sacct_catches_up() -> N
 
 
 def test_a_controller_in_trouble_is_asked_less_while_accounts_go_on() -> None:
-    slurm = cluster(FakeJob("7", "7"))
-    keeper = kept(slurm, interval=60)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"), interval=60)
     slurm.down = {"squeue": FailureKind.SLOW}
     slurm.start("7")
     slurm.end("7", "COMPLETED")
@@ -54,9 +50,12 @@ def test_a_controller_in_trouble_is_asked_less_while_accounts_go_on() -> None:
 
 
 def test_a_controller_in_trouble_is_asked_less_by_scontrol_too() -> None:
-    slurm = cluster(*(FakeJob(str(number), str(number)) for number in range(1, 10)))
-    keeper = kept(slurm, interval=60, config_every=1e-6, details_per_poll=1)
-    keeper.poll()
+    slurm, keeper = polled(
+        *(FakeJob(str(number), str(number)) for number in range(1, 10)),
+        interval=60,
+        config_every=1e-6,
+        details_per_poll=1,
+    )
     before = keeper.client.calls["scontrol"]
     slurm.down = {"squeue": FailureKind.SLOW, "scontrol": FailureKind.SLOW}
     for _ in range(5):
@@ -98,9 +97,7 @@ def test_without_slurmdbd_the_controller_tells_ends() -> None:
 
 
 def test_an_outage_of_slurmdbd_breaks_nothing_and_loses_nothing() -> None:
-    slurm = cluster(FakeJob("7", "7"))
-    keeper = kept(slurm, interval=1e-6, backoff_most=1e-6, overlap=60)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"), interval=1e-6, backoff_most=1e-6, overlap=60)
     slurm.down = {"sacct": FailureKind.DOWN}
     slurm.start("7")
     slurm.end("7", "TIMEOUT", listed=True)
@@ -150,9 +147,7 @@ def test_what_was_requeued_as_it_left_has_an_unknown_end_too() -> None:
 
 
 def test_what_could_not_be_saved_is_told_again() -> None:
-    slurm = cluster(FakeJob("7", "7"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7", "7"))
     slurm.start("7")
     slurm.now += 30
     assert keeper.source.poll() is not None  # lost: the store refused it
@@ -189,9 +184,7 @@ def test_a_skewed_clock_is_measured_and_corrected() -> None:
 
 
 def test_an_end_that_the_accounts_never_tell_is_told_by_the_queue() -> None:
-    slurm = cluster(FakeJob("7+0", "7"), FakeJob("7+1", "8"))
-    keeper = kept(slurm)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("7+0", "7"), FakeJob("7+1", "8"))
     for name in list(slurm.queue):
         slurm.start(name)
         slurm.end(name, "FAILED", listed=True)
@@ -205,9 +198,7 @@ def test_an_end_that_the_accounts_never_tell_is_told_by_the_queue() -> None:
 
 
 def test_a_list_of_tasks_that_was_cut_short_hides_nobody() -> None:
-    slurm = cluster(FakeJob("5_[0-5]", "5"))
-    keeper = kept(slurm, overlap=30)
-    keeper.poll()
+    slurm, keeper = polled(FakeJob("5_[0-5]", "5"), overlap=30)
     slurm.queue = {"5_[0-1,...]": FakeJob("5_[0-1,...]", "5")}
     for _ in range(5):
         keeper.poll()

@@ -114,9 +114,9 @@ def memory_request(held: Held) -> int | None:
 
 def _memory_known(held: Held) -> tuple[float | None, float | None]:
     """Memory used and allowed, in MB; figures that no machine has are left out."""
-    figures = memory_figures(held.reason)
-    used = max(figures.used or 0.0, held.memory_mb or 0.0)
-    limit = figures.limit or held.number("RequestMemory") or 0.0
+    used, limit = memory_figures(held.reason)
+    used = max(used or 0.0, held.memory_mb or 0.0)
+    limit = limit or held.number("RequestMemory") or 0.0
     return (used if 0 < used < _MOST_MB else None, limit if 0 < limit < _MOST_MB else None)
 
 

@@ -106,7 +106,7 @@ def _policy(held: Held) -> list[Finding]:
 
 def _limit(held: Held) -> list[Finding]:
     """Whether the memory that a policy found in use is more than the job asks for now."""
-    used, request = memory_figures(held.reason).used, held.number("RequestMemory")
+    used, request = memory_figures(held.reason)[0], held.number("RequestMemory")
     if held.code not in (3, 21, 26, 34) or used is None or request is None:
         return []
     again = used > request

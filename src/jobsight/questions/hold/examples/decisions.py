@@ -18,7 +18,7 @@ from jobsight.history import outcomes
 from jobsight.history.counts import factorize
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
-from jobsight.history.whereabouts import cluster_numbers, preceding
+from jobsight.history.whereabouts import preceding
 from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.questions.hold.examples.twins import first_recorded
 from jobsight.questions.hold.settings import HoldSettings
@@ -110,7 +110,7 @@ def settled_releases(
         success=settings.success,
         removed_by_user=settings.removed_by_user,
     )
-    family = factorize(cluster_numbers(history)[history.job[rows]], labels.cause[hold_rows])
+    family = factorize(history.clusters[history.job[rows]], labels.cause[hold_rows])
     batch = _batches(family, history.clock[rows], round(settings.batch_seconds * 1e6))
     of_hold = pl.DataFrame({"hold_row": hold_rows, "edited": edited, "batch": batch})
     return pl.concat([of_hold, turns, settled], how="horizontal"), left_out
