@@ -101,7 +101,7 @@ SWF_STATUS: dict[int, State] = {
     5: State.CANCELLED,
     -1: State.UNKNOWN_END,
 }
-"""State by status of the Standard Workload Format; 2, 3 and 4 are parts of a job."""
+"""State by status of the Standard Workload Format; 2, 3 and 4 are parts of a checkpointed job."""
 
 
 def slurm_state(text: str) -> State | None:

@@ -3,8 +3,9 @@
 Format: https://www.cs.huji.ac.il/labs/parallel/workload/swf.html. Comments begin with a semicolon,
 those at the top hold ``Key: value``; every other line is a job of 18 numbers, times in seconds
 since ``UnixStartTime``, memory in KB a processor, −1 for what is not known. A job that was swapped
-out may have further lines of the same number behind its own, one for each part (status 2, 3 and 4):
-they are passed over.
+out may have further lines of the same number behind its summary, one for each part: status 2 (to be
+continued), 3 (the last, completed) or 4 (the last, failed); only the first part has a submit time,
+and the others' wait counts from the end of the part before.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NamedTuple
+
+import msgspec
 
 from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage, slurm_id
 from jobsight.documents.states import SWF_STATUS
@@ -29,6 +32,8 @@ __all__ = ["Row", "Swf"]
 _COLUMNS = 18
 _LARGEST = 2**53
 _LATEST = 2**33 * 1_000_000
+_MOST_PARTS = 10_000
+"""Lines of one number that are kept, so that memory is bounded."""
 _HEADER = re.compile(r";+\s*(\w[\w ]{0,40}?)\s*:\s*(.*)")
 _LISTED = re.compile(r"(\d{1,9})\s*[-:]?\s*(.*)", re.ASCII)
 _SNIFFED = re.compile(rb"^;\s*(SWF|Version|UnixStartTime|MaxJobs|MaxNodes|MaxProcs)\b", re.M)
@@ -36,8 +41,12 @@ _NUMBERS = re.compile(rb"^[ \t]*-?\d+([ \t]+-?\d+(\.\d+)?){17}[ \t]*\r?$", re.M)
 
 _ENDINGS = re.compile(r"(\.(swf|txt|gz|bz2|xz|zst))+$", re.IGNORECASE)
 
-_PARTS = (2, 3, 4)
-"""Status of a part: to be continued, or the last one, which completed or failed."""
+_CONTINUED, _PART_DONE, _PART_FAILED = 2, 3, 4
+_PARTS = {
+    _CONTINUED: State.SUSPENDED,
+    _PART_DONE: State.COMPLETED,
+    _PART_FAILED: State.FAILED,
+}
 
 
 class Row(NamedTuple):
@@ -148,20 +157,20 @@ class _Trace:
             )
 
     def documents(self, source: Iterable[Line]) -> Iterator[JobDocument]:
-        """The jobs; lines of one number that follow each other are one job and its parts."""
-        last = -1
-        for number, row in self._rows(source):
+        """The jobs: lines of one number that follow each other are one job."""
+        for _, group in itertools.groupby(self._rows(source), key=lambda found: found[1].job):
+            found = list(itertools.islice(group, _MOST_PARTS))
             try:
-                is_part, follows = row.status in _PARTS, row.job == last
-                if is_part and not follows:
-                    raise ValueError("a part of a job that has no line of its own")
-                if follows and not is_part:
-                    raise ValueError("another line of this job number describes a whole job")
-                if not is_part:
-                    yield self._document(row)
-                    self._good, last = self._good + 1, row.job
+                document = self._document([row for _, row in found])
             except ValueError as error:
-                self._refuse(number, str(error), " ".join(map(str, row)))
+                for number, row in itertools.chain(found, group):
+                    self._refuse(number, str(error), " ".join(map(str, row)))
+                continue
+            for number, row in group:
+                reason = f"job {row.job} has more than {_MOST_PARTS} parts"
+                self._refuse(number, reason, " ".join(map(str, row)))
+            self._good += 1
+            yield document
 
     def _refuse(self, number: int, reason: str, text: str) -> None:
         self._report.refuse(self._file.name, number, reason, text)
@@ -177,21 +186,21 @@ class _Trace:
             except ValueError as error:
                 self._refuse(number, str(error), text)
 
-    def _document(self, row: Row) -> JobDocument:
-        if (start := self._header.start) is None:
+    def _document(self, rows: list[Row]) -> JobDocument:
+        row, *others = rows
+        if self._header.start is None:
             raise SourceError(
                 f"{self._file.name} does not say when it begins: add a line such as "
                 "'; UnixStartTime: 1293836400' (seconds since 1970) at its top"
             )
-        if row.submit < 0:
-            raise ValueError("the time of submission is not known (-1): nothing can be dated")
-        timeline = _timeline(start + row.submit * 1_000_000, row)
+        timeline = self._timeline(row, others)
         if timeline[-1].time >= _LATEST:
             raise ValueError("it ends at no time of a job")
+        header = self._header
         return JobDocument(
             id=slurm_id(self._cluster, str(row.job)),
             updated=timeline[-1].time,
-            request=_request(row, self._header),
+            request=_request(row, header),
             submission=Submission(
                 submitted=timeline[0].time,
                 user=_number(row.user),
@@ -199,8 +208,20 @@ class _Trace:
                 command=_number(row.program),
             ),
             timeline=timeline,
-            usage=_usage(row),
+            usage=_usage(row, others),
         )
+
+    def _timeline(self, row: Row, others: list[Row]) -> tuple[Event, ...]:
+        parts = [part for part in (row, *others) if part.status in _PARTS]
+        summaries = [one for one in (row, *others) if one.status not in _PARTS]
+        if summaries[1:]:
+            raise ValueError("several lines of one job number describe a whole job")
+        if row.submit < 0 or self._header.start is None:
+            raise ValueError("the time of submission is not known (-1): nothing can be dated")
+        submit = self._header.start + row.submit * 1_000_000
+        if parts:
+            return _in_parts(submit, parts)
+        return _whole(submit, row)
 
 
 def _row(text: str) -> Row:
@@ -210,9 +231,8 @@ def _row(text: str) -> Row:
     try:
         row = Row(*map(int, fields))
     except ValueError:
-        numbers = [*map(_real_number, fields)]
-        row = Row(*map(round, numbers))._replace(cpu=numbers[5])
-    if row.job < 0 or row.status not in (*SWF_STATUS, *_PARTS):
+        row = Row(*map(_whole_number, fields))._replace(cpu=_real_number(fields[5]))
+    if row.job < 0 or row.status not in SWF_STATUS | _PARTS:
         what = f"job number {row.job}" if row.job < 0 else f"status {row.status}"
         raise ValueError(f"{what} means nothing")
     if min(row) < -1 or max(row) > _LARGEST:
@@ -227,7 +247,12 @@ def _real_number(text: str) -> float:
     return number
 
 
-def _timeline(submit: int, row: Row) -> tuple[Event, ...]:
+def _whole_number(text: str) -> int:
+    return round(_real_number(text))
+
+
+def _whole(submit: int, row: Row) -> tuple[Event, ...]:
+    """The life of a job of one line."""
     state = SWF_STATUS[row.status]
     began = row.wait >= 0 and (row.run > 0 or state is not State.CANCELLED)
     waited = submit + row.wait * 1_000_000
@@ -236,6 +261,25 @@ def _timeline(submit: int, row: Row) -> tuple[Event, ...]:
     else:
         start, end = None, waited if row.wait >= 0 else None
     return timeline_of(Swf.name, submit, start=start, end=end, state=state, word=str(row.status))
+
+
+def _in_parts(submit: int, parts: list[Row]) -> tuple[Event, ...]:
+    """The life of a job that was swapped out between its parts."""
+    events = [Event(time=submit, source=Swf.name, state=State.PENDING)]
+    clock, undated = submit, False
+    for part in parts:
+        for seconds, state, word in (
+            (part.wait, State.RUNNING, None),
+            (part.run, _PARTS[part.status], str(part.status)),
+        ):
+            clock += max(seconds, 0) * 1_000_000
+            undated = undated or seconds < 0
+            events.append(
+                Event(time=clock, source=Swf.name, state=state, word=word, undated=undated)
+            )
+    if parts[-1].status == _CONTINUED:  # how it went on is unknown
+        events[-1] = msgspec.structs.replace(events[-1], state=State.UNKNOWN_END)
+    return tuple(events)
 
 
 def _known(value: int) -> int | None:
@@ -265,11 +309,15 @@ def _request(row: Row, header: _Header) -> Request:
     )
 
 
-def _usage(row: Row) -> Usage:
-    processors = row.processors
+def _usage(row: Row, others: list[Row]) -> Usage:
+    summary = next((one for one in (row, *others) if one.status not in _PARTS), None)
+    runs = [summary] if summary is not None else [row, *others]
+    wall = [one.run for one in runs if one.run >= 0]
+    cpu = [one.cpu * one.processors for one in runs if one.cpu >= 0 and one.processors > 0]
+    memory = [_megabytes(one.memory, one.processors) for one in runs]
     return Usage(
-        wall_s=float(row.run) if row.run >= 0 else None,
-        cpu_s=float(row.cpu * processors) if row.cpu >= 0 and processors > 0 else None,
-        memory_mb=_megabytes(row.memory, processors),
-        cpus=_known(processors),
+        wall_s=float(sum(wall)) if wall else None,
+        cpu_s=float(sum(cpu)) if cpu else None,
+        memory_mb=max((size for size in memory if size is not None), default=None),
+        cpus=_known(runs[-1].processors),
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.importing import SAMPLES, imported, states, written
 
-from jobsight.documents import JobDocument, merge
+from jobsight.documents import JobDocument, State, merge
 from jobsight.documents.spans import life, ran, total
 from jobsight.errors import SourceError
 from jobsight.history.importers import Options
@@ -60,17 +60,49 @@ def test_a_job_of_which_nothing_is_known_has_an_unknown_end() -> None:
 
 
 def test_a_wait_that_is_unknown_is_not_0(tmp_path: Path) -> None:
-    line = "7 10 -1 50 4 -1 -1 4 -1 -1 1 1 1 1 1 1 -1 -1\n"
-    job = imported(written(tmp_path, HEAD + line))[0]["7"]
-    assert total(life(job, 0)) is None
-    assert ran(job, 0) == 50.0
-    assert job.timeline[-1].undated
+    lines = "7 10 -1 50 4 -1 -1 4 -1 -1 1 1 1 1 1 1 -1 -1\n"
+    lines += "9 10 -1 100 2 50 -1 2 -1 -1 2 1 1 1 1 1 -1 -1\n"
+    lines += "9 -1 7 30 2 20 -1 2 -1 -1 4 1 1 1 1 1 -1 -1\n"
+    jobs, _ = imported(written(tmp_path, HEAD + lines))
+    for job, ran_for in ((jobs["7"], 50.0), (jobs["9"], 130.0)):
+        assert total(life(job, 0)) is None
+        assert ran(job, 0) == ran_for
+        assert job.timeline[-1].undated
 
 
-def test_parts_of_a_job_that_was_swapped_out_are_passed_over() -> None:
+def test_parts_of_a_job_that_was_swapped_out_are_one_job() -> None:
     job = sample()["6"]
-    assert told(job) == [(360, "pending"), (380, "running"), (1580, "completed")]
-    assert job.usage.wall_s == 1200.0
+    assert told(job) == [
+        (360, "pending"),
+        (380, "running"),
+        (780, "suspended"),
+        (880, "running"),
+        (1380, "suspended"),
+        (1430, "running"),
+        (1730, "completed"),
+    ]
+    assert job.usage.wall_s == 1200.0  # the summary's, not that of a part
+
+
+def test_parts_without_a_summary_add_up(tmp_path: Path) -> None:
+    lines = "9 10 5 100 2 50 -1 2 -1 -1 2 1 1 1 1 1 -1 -1\n"
+    lines += "9 -1 7 30 2 20 -1 2 -1 -1 4 1 1 1 1 1 -1 -1\n"
+    jobs, _ = imported(written(tmp_path, HEAD + lines))
+    assert told(jobs["9"])[-2:] == [(122, "running"), (152, "failed")]
+    assert (jobs["9"].usage.wall_s, jobs["9"].usage.cpu_s) == (130.0, 140.0)
+
+
+def test_parts_of_one_job_are_kept_up_to_a_bound(tmp_path: Path) -> None:
+    part = "9 10 5 1 2 1 -1 2 -1 -1 2 1 1 1 1 1 -1 -1\n"
+    jobs, report = imported(written(tmp_path, HEAD + part * 10_003))
+    assert (list(jobs), report.bad, report.rows) == (["9"], 3, 10_003)
+    assert "more than 10000 parts" in report.first_bad[0].reason
+
+
+def test_a_part_that_nobody_continues_ends_unknown(tmp_path: Path) -> None:
+    line = "9 10 5 100 2 50 -1 2 -1 -1 2 1 1 1 1 1 -1 -1\n"
+    jobs, _ = imported(written(tmp_path, HEAD + line))
+    assert jobs["9"].state is State.UNKNOWN_END
 
 
 @pytest.mark.parametrize(
@@ -84,7 +116,7 @@ def test_parts_of_a_job_that_was_swapped_out_are_passed_over() -> None:
         (PLAIN.replace(" 1 1 1 1 1 1 -1", " 8 1 1 1 1 1 -1"), "status 8"),
         ("-1" + PLAIN[1:], "job number"),
         ("1 -1" + PLAIN[3:], "nothing can be dated"),
-        ("9 9 5 1 2 5 -1 2 -1 -1 2 1 1 1 1 1 -1 -1\n", "a part of a job"),
+        ("9 9 5 1 2 5 -1 2 -1 -1 1 1 1 1 1 1 -1 -1\n" * 2, "several lines"),
         (PLAIN.replace(" 3600 ", f" {2**52} "), "no time of a job"),
     ],
 )
@@ -98,12 +130,6 @@ def test_a_bad_row_is_counted_and_all_others_are_imported(
     assert reason in report.first_bad[0].reason
     assert report.first_bad[0].place == 3
     assert report.rows == 1 + line.count("\n")
-
-
-def test_of_two_lines_that_describe_one_job_the_first_counts(tmp_path: Path) -> None:
-    jobs, report = imported(written(tmp_path, HEAD + PLAIN + PLAIN.replace("3600", "7")))
-    assert (jobs["1"].usage.wall_s, report.bad, report.first_bad[0].place) == (3600.0, 1, 4)
-    assert "another line" in report.first_bad[0].reason
 
 
 def test_fractions_are_read_where_traces_have_them(tmp_path: Path) -> None:
