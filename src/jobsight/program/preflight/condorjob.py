@@ -45,7 +45,6 @@ class Instance:
     Attributes:
         queue: of its statement.
         own: its variables.
-        at: line of its item, 0: it has none.
     """
 
     queue: Queue

@@ -286,7 +286,3 @@ class Job:
                 shown = os.path.relpath(self.machine.real(path))
                 return path, Source(shown, text, folder=os.path.dirname(path))  # noqa: PTH120
         return "", None
-
-    def shown(self, path: str) -> str:
-        """A path as findings name it: relative to the current folder."""
-        return os.path.relpath(path)

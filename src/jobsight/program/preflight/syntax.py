@@ -46,7 +46,7 @@ _UNPARTED = re.compile(
 
 def _shell_hit(source: Source | None, text: str, broken: tuple[int, str]) -> Hit:
     line, words = broken
-    opened = opener(text, line, words)
+    opened = opener(text, words)
     for number, one in enumerate(text.split("\n")[:line], 1):
         joined = _UNPARTED.fullmatch(one)
         if joined and opened is None and "unexpected token" in words:

@@ -15,11 +15,10 @@ from jobsight.program.shell.model import Launcher, Word
 from jobsight.program.submission.sbatch import OPTIONS
 from jobsight.text import wordlist
 
-__all__ = ["CONTAINERS", "MPI", "REMOTE", "Stripped", "strip_launchers"]
+__all__ = ["MPI", "strip_launchers"]
 
 MPI = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "ibrun", "aprun"})
-CONTAINERS = frozenset({"apptainer", "singularity", "docker", "podman", "shifter", "charliecloud"})
-REMOTE = frozenset({"ssh"})
+_CONTAINERS = frozenset({"apptainer", "singularity", "docker", "podman", "shifter", "charliecloud"})
 
 _VALUES = {
     "srun": "A B c C d D e i J L m M n N o p q r S t T w W x X G --mpi --multi-prog --label",
@@ -88,7 +87,7 @@ def strip_launchers(words: Sequence[Word]) -> Stripped:
         if name == "timeout" and at < len(rest):
             options["duration"] = rest[at].value or ""
         at += _TAKES_MORE.get(name, 0)
-        if name in CONTAINERS:
+        if name in _CONTAINERS:
             if at < len(rest):
                 options["image"] = rest[at].value or "$"
             contained, at = True, at + 1
@@ -143,5 +142,5 @@ def _takes(name: str, text: str, kind: str, spec: dict[str, int]) -> int:
     if text.startswith("--"):
         if kind == "srun":
             return int(OPTIONS.get(name) == "value")
-        return int(kind in CONTAINERS or kind == "mpi")
+        return int(kind in _CONTAINERS or kind == "mpi")
     return 0

@@ -237,7 +237,6 @@ class Runner:
             before = (self.calling, self.source, self.context, self.loops)
             outer = positional(self.state.variables, command.arguments)
             self.calling, self.source = (*self.calling, name or ""), source
-            self.context = {**self.context, "function": True}
             self.visit(body)
             self.calling, self.source, self.context, self.loops = before
             positional(self.state.variables)
@@ -354,18 +353,15 @@ class Runner:
                     self.assign(word.text, Value(None, frozenset({"read"})))
             if name == "printf" and words and words[0].text == "-v" and words[1].value is None:
                 self.unnamed_variable()
-        elif name in wordlist("eval spack conda mamba micromamba pyenv trap shopt easybuild"):
-            if name != "trap" and name != "shopt":
-                state.environment = replace(state.environment, opaque=True, path=None)
-            elif any(word.text in ("ERR", "EXIT") for word in words):
-                state.options["trapped"] = True
+        elif name in wordlist("eval spack conda mamba micromamba pyenv easybuild"):
+            state.environment = replace(state.environment, opaque=True, path=None)
 
     def modules(self, words: tuple[Word, ...]) -> None:
         """What ``module`` loads."""
         environment = self.state.environment
         plain = [word for word in words if not word.text.startswith("-")]
         verb = plain[0].text if plain else ""
-        if verb in ("load", "add", "restore", "use", "try-load") and verb != "use":
+        if verb in ("load", "add", "restore", "try-load"):
             loaded = tuple(plain[1:])
         elif verb in ("purge", "list", "avail", "unload", "rm", "show", "use", "swap", "spider"):
             loaded = ()

@@ -45,7 +45,6 @@ class Dag:
         nodes: by name.
         children: names of the children by the name of the parent.
         scripts: node, program, its place.
-        retries: node, number, place.
         included: files of INCLUDE.
         variables: node, the names that VARS sets for it, place.
         problems: what could not be taken.
@@ -54,7 +53,6 @@ class Dag:
     nodes: dict[str, DagNode] = field(default_factory=dict)
     children: dict[str, list[tuple[str, Place]]] = field(default_factory=dict)
     scripts: list[tuple[str, str, Place]] = field(default_factory=list)
-    retries: dict[str, tuple[str, Place]] = field(default_factory=dict)
     included: list[tuple[str, Place]] = field(default_factory=list)
     variables: list[tuple[str, set[str], Place]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -122,7 +120,6 @@ def _command(dag: Dag, word: str, words: list[str], place: Place) -> None:
         dag.named += [(one, place) for one in words[1:2]]
         if word == "RETRY":
             number = words[2] if len(words) > 2 else ""
-            dag.retries[words[1] if len(words) > 1 else ""] = (number, place)
             if not re.fullmatch(r"\d{1,9}|\$\(.*", number):
                 dag.problems.append(
                     Problem(place, "syntax", "RETRY needs a node and a number", "RETRY NODE 3")

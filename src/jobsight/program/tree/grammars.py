@@ -42,7 +42,6 @@ class Grammar:
         words: types of nodes whose first word says what they are: word to number of a kind.
         bare: prefix that names may lack.
         brackets_call: arrays are indexed as functions are called.
-        first_fastest: the first index of an array varies fastest in memory.
     """
 
     language: str
@@ -53,7 +52,6 @@ class Grammar:
     words: dict[str, dict[str, int]]
     bare: str
     brackets_call: bool
-    first_fastest: bool
 
 
 def merged_table(language: str) -> dict[str, Any]:
@@ -105,5 +103,5 @@ def grammar_of(language: str) -> Grammar:
     )
     return Grammar(
         language, kinds, roles, typed, table.get("calls", {}), words, table.get("bare", ""),
-        table.get("brackets") == "call", table["fastest"] == "first",
+        table.get("brackets") == "call",
     )  # fmt: skip

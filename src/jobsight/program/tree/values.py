@@ -193,7 +193,7 @@ class Values:
             self._sure.add(node)
             return max(sure)
         if kind == _K["call"]:
-            return self._returned(node, values, sizes)
+            return self._returned(node, sizes)
         if kind == _K["index"]:
             return self._element(node, children)
         if kind == _K["multiply"] and self.language == "python" and repeats(self.tree, node):
@@ -214,7 +214,7 @@ class Values:
             return self._known(self._children(node))
         return max(values) if kind in _LARGEST else None
 
-    def _returned(self, node: int, values: list[float], sizes: list[float]) -> float | None:
+    def _returned(self, node: int, sizes: list[float]) -> float | None:
         """What a call returns: a number, or how many elements."""
         effect = self.tree.effect[node]
         if effect in _PRODUCTS:
