@@ -10,39 +10,22 @@ from functools import partial
 
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.tree.expressions import Given, evaluated
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__ = ["allocations", "other_allocations"]
 
-_SHAPED = frozenset(
-    wordlist(
-        "zeros ones empty full rand randn random random_sample standard_normal eye uniform "
-        "normal arange linspace"
-    )
+_SHAPED = wordset(
+    "zeros ones empty full rand randn random random_sample standard_normal eye uniform normal "
+    "arange linspace"
 )
-_SIZES = {
-    "float64": 8,
-    "float": 8,
-    "int64": 8,
-    "int": 8,
-    "double": 8,
-    "complex128": 16,
-    "float32": 4,
-    "int32": 4,
-    "single": 4,
-    "uint32": 4,
-    "float16": 2,
-    "int16": 2,
-    "uint16": 2,
-    "half": 2,
-    "uint8": 1,
-    "int8": 1,
-    "bool": 1,
-    "bool_": 1,
-    "complex64": 8,
-    "uint64": 8,
-    "bfloat16": 2,
+_BY_SIZE = {
+    16: "complex128",
+    8: "float64 float int64 int double complex64 uint64",
+    4: "float32 int32 single uint32",
+    2: "float16 int16 uint16 half bfloat16",
+    1: "uint8 int8 bool bool_",
 }
+_SIZES = {name: size for size, names in _BY_SIZE.items() for name in names.split()}
 _SMALLEST = 1 << 20
 
 

@@ -79,9 +79,8 @@ def _results(program: Program, text: PythonText) -> Iterator[Hit]:
         if isinstance(node, ast.Attribute) and dotted(node.value) in names - {""}:
             inside = any(node.attr == "help" or isinstance(one, ast.Try) for one in around)
             if node.attr not in known | stored and not inside:
-                yield hit(
-                    node, f"no argument sets {node.attr}: AttributeError", source=program.source
-                )
+                message = f"no argument sets {node.attr}: AttributeError"
+                yield hit(node, message, source=program.source)
 
 
 def _destination(names: list[str]) -> str:

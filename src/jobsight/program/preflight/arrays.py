@@ -212,11 +212,8 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
     for name in ("output", "error"):
         setting = job.submission.settings.get(name)
         if setting is not None and not re.search(r"^/dev/|%\d*[ajJNnstu]", setting.value):
-            yield hit(
-                setting,
-                f"all tasks write their --{name} to {setting.value}",
-                f"--{name}={_with_task(setting.value)}",
-            )
+            message = f"all tasks write their --{name} to {setting.value}"
+            yield hit(setting, message, f"--{name}={_with_task(setting.value)}")
     if "flock" in job.text:
         return
     yield from _programs_overwrite(job)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 
@@ -15,7 +14,7 @@ from jobsight.program.preflight.condorjob import (
 )
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
-from jobsight.text import wordlist
+from jobsight.text import closest, wordlist, wordset
 
 __all__ = ["GIVEN_MACROS"]
 
@@ -41,16 +40,14 @@ def _unknown(job: CondorJob) -> Iterator[Hit]:
             continue
         near = _misspelt(name)
         if near is not None:
-            yield hit(
-                setting, f"condor_submit ignores {setting.name}", f"{near} = {setting.value[:60]}"
-            )
+            message = f"condor_submit ignores {setting.name}"
+            yield hit(setting, message, f"{near} = {setting.value[:60]}")
 
 
 def _misspelt(name: str) -> str | None:
     if name in COMMANDS or name.startswith(("+", "my.")):
         return None
-    near = difflib.get_close_matches(name.replace("-", "_"), COMMANDS, 1, 0.85)
-    return near[0] if near and len(name) > 4 else None
+    return closest(name.replace("-", "_"), COMMANDS, 0.85) if len(name) > 4 else None
 
 
 @rule(
@@ -95,36 +92,27 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
         chosen = (one.known("should_transfer_files") or "").upper()
         when = (one.known("when_to_transfer_output") or "").upper()
         if "should_transfer_files" in given and chosen and chosen not in ("YES", "NO", "IF_NEEDED"):
-            yield hit(
-                given["should_transfer_files"],
-                f"should_transfer_files = {chosen[:20]}",
-                "YES, NO or IF_NEEDED",
-            )
+            message = f"should_transfer_files = {chosen[:20]}"
+            yield hit(given["should_transfer_files"], message, "YES, NO or IF_NEEDED")
         if (
             "when_to_transfer_output" in given
             and when
             and when not in ("ON_EXIT", "ON_EXIT_OR_EVICT", "ON_SUCCESS", "NEVER")
         ):
-            yield hit(
-                given["when_to_transfer_output"],
-                f"when_to_transfer_output = {when[:20]}",
-                "ON_EXIT, ON_EXIT_OR_EVICT or ON_SUCCESS",
-            )
+            message = f"when_to_transfer_output = {when[:20]}"
+            fix = "ON_EXIT, ON_EXIT_OR_EVICT or ON_SUCCESS"
+            yield hit(given["when_to_transfer_output"], message, fix)
         if chosen == "IF_NEEDED" and when == "ON_EXIT_OR_EVICT":
             yield hit(given["when_to_transfer_output"],
                       "ON_EXIT_OR_EVICT needs should_transfer_files = YES", "ON_EXIT")  # fmt: skip
         for name in ("transfer_input_files", "transfer_output_files", "when_to_transfer_output"):
             if chosen == "NO" and name in given:
-                yield hit(
-                    given[name],
-                    f"should_transfer_files = NO, so {name} does nothing",
-                    "should_transfer_files = YES",
-                )
+                message = f"should_transfer_files = NO, so {name} does nothing"
+                yield hit(given[name], message, "should_transfer_files = YES")
         notify = one.known("notification") or "never"
         if notify.lower() not in ("never", "always", "complete", "error"):
-            yield hit(
-                given["notification"], f"notification = {notify[:20]}", "Never, Complete, Error"
-            )
+            message = f"notification = {notify[:20]}"
+            yield hit(given["notification"], message, "Never, Complete, Error")
         yield from _universes(one)
     last = max((one.place for one in job.submission.queues), default=None)
     for setting in job.submission.settings.values():
@@ -203,11 +191,8 @@ def _syntax(job: CondorJob) -> Iterator[Hit]:
                     yield hit(setting, "environment: in double quotes blanks separate, not ;")
                 bad = next((w for w in words if "=" not in w and "$(" not in w), None)
                 if bad is not None:
-                    yield hit(
-                        setting,
-                        f"environment: {bad[:40]!r} is not NAME=VALUE",
-                        "quote values with blanks: \"A='x y'\"",
-                    )
+                    message = f"environment: {bad[:40]!r} is not NAME=VALUE"
+                    yield hit(setting, message, "quote values with blanks: \"A='x y'\"")
 
 
 _EXPRESSIONS = wordlist(
@@ -229,11 +214,8 @@ def _expressions(job: CondorJob) -> Iterator[Hit]:
     }:
         bare = re.fullmatch(r"[A-Za-z_][\w-]*", setting.value)
         if bare and setting.value.lower() not in ("true", "false", "undefined", "error"):
-            yield hit(
-                setting,
-                f"{setting.name}: {bare[0][:40]} is taken for an attribute",
-                f'{setting.name} = "{bare[0][:40]}"',
-            )
+            message = f"{setting.name}: {bare[0][:40]} is taken for an attribute"
+            yield hit(setting, message, f'{setting.name} = "{bare[0][:40]}"')
     for name in _EXPRESSIONS:
         for setting in {q.commands[name] for q in job.submission.queues if name in q.commands}:
             text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', setting.value)
@@ -252,14 +234,11 @@ def _expressions(job: CondorJob) -> Iterator[Hit]:
                 yield hit(setting, f"{setting.name}: ClassAds have &&, || and !", "&&, ||, !")
 
 
-GIVEN_MACROS = frozenset(
-    wordlist(
-        "job retry_count dagmanjobid process procid proc cluster clusterid step row item "
-        "itemindex node jobid "
-        "submit_file submit_time year month day spool arch opsys opsysver opsysmajorver "
-        "opsysandver home fqdn hostname full_hostname ip_address username dollar tilde "
-        "submitfile retry dag_status failed_count numjobs detected_cores detected_memory"
-    )
+GIVEN_MACROS = wordset(
+    "job retry_count dagmanjobid process procid proc cluster clusterid step row item itemindex "
+    "node jobid submit_file submit_time year month day spool arch opsys opsysver opsysmajorver "
+    "opsysandver home fqdn hostname full_hostname ip_address username dollar tilde submitfile "
+    "retry dag_status failed_count numjobs detected_cores detected_memory"
 )
 """Macros that HTCondor sets, in lower case."""
 
@@ -291,11 +270,7 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
             name = found[1].lower()
             if name not in known and name not in seen:
                 seen.add(name)
-                near = difflib.get_close_matches(name, known, 1)
+                near = closest(name, known)
                 severity: Severity | None = None if near else "warning"
-                yield hit(
-                    setting,
-                    f"nothing sets $({found[1]}): it becomes empty",
-                    f"$({near[0]})" if near else None,
-                    severity=severity,
-                )
+                message = f"nothing sets $({found[1]}): it becomes empty"
+                yield hit(setting, message, near and f"$({near})", severity=severity)

@@ -170,11 +170,8 @@ def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
             if folder is not None and "$(" in folder.value:
                 continue
             many = f"{queue.jobs} jobs" if queue.jobs else "all jobs"
-            yield hit(
-                queue.commands[name],
-                f"{many} write their {name} to {value[:60]}",
-                f"{name} = {_with_process(queue.commands[name].value)}",
-            )
+            fix = f"{name} = {_with_process(queue.commands[name].value)}"
+            yield hit(queue.commands[name], f"{many} write their {name} to {value[:60]}", fix)
 
 
 def _with_process(value: str) -> str:
@@ -223,11 +220,8 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
                         yield hit(one.setting("arguments"), f"the job finds {name} as {last}", last)
                     continue
                 setting = one.setting("transfer_input_files", "arguments")
-                yield hit(
-                    setting,
-                    f"{name} is named in arguments and not transferred",
-                    f"transfer_input_files = {', '.join([*listed, name])[:100]}",
-                )
+                fix = f"transfer_input_files = {', '.join([*listed, name])[:100]}"
+                yield hit(setting, f"{name} is named in arguments and not transferred", fix)
 
 
 def _takes_last_part(script: Job | None) -> bool:

@@ -32,18 +32,11 @@ def _amounts(job: CondorJob) -> Iterator[Hit]:
             if good is None and not re.fullmatch(
                 r"(?i)undefined|ifthenelse.*|my\.\w+|target\.\w+", value
             ):
-                yield hit(
-                    one.setting(name),
-                    f"{name} = {value[:40]} is not an amount",
-                    "a whole number" if whole else f"{name} = 4GB",
-                )
+                fix = "a whole number" if whole else f"{name} = 4GB"
+                yield hit(one.setting(name), f"{name} = {value[:40]} is not an amount", fix)
             elif name == "request_memory" and re.fullmatch(r"[1-9]|1\d|[23]\d", value):
-                yield hit(
-                    one.setting(name),
-                    f"{name} = {value} asks for {value} MB",
-                    f"{name} = {value}GB",
-                    severity="warning",
-                )
+                message = f"{name} = {value} asks for {value} MB"
+                yield hit(one.setting(name), message, f"{name} = {value}GB", severity="warning")
             elif name == "request_disk" and re.fullmatch(r"\d{1,3}", value) and value != "0":
                 yield hit(one.setting(name), f"{name} = {value} asks for {value} KB",
                           f"{name} = {value}GB", severity="warning")  # fmt: skip

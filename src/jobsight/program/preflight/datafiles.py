@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from collections.abc import Iterator
 
@@ -14,6 +13,7 @@ from jobsight.program.preflight.traces import made_before, path_of
 from jobsight.program.python import PythonText, catches, dotted
 from jobsight.program.shell.model import Program, Word
 from jobsight.program.submission.job import Place
+from jobsight.text import closest
 
 __all__: list[str] = []
 
@@ -74,8 +74,8 @@ def _keys(flow: Flow) -> Iterator[tuple[ast.expr, str]]:
             continue
         content = flow.data(node.value, around)
         if isinstance(content, dict) and key not in content and not _perhaps(node, around):
-            close = difflib.get_close_matches(key, list(map(str, content)), 1, 0.5)
-            meant = f" (is it {close[0]}?)" if close else ""
+            close = closest(key, map(str, content), 0.5)
+            meant = f" (is it {close}?)" if close else ""
             yield node, f"the file has no {key}: KeyError{meant}"
 
 

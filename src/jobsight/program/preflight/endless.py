@@ -23,12 +23,8 @@ def _endless_loops(job: Job) -> Iterator[Hit]:
     """Always true, with nothing in it that leaves it: it runs into the time limit."""
     for part in job.endless:
         if not part.server:
-            yield hit(
-                part.line,
-                f"{part.reason}: it runs into the time limit",
-                "break, or a condition",
-                source=Source(part.file, ""),
-            )
+            message = f"{part.reason}: it runs into the time limit"
+            yield hit(part.line, message, "break, or a condition", source=Source(part.file, ""))
 
 
 @rule(
@@ -40,9 +36,6 @@ def _servers(job: Job) -> Iterator[Hit]:
     """Known servers in the foreground; ``sleep infinity``, ``tail -f``; questions to the user."""
     for part in job.endless:
         if part.server:
-            yield hit(
-                part.line,
-                f"{part.reason}: it runs into the time limit",
-                "start it in the background, and stop it at the end",
-                source=Source(part.file, ""),
-            )
+            message = f"{part.reason}: it runs into the time limit"
+            fix = "start it in the background, and stop it at the end"
+            yield hit(part.line, message, fix, source=Source(part.file, ""))

@@ -15,7 +15,7 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.packages import R_PACKAGES
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.submission.job import Place
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 if TYPE_CHECKING:
     from jobsight.program.shell.model import Command, Source
@@ -34,11 +34,11 @@ _SETS_UP = re.compile(
     r"[^;&|\n]*|export CUDA_VISIBLE_DEVICES=\S*)"
 )
 """Lines of a script that choose where its programs come from, or show the node."""
-_FOR_CPUS = sys.stdlib_module_names | set(wordlist(
+_FOR_CPUS = sys.stdlib_module_names | wordset(
     "numpy scipy pandas sklearn statsmodels matplotlib seaborn networkx joblib tqdm yaml requests "
     "h5py netCDF4 xarray astropy Bio sympy PIL cv2 polars pyarrow psutil zarr pysam geopandas "
     "rasterio mpi4py emcee nltk gensim"
-))  # fmt: skip
+)
 """Modules of Python that use no GPU by themselves."""
 _RUNS_MORE = re.compile(
     r"\bsubprocess\b|\bsystem2?\s*\(|\bos\.(?:exec|spawn|popen)|\bqx\b|import_module|__import__|runpy|ctypes"

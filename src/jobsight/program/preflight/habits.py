@@ -15,7 +15,7 @@ from jobsight.program.python import PythonText, dotted
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.shell.model import Command, Program, Source
 from jobsight.program.submission.job import Place
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__ = ["secret_in"]
 
@@ -38,9 +38,8 @@ def _small_io(job: Job) -> Iterator[Hit]:
                 ("/dev/", "&")
             )
             if times >= _MANY and to_file:
-                yield hit(
-                    command, f"opens a file {times:,} times", "redirect the loop, behind done"
-                )
+                message = f"opens a file {times:,} times"
+                yield hit(command, message, "redirect the loop, behind done")
     for program, text in job.pythons:
         flow = Flow(program, text, {})
         for name, call, around in text.calls:
@@ -50,12 +49,8 @@ def _small_io(job: Job) -> Iterator[Hit]:
             times = math.prod(_rounds(one, around[:k], flow) or 1 for k, one in enumerate(around))
             tests = [ast.unparse(one.test) for one in around if isinstance(one, ast.If)]
             if times >= _MANY and not any("%" in one for one in tests):
-                yield hit(
-                    call,
-                    f"opens a file {int(times):,} times",
-                    "open it once, before the loop",
-                    source=program.source,
-                )
+                message = f"opens a file {int(times):,} times"
+                yield hit(call, message, "open it once, before the loop", source=program.source)
 
 
 def _rounds(node: ast.AST, around: tuple[ast.AST, ...], flow: Flow) -> int | None:
@@ -67,13 +62,10 @@ def _rounds(node: ast.AST, around: tuple[ast.AST, ...], flow: Flow) -> int | Non
     return None
 
 
-_EDITORS = frozenset(wordlist("vim vi nano emacs top htop less more man screen tmux gedit"))
+_EDITORS = wordset("vim vi nano emacs top htop less more man screen tmux gedit")
 _INSTALLS = {
-    "apt": {"install"},
-    "apt-get": {"install", "update"},
-    "yum": {"install"},
-    "dnf": {"install"},
-}
+    "apt": {"install"}, "apt-get": {"install", "update"}, "yum": {"install"}, "dnf": {"install"},
+}  # fmt: skip
 
 
 @rule(
@@ -103,20 +95,14 @@ def _login_work(job: Job) -> Iterator[Hit]:
             and loops
             and not _rests(job, command)
         ):
-            yield hit(
-                command,
-                f"asks the scheduler with {command.name} in a loop without rest",
-                "sleep 60 in the loop, or sbatch --wait, or --dependency",
-            )
+            message = f"asks the scheduler with {command.name} in a loop without rest"
+            yield hit(command, message, "sleep 60 in the loop, or sbatch --wait, or --dependency")
     if not job.is_slurm and any(one.name in ("sbatch", "condor_submit") for one in job.commands):
         for command in job.commands:
             heavy = any(one.name in MPI for one in command.launchers)
             if heavy and "SLURM_JOB" not in job.text:
-                yield hit(
-                    command,
-                    "runs where the script is started: on the login node",
-                    "put it into the batch script",
-                )
+                message = "runs where the script is started: on the login node"
+                yield hit(command, message, "put it into the batch script")
 
 
 def _rests(job: Job, command: Command) -> bool:
@@ -209,12 +195,9 @@ def _secrets(job: Job) -> Iterator[Hit]:
     for source, text in subjects:
         for number, line in enumerate(text.split("\n"), 1):
             if (found := secret_in(line)) is not None:
-                yield hit(
-                    Place(number, found[1] + 1),
-                    f"{found[0]} in plain text: the scheduler keeps and shows the script",
-                    "read it from a file with mode 0600",
-                    source=source,
-                )
+                message = f"{found[0]} in plain text: the scheduler keeps and shows the script"
+                fix = "read it from a file with mode 0600"
+                yield hit(Place(number, found[1] + 1), message, fix, source=source)
 
 
 def secret_in(line: str) -> tuple[str, int] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -13,6 +12,7 @@ from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.shell.model import Source
 from jobsight.program.submission.job import Place
+from jobsight.text import closest
 
 if TYPE_CHECKING:
     from jobsight.program.site import Node, Partition
@@ -34,12 +34,8 @@ def _memory(job: Job) -> Iterator[Hit]:
     for program, text in job.pythons:
         for node, size in allocations(text):
             if size > asked * 2**20:
-                yield hit(
-                    node,
-                    f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
-                    _more(size, job),
-                    source=program.source,
-                )
+                message = f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB"
+                yield hit(node, message, _more(size, job), source=program.source)
     yield from _other_memory(job, asked)
 
 
@@ -51,12 +47,8 @@ def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
             used = partial(_used, job, source)
             for line, size in other_allocations(source.text, program.language or "", used):
                 if size > asked * 2**20:
-                    yield hit(
-                        line,
-                        f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
-                        _more(size, job),
-                        source=source,
-                    )
+                    message = f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB"
+                    yield hit(line, message, _more(size, job), source=source)
     for command in job.commands:
         words = command.words if command.name not in ("sbatch", "salloc") else ()
         for word, before in zip(words, ("", *(one.text for one in words)), strict=False):
@@ -69,12 +61,8 @@ def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
             if found:
                 size = int(found[1]) << {"k": 10, "m": 20, "g": 30}[found[2].lower()]
                 if size > asked * 2**20:
-                    yield hit(
-                        word,
-                        f"{word.text}, but the job has {asked:,} MB",
-                        _more(size, job),
-                        source=command.source,
-                    )
+                    message = f"{word.text}, but the job has {asked:,} MB"
+                    yield hit(word, message, _more(size, job), source=command.source)
 
 
 def _used(job: Job, source: Source, name: str) -> str:
@@ -134,13 +122,10 @@ def _partition_refuses(job: Job) -> Iterator[Hit]:
     names = named.value.split(",") if named else []
     for name in names:
         if name not in job.site.partitions and named is not None:
-            near = difflib.get_close_matches(name, job.site.partitions, 1)
+            near = closest(name, job.site.partitions)
             have = ", ".join(sorted(job.site.partitions)[:8])
-            yield hit(
-                named,
-                f"there is no partition {name}",
-                f"--partition={near[0]}" if near else f"one of {have}",
-            )
+            fix = f"--partition={near}" if near else f"one of {have}"
+            yield hit(named, f"there is no partition {name}", fix)
             return
     chosen = _partition(job)
     if chosen is None or len(names) > 1:
@@ -177,20 +162,14 @@ def _limits(job: Job) -> Iterator[Hit]:
             and request.time_s is not None
             and (request.time_s > limit or request.time_s < 0)
         ):
-            yield hit(
-                settings["time"],
-                f"--time is more than the {limit / 60:,.0f} minutes that {chosen.name} allows",
-                f"--time={int(limit // 60)}",
-            )
+            message = f"--time is more than the {limit / 60:,.0f} minutes that {chosen.name} allows"
+            yield hit(settings["time"], message, f"--time={int(limit // 60)}")
         most = chosen.number("MaxNodes")
         if most is None and chosen.fields.get("TotalNodes", "").isdecimal():
             most = int(chosen.fields["TotalNodes"])
         if most and request.nodes > most and "nodes" in settings:
-            yield hit(
-                settings["nodes"],
-                f"--nodes={request.nodes} is more than the {most} of {chosen.name}",
-                f"--nodes={most}",
-            )
+            message = f"--nodes={request.nodes} is more than the {most} of {chosen.name}"
+            yield hit(settings["nodes"], message, f"--nodes={most}")
         yield from _most(job, chosen)
     yield from _node_limits(job, chosen)
     array, most_array = request.array, job.site.config.get("maxarraysize", "")
@@ -237,11 +216,8 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     place = _memory_place(job)
     largest = max(one.memory_mb for one in nodes)
     if place and largest and (request.node_memory_mb or 0) > largest:
-        yield hit(
-            place,
-            f"{request.node_memory_mb:,} MB are more than {where} has: {largest:,} MB",
-            f"--mem={largest}M at most",
-        )
+        message = f"{request.node_memory_mb:,} MB are more than {where} has: {largest:,} MB"
+        yield hit(place, message, f"--mem={largest}M at most")
     cpus = max(one.cpus for one in nodes)
     each = request.cpus_per_task
     option = "cpus-per-task"
@@ -267,19 +243,15 @@ def _named_nodes(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
         r",(?![^\[]*\])", settings["nodelist"].value if "nodelist" in settings else ""
     ):
         if name and not re.search(r"[\[$/]", name) and name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            yield hit(settings["nodelist"], f"there is no node {name}", near[0] if near else None)
+            yield hit(settings["nodelist"], f"there is no node {name}", closest(name, known))
     if "constraint" in settings:
         text = settings["constraint"].value
         have = frozenset().union(*(one.features for one in nodes))
         for feature in re.findall(r"[A-Za-z_][\w.-]*", text):
             if feature not in have and not re.search(r"[|()!*]", text):
-                near = difflib.get_close_matches(feature, have, 1)
-                yield hit(
-                    settings["constraint"],
-                    f"{where} with feature {feature} does not exist",
-                    f"--constraint={near[0]}" if near else None,
-                )
+                near = closest(feature, have)
+                message = f"{where} with feature {feature} does not exist"
+                yield hit(settings["constraint"], message, near and f"--constraint={near}")
 
 
 def _gpu_limits(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
@@ -298,8 +270,8 @@ def _gpu_limits(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
             if not most:
                 types = sorted({name for one in nodes for name in one.gpus if name})
                 what = f"GPUs of type {kind}" if kind else "GPUs"
-                near = difflib.get_close_matches(kind, types, 1) if kind else []
-                fix = f"{near[0]}?" if near else f"types: {', '.join(types)}" if types else None
+                near = closest(kind, types) if kind else None
+                fix = f"{near}?" if near else f"types: {', '.join(types)}" if types else None
                 yield hit(settings[option], f"{where} with {what} does not exist", fix)
             elif count > most and option in ("gres", "gpus-per-node"):
                 yield hit(settings[option], f"{count} GPUs are more than {where} has: {most}")
@@ -319,8 +291,5 @@ def _nothing_asked(job: Job) -> Iterator[Hit]:
     default = chosen.fields.get("DefaultTime", "")
     if default == "NONE" and (chosen.time_s is None or chosen.time_s > 86400):
         first = min((one.place for one in job.submission.settings.values()), default=Place(1))
-        yield hit(
-            first,
-            f"no --time: {chosen.name} then takes its longest, and backfill cannot place it",
-            "#SBATCH --time=HH:MM:SS",
-        )
+        message = f"no --time: {chosen.name} then takes its longest, and backfill cannot place it"
+        yield hit(first, message, "#SBATCH --time=HH:MM:SS")

@@ -13,22 +13,20 @@ from jobsight.program.preflight.variables import GIVEN
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.shell.model import Command
 from jobsight.program.shell.programs import interpreter_of
-from jobsight.text import wordlist
+from jobsight.text import wordlist, wordset
 
 __all__: list[str] = []
 
 _NO_WORK = (
     HARMLESS
     | BUILDS - {"make", "cmake"}
-    | frozenset(wordlist("if then else elif fi for while until do done case esac { } ( ) !"))
+    | wordset("if then else elif fi for while until do done case esac { } ( ) !")
 )
 """What does no work; words of the shell where the grammar takes them for commands."""
-_SAYS = frozenset(
-    wordlist("echo date printf true : sleep ls hostname module df free sstat sacct seff times")
-)
+_SAYS = wordset("echo date printf true : sleep ls hostname module df free sstat sacct seff times")
 
 
-_HOLDS = frozenset(wordlist("sleep tail flock timeout xargs srun exec wait find"))
+_HOLDS = wordset("sleep tail flock timeout xargs srun exec wait find")
 """Commands that may take as long as what runs in the background."""
 
 
@@ -95,11 +93,8 @@ def _hidden_status(job: Job) -> Iterator[Hit]:
     ]
     if before and before[-1].source.file == job.source.file and not last.errexit:
         name = PurePosixPath(before[-1].name or "a program").name
-        yield hit(
-            last,
-            f"if {name} fails, the job still counts as completed",
-            "set -e after the directives, or exit $? behind the program",
-        )
+        message = f"if {name} fails, the job still counts as completed"
+        yield hit(last, message, "set -e after the directives, or exit $? behind the program")
 
 
 @rule(
@@ -196,11 +191,8 @@ def _resubmits(job: Job) -> Iterator[Hit]:
                 "slurm_script",
             )
             if itself:
-                yield hit(
-                    command,
-                    "the job submits itself again as long as nothing fails",
-                    "put a condition before it that ends the chain",
-                )
+                message = "the job submits itself again as long as nothing fails"
+                yield hit(command, message, "put a condition before it that ends the chain")
 
 
 def _trapped(job: Job, own: str) -> Iterator[Hit]:
@@ -244,11 +236,8 @@ def _no_wait(job: Job) -> Iterator[Hit]:
         default=None,
     )
     if last is not None and last.background and not last.conditional:
-        yield hit(
-            last,
-            "the script ends here, and Slurm kills what runs in the background",
-            "wait at the end",
-        )
+        message = "the script ends here, and Slurm kills what runs in the background"
+        yield hit(last, message, "wait at the end")
 
 
 @rule(
@@ -333,6 +322,5 @@ def _nested_launchers(job: Job) -> Iterator[Hit]:
                 "n", ""
             )
             if tasks > 1 and count != "1":
-                yield hit(
-                    command, f"srun starts {both[0].name} {tasks} times", "srun or mpirun, not both"
-                )
+                message = f"srun starts {both[0].name} {tasks} times"
+                yield hit(command, message, "srun or mpirun, not both")

@@ -6,7 +6,6 @@ and where nothing before it in the script can have made it.
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import os
 import re
@@ -20,18 +19,16 @@ from jobsight.program.preflight.traces import Trace, absent, path_of, said, trac
 from jobsight.program.preflight.uses import BUILTINS, Use, uses_of
 from jobsight.program.shell.model import Command, Program, Word
 from jobsight.program.shell.programs import interpreter_of, other_language
-from jobsight.text import one_slip, wordlist
+from jobsight.text import closest, one_slip, wordlist
 
 __all__: list[str] = []
 
-_COMMON = [
-    *wordlist(
-        "python python3 echo mkdir export source module srun mpirun mpiexec sbatch Rscript "
-        "julia matlab perl apptainer singularity conda awk grep sleep gunzip unzip chmod touch "
-        "rsync which nvidia-smi hostname gcc gfortran make cmake time date head tail sort wget "
-        "curl java"
-    )
-]
+_COMMON = wordlist(
+    "python python3 echo mkdir export source module srun mpirun mpiexec sbatch Rscript "
+    "julia matlab perl apptainer singularity conda awk grep sleep gunzip unzip chmod touch "
+    "rsync which nvidia-smi hostname gcc gfortran make cmake time date head tail sort wget "
+    "curl java"
+)
 _KEYWORDS = wordlist("else elif then done esac")
 _CLUSTER = re.compile(
     r"s(?:run|batch|cancel|queue|info|acct|stat|alloc|bcast|attach)|scontrol|condor_\w+|mpi\w+|module|ml|"
@@ -111,9 +108,8 @@ def _program_files(job: Job) -> Iterator[Hit]:
         if program is None:
             continue
         if program.source is None and program.word is not None and _module_lacks(program, job):
-            yield hit(
-                program.word, f"there is no module {program.word.value}", source=command.source
-            )
+            message = f"there is no module {program.word.value}"
+            yield hit(program.word, message, source=command.source)
         if program.source is not None or program.word is None:
             continue
         path = None if (program.path or "\0").startswith("\0") else program.path
@@ -275,12 +271,8 @@ def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[
         and absent(parent, trace, job, program=sure)
     ):
         folder = os.path.dirname(use.word.value or "")  # noqa: PTH120
-        yield hit(
-            use.word,
-            f"the folder {folder} is not there",
-            f"mkdir -p {folder}",
-            source=command.source,
-        )
+        message = f"the folder {folder} is not there"
+        yield hit(use.word, message, f"mkdir -p {folder}", source=command.source)
 
 
 @rule(
@@ -340,13 +332,9 @@ def _modules_known(job: Job) -> Iterator[Hit]:
             name = word.value
             if name and known and name not in known and name not in seen and not word.is_glob:
                 seen.add(name)
-                near = difflib.get_close_matches(name, known, 1, 0.6)
-                yield hit(
-                    word,
-                    f"there is no module {name}",
-                    f"module load {near[0]}" if near else None,
-                    source=command.source,
-                )
+                near = closest(name, known)
+                fix = f"module load {near}" if near else None
+                yield hit(word, f"there is no module {name}", fix, source=command.source)
 
 
 def _unwritable(job: Job, changed: set[str | None]) -> Iterator[Hit]:

@@ -7,24 +7,10 @@ import re
 __all__ = ["as_matlab", "dedented", "opener", "unclosed"]
 
 _CLOSES = {
-    "if": "fi",
-    "then": "fi",
-    "else": "fi",
-    "elif": "fi",
-    "for": "done",
-    "while": "done",
-    "until": "done",
-    "select": "done",
-    "do": "done",
-    "case": "esac",
-    "{": "}",
-    "(": ")",
-    '"': '"',
-    "'": "'",
-    "`": "`",
-    "$(": ")",
-    "${": "}",
-}
+    **dict.fromkeys(("if", "then", "else", "elif"), "fi"),
+    **dict.fromkeys(("for", "while", "until", "select", "do"), "done"),
+    "case": "esac", "{": "}", "${": "}", "(": ")", "$(": ")", '"': '"', "'": "'", "`": "`",
+}  # fmt: skip
 _TOKEN = re.compile(
     r"(?P<comment>(?:^|(?<=[\s;]))#[^\n]*)|(?P<escape>\\.)|(?P<here><<-?\s*(?P<q>['\"]?)(?P<tag>\w+)(?P=q))"
     r"|(?P<single>'[^']*')|(?P<dollar>\$[({])|(?P<mark>[\"'`(){}])"

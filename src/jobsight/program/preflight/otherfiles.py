@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import difflib
 import json
 import os
 import re
@@ -20,6 +19,7 @@ from jobsight.program.preflight.traces import Trace, absent, near, path_of, said
 from jobsight.program.shell.makefiles import make_call, read_makefile
 from jobsight.program.shell.model import Command, Program, Source, Word
 from jobsight.program.submission.job import Place
+from jobsight.text import closest
 
 __all__ = ["filled"]
 
@@ -277,9 +277,8 @@ def _makefile(command: Command, job: Job) -> Iterator[Hit]:
         name = word.value or ""
         like = any(Path(one).stem == name for one in siblings(f"{folder}/{name}"))
         if name and not there(name) and not like:
-            close = difflib.get_close_matches(name, makefile.targets, 1, 0.6)
-            yield hit(word, f"the Makefile has no target {name}",
-                      close[0] if close else None, source=command.source)  # fmt: skip
+            close = closest(name, makefile.targets)
+            yield hit(word, f"the Makefile has no target {name}", close, source=command.source)
     chosen = {word.value for word in call.targets} or {*makefile.default}
     for rule_ in makefile.rules:
         for one in rule_.needs if chosen & {*rule_.targets} else ():

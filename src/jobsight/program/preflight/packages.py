@@ -13,18 +13,18 @@ from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.names import PERL_ASIDE
 from jobsight.program.shell.model import Command, Source
-from jobsight.text import one_slip, wordlist
+from jobsight.text import one_slip, wordset
 
 __all__ = ["R_PACKAGES"]
 
-R_PACKAGES = frozenset(wordlist(
-    "base compiler datasets graphics grDevices grid methods parallel splines stats stats4 "
-    "tcltk tools utils boot class cluster codetools foreign lattice MASS Matrix mgcv nlme nnet "
-    "rpart spatial survival ggplot2 dplyr tidyr readr purrr tibble stringr tidyverse data.table "
-    "lme4 vegan ape Rcpp doParallel foreach future raster terra sf caret randomForest glmnet "
-    "jsonlite optparse argparse DESeq2 edgeR limma Seurat Biostrings GenomicRanges brms rstan "
-    "reshape2 plyr igraph"
-))  # fmt: skip
+R_PACKAGES = wordset(
+    "base compiler datasets graphics grDevices grid methods parallel splines stats stats4 tcltk "
+    "tools utils boot class cluster codetools foreign lattice MASS Matrix mgcv nlme nnet rpart "
+    "spatial survival ggplot2 dplyr tidyr readr purrr tibble stringr tidyverse data.table lme4 "
+    "vegan ape Rcpp doParallel foreach future raster terra sf caret randomForest glmnet jsonlite "
+    "optparse argparse DESeq2 edgeR limma Seurat Biostrings GenomicRanges brms rstan reshape2 plyr "
+    "igraph"
+)
 """Packages that come with R or that many sites install."""
 _R_FOLDERS = ("/usr/lib/R/library", "/usr/lib/R/site-library", "/usr/local/lib/R/site-library",
               "/usr/lib64/R/library", "/usr/share/R/library")  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import importlib
 import inspect
 import re
@@ -13,7 +12,7 @@ from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, catches, dotted
 from jobsight.program.shell.model import Program, Source
-from jobsight.text import wordlist
+from jobsight.text import closest, wordset
 
 __all__ = ["compiled_programs", "imported"]
 
@@ -167,14 +166,12 @@ def _misfit(call: ast.Call, given: ast.arguments, bound: int) -> str | None:
     return f"lacks the argument {lacking[0]}" if lacking else None
 
 
-_MODULES = frozenset(
-    wordlist(
-        "math os sys re json time random itertools collections functools statistics datetime "
-        "subprocess shutil pathlib csv glob string struct gzip argparse logging pickle copy heapq "
-        "bisect operator tempfile hashlib socket threading signal decimal fractions cmath textwrap "
-        "zipfile tarfile configparser io platform uuid warnings os.path multiprocessing queue "
-        "contextlib dataclasses traceback bz2 lzma sqlite3 array calendar difflib locale"
-    )
+_MODULES = wordset(
+    "math os sys re json time random itertools collections functools statistics datetime "
+    "subprocess shutil pathlib csv glob string struct gzip argparse logging pickle copy heapq "
+    "bisect operator tempfile hashlib socket threading signal decimal fractions cmath textwrap "
+    "zipfile tarfile configparser io platform uuid warnings os.path multiprocessing queue "
+    "contextlib dataclasses traceback bz2 lzma sqlite3 array calendar difflib locale"
 )
 """Modules of Python that are quick to import; no others are."""
 
@@ -211,8 +208,8 @@ def _object_members(program: Program, text: PythonText) -> Iterator[Hit]:
             kind = str
         if kind is not None and not hasattr(kind, method):
             message = f"a {kind.__name__} has no {method}(): AttributeError"
-            close = difflib.get_close_matches(method, [n for n in dir(kind) if n[0] != "_"], 1)
-            yield hit(call, message, close[0] if close else None, source=program.source)
+            close = closest(method, [n for n in dir(kind) if n[0] != "_"])
+            yield hit(call, message, close, source=program.source)
 
 
 def _module_members(program: Program, text: PythonText, job: Job) -> Iterator[Hit]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import os
 import re
 import sys
@@ -21,18 +20,16 @@ from jobsight.program.python import PythonText
 from jobsight.program.pythonpaths import RUNS, path_in
 from jobsight.program.shell.model import Command, Program
 from jobsight.program.submission.job import Place
-from jobsight.text import one_slip, wordlist
+from jobsight.text import closest, one_slip, wordset
 
 __all__ = ["not_executable"]
 
-_KNOWN_PACKAGES = frozenset(
-    wordlist(
-        "numpy scipy pandas matplotlib torch tensorflow sklearn mpi4py h5py netCDF4 xarray dask "
-        "numba cupy jax keras transformers yaml tqdm requests PIL cv2 seaborn sympy networkx "
-        "pyarrow polars Bio rdkit ase pymatgen openmm MDAnalysis astropy pytest joblib psutil "
-        "zarr pysam statsmodels lightgbm xgboost datasets wandb ray lightning pytorch_lightning "
-        "torchvision accelerate petsc4py geopandas rasterio"
-    )
+_KNOWN_PACKAGES = wordset(
+    "numpy scipy pandas matplotlib torch tensorflow sklearn mpi4py h5py netCDF4 xarray dask numba "
+    "cupy jax keras transformers yaml tqdm requests PIL cv2 seaborn sympy networkx pyarrow polars "
+    "Bio rdkit ase pymatgen openmm MDAnalysis astropy pytest joblib psutil zarr pysam statsmodels "
+    "lightgbm xgboost datasets wandb ray lightning pytorch_lightning torchvision accelerate "
+    "petsc4py geopandas rasterio"
 )
 
 
@@ -68,10 +65,8 @@ def _python_imports(job: Job) -> Iterator[Hit]:
             sure = program.command.environment.venv is not None or job.site is not None
             sure = sure or bool(built) or job.machine.has_scheduler
             sure = sure or one.name not in _KNOWN_PACKAGES
-            near = [meant] if meant else difflib.get_close_matches(
-                one.name, names | _KNOWN_PACKAGES, 1, 0.84
-            )  # fmt: skip
-            fix = f"import {near[0]}?" if near else "an environment that has it"
+            near = meant or closest(one.name, names | _KNOWN_PACKAGES, 0.84)
+            fix = f"import {near}?" if near else "an environment that has it"
             fix = f"add {requirement_of(one.name)} to {built[0]}" if built else fix
             severity: Severity | None = None if sure else "warning"
             message = f"{name} has no module {one.name}"
@@ -212,12 +207,8 @@ def _arguments_read(program: Program, text: PythonText, trace: Trace, job: Job) 
         names = {one.lower(): one for one in siblings(path)}
         same = names.get(os.path.basename(path).lower())  # noqa: PTH119
         if number in read or same is not None:
-            yield hit(
-                word,
-                f"{word.value} is not there",
-                same or near(path),
-                source=program.command.source,
-            )
+            message = f"{word.value} is not there"
+            yield hit(word, message, same or near(path), source=program.command.source)
 
 
 _MAKES = re.compile(
@@ -251,12 +242,9 @@ def _python_opens(
             continue
         if reads and not made_before and absent(path, trace, job):
             other = near(path)
-            yield hit(
-                Place(one.line, one.column),
-                f"{_shown(one.path, command)} is not there",
-                f"is it {other}?" if other else None,
-                source=program.source,
-            )
+            message = f"{_shown(one.path, command)} is not there"
+            fix = f"is it {other}?" if other else None
+            yield hit(Place(one.line, one.column), message, fix, source=program.source)
         parent = os.path.dirname(path)  # noqa: PTH120
         if (
             set("wax") & set(one.mode)

@@ -349,6 +349,5 @@ def _environment(
     own = not (command.environment.opaque or command.environment.modules)
     site = GIVEN.fullmatch(name) and not (own and _OWN.fullmatch(name))
     if name in job.walk.assigned and not site:
-        yield hit(
-            node, f"{name} is not exported: KeyError", f"export {name}", source=program.source
-        )
+        message = f"{name} is not exported: KeyError"
+        yield hit(node, message, f"export {name}", source=program.source)

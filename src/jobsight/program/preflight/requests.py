@@ -15,7 +15,7 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.workers import too_many_workers
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.submission.job import Place, Problem
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 if TYPE_CHECKING:
     from jobsight.program.shell.model import Command
@@ -50,11 +50,8 @@ def _late_directive(job: Job) -> Iterator[Hit]:
     """Slurm reads directives until the first line that is neither empty nor a comment."""
     for one in _problems(job, "late"):
         if one.place.line not in job.here_lines:
-            yield hit(
-                one,
-                f"Slurm ignores #SBATCH {one.message[:60]}: a command comes before it",
-                "move it above the first command",
-            )
+            message = f"Slurm ignores #SBATCH {one.message[:60]}: a command comes before it"
+            yield hit(one, message, "move it above the first command")
 
 
 @rule(
@@ -112,13 +109,9 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
         if word.upper() == "SBATCH" or difflib.SequenceMatcher(None, word, "SBATCH").ratio() > 0.8:
             old = line[: found.end(2)]
             severity: Severity | None = None if found[1] else "error"
-            yield hit(
-                number,
-                f"Slurm takes {old} for a comment",
-                f"#SBATCH{line[found.end(2) :]}",
-                severity=severity,
-                edit=Edit(number, old, "#SBATCH"),
-            )
+            message = f"Slurm takes {old} for a comment"
+            fix = f"#SBATCH{line[found.end(2) :]}"
+            yield hit(number, message, fix, severity=severity, edit=Edit(number, old, "#SBATCH"))
 
 
 @rule(
@@ -206,11 +199,9 @@ def _unused_tasks(job: Job) -> Iterator[Hit]:
         (n for n in ("ntasks", "nodes", "ntasks-per-node") if n in job.submission.settings), None
     )
     if name is not None:
-        yield hit(
-            job.submission.settings[name],
-            f"{request.tasks} tasks are asked for, and one runs",
-            "start them with srun, or ask for --cpus-per-task",
-        )
+        message = f"{request.tasks} tasks are asked for, and one runs"
+        fix = "start them with srun, or ask for --cpus-per-task"
+        yield hit(job.submission.settings[name], message, fix)
 
 
 _DIVIDES = re.compile(r"(?i)mpi|slurm|pmi|rank|hvd|horovod|torch|deepspeed|dask|procid|hostname")
@@ -240,11 +231,9 @@ _COUNTS_THREADS = re.compile(
 )
 _SUBMITS = re.compile(r"--(?:cluster|executor|profile|drmaa|slurm)\b")
 """Options with which snakemake submits its jobs."""
-_THREAD_VARIABLES = frozenset(
-    wordlist(
-        "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS "
-        "JULIA_NUM_THREADS BLIS_NUM_THREADS RAYON_NUM_THREADS VECLIB_MAXIMUM_THREADS"
-    )
+_THREAD_VARIABLES = wordset(
+    "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS JULIA_NUM_THREADS "
+    "BLIS_NUM_THREADS RAYON_NUM_THREADS VECLIB_MAXIMUM_THREADS"
 )
 
 
@@ -286,11 +275,8 @@ def _threads(job: Job) -> Iterator[Hit]:
         processes = max((int(one) for one in many if one.isdecimal()), default=0)
         found = processes if processes > 2 * most else _threads_given(command)
         if found is not None and found > most:
-            yield hit(
-                command,
-                f"{found} threads, but a task has {most} CPUs",
-                f"#SBATCH --cpus-per-task={found}, or $SLURM_CPUS_PER_TASK",
-            )
+            message = f"{found} threads, but a task has {most} CPUs"
+            yield hit(command, message, f"#SBATCH --cpus-per-task={found}, or $SLURM_CPUS_PER_TASK")
     yield from too_many_workers(job, request.cpus)
 
 
@@ -349,11 +335,9 @@ def _too_long(job: Job) -> Iterator[Hit]:
         spans = [one * times for one in spans]
         if sum(spans) > limit:
             named = job.submission.settings["time"]
-            yield hit(
-                command if command.name == "sleep" else named,
-                f"{sum(spans):,.0f} s are longer than --time={named.value}: {limit:,} s",
-                "#SBATCH --time=HH:MM:SS",
-            )
+            message = f"{sum(spans):,.0f} s are longer than --time={named.value}: {limit:,} s"
+            fix = "#SBATCH --time=HH:MM:SS"
+            yield hit(command if command.name == "sleep" else named, message, fix)
 
 
 def _seconds(text: str) -> float | None:

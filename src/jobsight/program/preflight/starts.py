@@ -11,7 +11,7 @@ from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import absent, near, path_of, siblings, trace_of
 from jobsight.program.shell.model import Command, Word
-from jobsight.text import one_slip, wordlist
+from jobsight.text import one_slip, wordset
 
 __all__: list[str] = []
 
@@ -121,10 +121,10 @@ def _public_classes(job: Job) -> Iterator[Hit]:
             yield hit(line, message, f"class {stem}", source=program.source)
 
 
-_LITERAL = frozenset(wordlist(
+_LITERAL = wordset(
     "sed grep egrep fgrep zgrep cd cp mv mkdir rmdir rm ls cat sort head tail tar gzip gunzip wget "
     "curl rsync scp touch ln chmod wc cut python python3 Rscript julia cmp diff zip unzip tee"
-))  # fmt: skip
+)
 """Commands that take their words as they are."""
 
 

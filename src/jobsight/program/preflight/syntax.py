@@ -12,7 +12,7 @@ from jobsight.program.preflight.job import Job, bash_error
 from jobsight.program.preflight.openers import opener
 from jobsight.program.shell.model import Program, Source
 from jobsight.program.submission.job import Place
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__: list[str] = []
 
@@ -75,11 +75,8 @@ def _python_syntax(job: Job) -> Iterator[Hit]:
             and program.source.exact
             and (not error.two and not _is_two(program))
         ):
-            yield hit(
-                Place(error.line, error.column),
-                f"Python stops here: {error.message}",
-                source=program.source,
-            )
+            message = f"Python stops here: {error.message}"
+            yield hit(Place(error.line, error.column), message, source=program.source)
 
 
 @rule(
@@ -94,12 +91,8 @@ def _python_two(job: Job) -> Iterator[Hit]:
             continue
         if text.error is not None and text.error.two:
             place = Place(text.error.line, text.error.column)
-            yield hit(
-                place,
-                f"Python 2 syntax: {text.error.message}",
-                text.error.two,
-                source=program.source,
-            )
+            message = f"Python 2 syntax: {text.error.message}"
+            yield hit(place, message, text.error.two, source=program.source)
         for node, other in text.undefined():
             if other is not None:
                 place = Place(node.lineno, node.col_offset + 1)
@@ -148,20 +141,15 @@ def _line_ends(job: Job) -> Iterator[Hit]:
     for text in job.walk.sources[1:]:
         ran = any(one.source is text for one in job.walk.programs)
         if "\r\n" in text.text and not ran and text.file != job.source.file:
-            yield hit(
-                1,
-                "lines end with \\r\\n: words get a carriage return",
-                "dos2unix FILE",
-                source=text,
-            )
+            message = "lines end with \\r\\n: words get a carriage return"
+            yield hit(1, message, "dos2unix FILE", source=text)
     for program in job.walk.programs:
         source = program.source
         if source is not None and source.file != job.source.file and "\r\n" in source.text:
             started = program.interpreter is None and source.text.startswith("#!")
             if program.language == "bash" or started:
-                yield hit(
-                    1, "lines end with \\r\\n: it cannot be run", "dos2unix FILE", source=source
-                )
+                message = "lines end with \\r\\n: it cannot be run"
+                yield hit(1, message, "dos2unix FILE", source=source)
 
 
 @rule(
@@ -192,12 +180,8 @@ def _first_line(job: Job) -> Iterator[Hit]:
         line = job.text[: misplaced.start()].count("\n") + 1
         yield hit(line, "#! must be the first two bytes of the file", "move it to the first line")
         return
-    yield hit(
-        1,
-        "the first line must be #! and an interpreter",
-        "#!/bin/bash",
-        edit=Edit(1, "", "#!/bin/bash\n"),
-    )
+    message = "the first line must be #! and an interpreter"
+    yield hit(1, message, "#!/bin/bash", edit=Edit(1, "", "#!/bin/bash\n"))
 
 
 @rule(
@@ -224,19 +208,14 @@ def _interpreter(job: Job) -> Iterator[Hit]:
         if not path.startswith("/") and not (source or job.is_slurm or job.executable):
             continue
         if not path.startswith("/"):
-            yield hit(
-                1, f"#! needs an absolute path, not {path[:40]}", "#!/bin/bash", source=source
-            )
+            message = f"#! needs an absolute path, not {path[:40]}"
+            yield hit(1, message, "#!/bin/bash", source=source)
         elif not job.machine.exists(path) and _surely_missing(path, job):
             here = job.machine.command(PurePosixPath(path).name)
             if _SHELL.fullmatch(path) and not job.machine.has_scheduler:
                 continue
-            yield hit(
-                Place(1, 3),
-                f"there is no {path[:80]}",
-                f"#!{here}" if here else None,
-                source=source,
-            )
+            message = f"there is no {path[:80]}"
+            yield hit(Place(1, 3), message, f"#!{here}" if here else None, source=source)
         elif path.endswith("/env") and len(words) > 1:
             yield from _env(source, words[1:], job)
 
@@ -257,9 +236,7 @@ def _surely_missing(path: str, job: Job) -> bool:
 
 _SHELL = re.compile(r"(?:/usr)?/bin/(?:csh|fish|ksh|tcsh|zsh)")
 """Shells that a cluster may have where this machine has not."""
-_BASH_ONLY = frozenset(
-    wordlist("source declare typeset shopt pushd popd mapfile readarray let select [[")
-)
+_BASH_ONLY = wordset("source declare typeset shopt pushd popd mapfile readarray let select [[")
 
 
 @rule(

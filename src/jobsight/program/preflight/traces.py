@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from jobsight.program.preflight.uses import BUILDS, HARMLESS, taken_away, uses_o
 from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Program, Word
 from jobsight.program.shell.programs import COMPILERS
+from jobsight.text import closest
 
 __all__ = ["Trace", "absent", "made_before", "near", "path_of", "said", "siblings", "trace_of"]
 
@@ -161,8 +161,7 @@ def absent(path: str | None, trace: Trace, job: Job, *, program: bool = False) -
 
 def near(path: str) -> str | None:
     """A file in the same folder with nearly that name."""
-    found = difflib.get_close_matches(os.path.basename(path), siblings(path), 1, 0.75)  # noqa: PTH119
-    return found[0] if found else None
+    return closest(os.path.basename(path), siblings(path), 0.75)  # noqa: PTH119
 
 
 def said(path: str, word: Word) -> tuple[str, str | None]:

@@ -40,11 +40,8 @@ def _rm_after_cd(job: Job) -> Iterator[Hit]:
                 ".",
                 "./",
             } & set(words):
-                yield hit(
-                    command,
-                    "where cd fails, this empties the folder of the submission",
-                    "cd ... || exit 1",
-                )
+                message = "where cd fails, this empties the folder of the submission"
+                yield hit(command, message, "cd ... || exit 1")
 
 
 @rule(
@@ -99,12 +96,9 @@ def _quoted_here(job: Job) -> Iterator[Hit]:
                 continue  # the program's own f"${price}"
             if found[1] in job.walk.assigned or re.match(r"SLURM_[A-Z_]+$", found[1]):
                 line = source.text.count("\n", 0, found.start()) + 1
-                yield hit(
-                    line,
-                    f"${found[1]} is not filled in: the here-document is quoted",
-                    "<<EOF without quotes, or os.environ after export",
-                    source=source,
-                )
+                message = f"${found[1]} is not filled in: the here-document is quoted"
+                fix = "<<EOF without quotes, or os.environ after export"
+                yield hit(line, message, fix, source=source)
                 break
 
 
@@ -156,11 +150,8 @@ def _empty_tests(job: Job) -> Iterator[Hit]:
         if found is None or line.lstrip().startswith("#") or number in job.here_lines:
             continue
         if found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
-            yield hit(
-                Place(number, found.start(1) + 1),
-                f"nothing sets {found[1]}: the test is an error",
-                f'[ "${{{found[1]}:-}}" ... ]',
-            )
+            message = f"nothing sets {found[1]}: the test is an error"
+            yield hit(Place(number, found.start(1) + 1), message, f'[ "${{{found[1]}:-}}" ... ]')
 
 
 @rule(
@@ -187,20 +178,13 @@ def _errexit_traps(job: Job) -> Iterator[Hit]:
         )
         if errexit and counted and (counted[1] or counted[2]) in zero:
             name = counted[1] or counted[2]
-            yield hit(
-                Place(number, counted.start() + 1),
-                f"ends the script where {name} is 0: set -e",
-                f"{name}=$(({name} + 1))",
-            )
+            message = f"ends the script where {name} is 0: set -e"
+            yield hit(Place(number, counted.start() + 1), message, f"{name}=$(({name} + 1))")
         if errexit and re.search(r"^(?:let\s+\w+=0|\(\(\s*\w+\s*=\s*0\s*\)\))$", text):
             yield hit(number, "0 as the result of arithmetic ends the script: set -e", "name=0")
         if errexit and re.match(r"\w+=\"?\$\(\s*grep\s+(?:-\w+\s+)*-\w*c[^|]*\)\"?$", text):
-            yield hit(
-                number,
-                "grep -c ends the script where nothing matches: set -e",
-                "|| true",
-                severity="warning",
-            )
+            message = "grep -c ends the script where nothing matches: set -e"
+            yield hit(number, message, "|| true", severity="warning")
 
 
 @rule(

@@ -10,16 +10,16 @@ from jobsight.program.preflight.findings import Hit, hit
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.shell.model import Source
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__ = ["too_many_workers"]
 
-_POOLS = frozenset(wordlist("Pool ProcessPoolExecutor Parallel set_num_threads"))
+_POOLS = wordset("Pool ProcessPoolExecutor Parallel set_num_threads")
 """Calls whose first argument is a number of workers."""
-_KEYWORDS = frozenset(wordlist(
+_KEYWORDS = wordset(
     "processes max_workers n_jobs num_workers n_workers num_threads n_threads nthread nthreads "
     "thread_count n_cores ncores n_cpus"
-))  # fmt: skip
+)
 _R = r"mc\.cores|cores|workers|nthreads?|n\.cores|num\.threads|ncpus"
 _OPENMP = r"\bomp_set_num_threads\s*\(\s*(\w+)|^[ \t]*#pragma omp .*\bnum_threads\s*\(\s*(\w+)"
 _FORMS = {

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from jobsight.program.shell.model import Launcher, Word
 from jobsight.program.submission.sbatch import OPTIONS
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__ = ["MPI", "strip_launchers"]
 
@@ -32,15 +32,14 @@ _VALUES = {
     "singularity": "B H W S", "docker": "v e w u", "podman": "v e w u", "perf": "e o",
     "shifter": "V", "jobsight": "o output interval store config",
 }  # fmt: skip
-_NO_VALUE = frozenset(wordlist(
+_NO_VALUE = wordset(
     "--nv --rocm --cleanenv --contain --containall --writable-tmpfs --rm --no-home --exact "
-    "--overlap --unbuffered --no-capture-output --tty --interactive --foreground "
-    "--preserve-status --report-bindings --pty --oversubscribe --allow-run-as-root "
-    "--use-hwthread-cpus --verbose --no-mount --label --kill-on-bad-exit "
-    "--ignore-environment --null --bar --progress --no-run-if-empty --keep-order "
-    "--will-cite --localalloc --all --line-buffer --tag --dryrun --fakeroot --pid "
-    "--multi-prog --no-container-entrypoint"
-))  # fmt: skip
+    "--overlap --unbuffered --no-capture-output --tty --interactive --foreground --preserve-status "
+    "--report-bindings --pty --oversubscribe --allow-run-as-root --use-hwthread-cpus --verbose "
+    "--no-mount --label --kill-on-bad-exit --ignore-environment --null --bar --progress "
+    "--no-run-if-empty --keep-order --will-cite --localalloc --all --line-buffer --tag --dryrun "
+    "--fakeroot --pid --multi-prog --no-container-entrypoint"
+)
 _TAKES_MORE = {"timeout": 1, "taskset": 1, "chrt": 1}
 _WITH_SUBCOMMAND = {"conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"},
                     "perf": {"stat", "record"}, "apptainer": {"exec", "run"},

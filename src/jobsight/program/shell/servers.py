@@ -6,7 +6,7 @@ import re
 from pathlib import PurePosixPath
 
 from jobsight.program.shell.model import Command
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__ = ["server_of"]
 
@@ -16,19 +16,12 @@ _SERVERS = re.compile(
     r"vncserver|postgres|kafka-server-start\S*|watch|htop|node-red|ollama)"
 )
 _SERVING = {
-    "jupyter": {"notebook", "lab", "server"},
-    "streamlit": {"run"},
-    "celery": {"worker", "-A"},
-    "ollama": {"serve"},
-    "flask": {"run"},
-    "mlflow": {"server", "ui"},
-    "bokeh": {"serve"},
-}
-_MODULES = frozenset(
-    wordlist(
-        "http.server SimpleHTTPServer uvicorn gunicorn flask jupyter jupyterlab notebook "
-        "streamlit tensorboard.main socketserver"
-    )
+    "jupyter": {"notebook", "lab", "server"}, "streamlit": {"run"}, "celery": {"worker", "-A"},
+    "ollama": {"serve"}, "flask": {"run"}, "mlflow": {"server", "ui"}, "bokeh": {"serve"},
+}  # fmt: skip
+_MODULES = wordset(
+    "http.server SimpleHTTPServer uvicorn gunicorn flask jupyter jupyterlab notebook streamlit "
+    "tensorboard.main socketserver"
 )
 
 

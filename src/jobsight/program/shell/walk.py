@@ -18,7 +18,7 @@ from jobsight.program.shell.model import Environment, Loop, Source, Word
 from jobsight.program.shell.runner import Cycle, Runner, State, Walk, positional
 from jobsight.program.shell.words import Value, evaluate, names_in, text_of, word_of, words_of
 from jobsight.program.submission.job import Place
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -26,16 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["Cycle", "Walk", "walk_script"]
 
 _MOST_SOURCES, _MOST_COMMANDS, _DEEPEST_TREE = 64, 5000, 150
-_GOES_ON = frozenset(wordlist(
+_GOES_ON = wordset(
     "mkdir cd module source . export rm touch echo ml make cmake cp mv tar gunzip unzip gcc g++ "
     "gfortran mpicc mpif90 nvcc javac wget"
-))  # fmt: skip
+)
 """Commands that succeed, so that what follows ``&&`` runs."""
 
 
-_DECLARES = frozenset(wordlist(
-    "variable_assignment variable_name word declare local export readonly typeset"
-))  # fmt: skip
+_DECLARES = wordset("variable_assignment variable_name word declare local export readonly typeset")
 """Parts of a declaration that name the variables they set."""
 _SETS = re.compile(
     r"\b([A-Za-z_]\w*)\+?=|\b(?:for|select|read(?: -\w+)*|local|declare|mapfile(?: -\w+)*) (\w+)"

@@ -6,7 +6,6 @@ long options count). The command line goes before the environment, that before t
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from jobsight.program.submission.batchscript import directive_lines
 from jobsight.program.submission.job import Origin, Place, Problem, Request, Setting, Submission
 from jobsight.program.submission.times import parse_span
-from jobsight.text import wordlist
+from jobsight.text import closest, wordlist
 
 __all__ = ["OPTIONS", "array_size", "memory_mb", "read_sbatch", "seconds"]
 
@@ -162,11 +161,10 @@ def _split(word: str, place: Place, problems: list[Problem]) -> tuple[str | None
         longer = [one for one in OPTIONS if one.startswith(given)]
         name = longer[0] if len(longer) == 1 and given else None
     if name is None:
-        near = [_RENAMED[given]] if given in _RENAMED else difflib.get_close_matches(given, OPTIONS)
-        fix = f"--{near[0]}{equals}{value}" if near else None
-        problems.append(
-            Problem(place, "unknown", f"--{given[:40]} is not an option of sbatch", fix)
-        )
+        near = _RENAMED.get(given) or closest(given, OPTIONS)
+        fix = f"--{near}{equals}{value}" if near else None
+        text = f"--{given[:40]} is not an option of sbatch"
+        problems.append(Problem(place, "unknown", text, fix))
     return name, value if equals else None
 
 
@@ -276,12 +274,9 @@ def _value_problems(one: Setting) -> Iterator[Problem]:
     elif one.name in _CHOICES:
         wrong = [w for w in one.value.upper().split(",") if w not in _CHOICES[one.name]]
         if wrong:
-            near = difflib.get_close_matches(wrong[0], _CHOICES[one.name], 1)
-            fix = (
-                f"--{one.name}={near[0]}"
-                if near
-                else f"one of {', '.join(sorted(_CHOICES[one.name]))}"
-            )
+            near = closest(wrong[0], _CHOICES[one.name])
+            listed = ", ".join(sorted(_CHOICES[one.name]))
+            fix = f"--{one.name}={near}" if near else f"one of {listed}"
             yield Problem(one.place, "value", f"sbatch refuses {shown}", fix)
     elif one.name == "dependency" and not re.fullmatch(
         r"(?:(?:after|afterany|afterburstbuffer|aftercorr|afternotok|afterok)(?::\d+\w*(?:\+\d+)?)+"

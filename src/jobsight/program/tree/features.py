@@ -16,7 +16,7 @@ from jobsight.program.tree.indexing import IndexCounts, index_counts, one_of, re
 from jobsight.program.tree.normalized import Tree
 from jobsight.program.tree.reach import within
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, EFFECTS, KIND_NUMBERS, ROLE_NUMBERS
-from jobsight.text import wordlist
+from jobsight.text import wordlist, wordset
 
 __all__ = ["FEATURES", "GROUPS", "features_of", "on_others", "reuses"]
 
@@ -29,7 +29,7 @@ _MATRICES = re.compile(r"gemm|cov$|corrcoef$|matrix_power$|multi_dot$|crossprod$
 _STARTS = [_E[one] for one in wordlist("thread launch mpi")]
 _SHADOWS = [_E[one] for one in wordlist("wait lock queue barrier")]
 _WHOLE = [_E[one] for one in wordlist("stream reduce gather copy dense fft sort solve table")]
-_CHILDREN = frozenset(wordlist("wait waitpid wait3 wait4"))
+_CHILDREN = wordset("wait waitpid wait3 wait4")
 """Calls that wait for children alone, whatever started them."""
 _CACHE = 22
 """Size of an array that no cache holds: 2 to the 21 elements, 16 MB of numbers."""
