@@ -91,10 +91,7 @@ def _offset(text: str, known: dict[str, int]) -> int | None:
 def _chosen(job: Job) -> Iterator[_Choice]:
     """Lists in the shell."""
     known = _aliases(job)
-    code = "\n".join(
-        "" if number in job.here_lines or line.lstrip().startswith("#") else line
-        for number, line in enumerate(job.text.split("\n"), 1)
-    )
+    code = "\n".join(line for _, line in job.code)
     for form in _LINES:
         for found in re.finditer(form, code):
             expressions = [one for one in found.groups()[-3:-1] if one]
@@ -298,9 +295,8 @@ def _others_overwrite(job: Job) -> Iterator[Hit]:
             for found in re.finditer(form, text):
                 name = next(one for one in found.groups() if one)
                 if not _guarded(text, found.start()) and not name.startswith(("/dev/", "/tmp/")):  # noqa: S108
-                    line = text.count("\n", 0, found.start()) + 1
                     message = f"all tasks write to {name}"
-                    yield hit(line, message, "put the task's number into it", source=source)
+                    yield hit(found, message, "put the task's number into it", source=source)
 
 
 def _guarded(text: str, at: int) -> bool:

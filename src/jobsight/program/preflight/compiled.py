@@ -46,25 +46,22 @@ def _other_syntax(job: Job) -> Iterator[Hit]:
     """What a compiler of this machine refuses, else what the grammar cannot take."""
     seen: set[tuple[str, int]] = set()
     with tempfile.TemporaryDirectory() as modules:
-        for program in job.walk.programs:
-            source, language = program.source, program.language or ""
-            if source is None or language not in _TREES or not source.exact:
-                continue
-            key = (source.file, source.first)
-            if key in seen or len(source.text) > _MOST:
+        for program, source in job.sources:
+            language, key = program.language or "", (source.file, source.first)
+            unread = language in _TREES and source.exact and key not in seen
+            if not unread or len(source.text) > _MOST:
                 continue
             seen.add(key)
-            compiler = _compiler(program, job, modules)
+            compiler = _compiler(program, source, job, modules)
             if compiler is not None:
                 yield from _refused(compiler, source, program, job, modules)
             else:
                 yield from _by_tree(source, language, program)
 
 
-def _compiler(program: Program, job: Job, modules: str) -> list[str] | None:
+def _compiler(program: Program, source: Source, job: Job, modules: str) -> list[str] | None:
     """The call that reads a program from its standard input; None: it cannot be asked."""
-    language, source = program.language or "", program.source
-    assert source is not None
+    language = program.language or ""
     if language == "perl":
         perl = job.machine.command("perl")
         plain = re.sub(_PURE, "", source.text)
@@ -192,11 +189,10 @@ _MATH = re.compile(
 )
 def _linked(job: Job) -> Iterator[Hit]:
     """C needs ``-lm`` for what ``math.h`` declares, ``omp_…()`` needs ``-fopenmp``."""
-    for program in job.walk.programs:
-        source = program.source
+    for program, source in job.sources:
         words = [one.value or one.text for one in program.command.arguments]
         name = PurePosixPath(program.interpreter or "").name
-        if source is None or program.language not in _COMPILERS or program.command.checked:
+        if program.language not in _COMPILERS or program.command.checked:
             continue
         if any(one == "-c" or one.startswith(("-f", "-l", "-q", "-E", "-S", "$")) for one in words):
             plain = not {"-c", "-E", "-S"} & set(words) and not any("$" in one for one in words)
@@ -220,9 +216,9 @@ def _linked(job: Job) -> Iterator[Hit]:
 )
 def _headers(job: Job) -> Iterator[Hit]:
     """Headers in quotes and in angle brackets, in the folders of ``-I`` and of the system."""
-    for program in job.walk.programs:
-        command, source = program.command, program.source
-        if program.language not in ("c", "cpp", "cuda") or source is None or command.folder is None:
+    for program, source in job.sources:
+        command = program.command
+        if program.language not in ("c", "cpp", "cuda") or command.folder is None:
             continue
         words = [word.value or "" for word in command.arguments]
         if any(word.value is None for word in command.arguments) or job.blind:
@@ -243,8 +239,7 @@ def _headers(job: Job) -> Iterator[Hit]:
                 continue
             if not quoted and (bare or "/" not in found[2] or not job.machine.command("gcc")):
                 continue
-            line = source.text.count("\n", 0, found.start(2)) + 1
-            yield hit(line, f"the header {found[2]} is not there", source=source)
+            yield hit(found, f"the header {found[2]} is not there", source=source)
 
 
 @rule(
@@ -257,10 +252,9 @@ def _headers(job: Job) -> Iterator[Hit]:
 def _module_order(job: Job) -> Iterator[Hit]:
     """Sources are compiled in the order in which they are named, and ``use`` reads a ``.mod``."""
     fortran = [
-        (one, one.source, set(_MODULE.findall(one.source.text.lower())))
-        for one in job.walk.programs
-        if one.language == "fortran" and one.source is not None
-    ]
+        (one, source, set(_MODULE.findall(source.text.lower())))
+        for one, source in job.sources if one.language == "fortran"
+    ]  # fmt: skip
     made: set[str] = set()
     for k, (program, source, own) in enumerate(fortran):
         behind = {
@@ -275,8 +269,7 @@ def _module_order(job: Job) -> Iterator[Hit]:
             old = f"{program.command.folder}/{name}.mod"
             if name in behind and name not in made and not job.machine.exists(old):
                 other = PurePosixPath(behind[name].file).name
-                line = source.text.count("\n", 0, found.start(1)) + 1
-                yield hit(line, f"{name} is not compiled yet: {other} is named behind this file",
+                yield hit(found, f"{name} is not compiled yet: {other} is named behind this file",
                           f"{other} first", source=source)  # fmt: skip
 
 

@@ -244,9 +244,8 @@ def _by_old_path(job: CondorJob, one: Instance, listed: list[str]) -> Iterator[H
         )
         for found in re.finditer(form, script.text) if last else ():
             if not job.machine.exists(found[1]):
-                line = script.text.count("\n", 0, found.start(1)) + 1
                 message = f"{found[1]} is not where the job runs: it finds {last} in its folder"
-                yield hit(line, message, last, source=script.source)
+                yield hit(found, message, last, source=script.source)
 
 
 @rule(

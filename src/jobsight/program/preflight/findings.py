@@ -64,13 +64,14 @@ class Hit(NamedTuple):
 
 
 def hit(
-    at: Placed | Place | int | ast.stmt | ast.expr, message: str, fix: str | None = None, *,
-    severity: Severity | None = None, edit: Edit | None = None, source: Source | None = None,
+    at: Placed | Place | int | re.Match[str] | ast.stmt | ast.expr, message: str,
+    fix: str | None = None, *, severity: Severity | None = None,
+    edit: Edit | None = None, source: Source | None = None,
 ) -> Hit:  # fmt: skip
     """What a rule found.
 
     Args:
-        at: where: what has a place, a line, or a node of a Python program.
+        at: where: what has a place, a line, a match in the text, or a node of a Python program.
         message: what happens.
         fix: what to write instead.
         severity: where it is not the rule's.
@@ -79,6 +80,8 @@ def hit(
     """
     if isinstance(at, int):
         place = Place(at)
+    elif isinstance(at, re.Match):
+        place = Place(at.string.count("\n", 0, at.start()) + 1)
     elif isinstance(at, ast.AST):
         place = Place(at.lineno, at.col_offset + 1)
     else:

@@ -75,7 +75,7 @@ def _unset_in_programs(job: Job) -> Iterator[Hit]:
     for program, text in job.pythons:
         for node, around in text.nodes:
             name = _needed(node)
-            if name is None or not _lacks(name, job) or program.source is None:
+            if name is None or not _lacks(name, job):
                 continue
             asked = re.search(rf"[\"']SLURM_{name}[\"']\s+(?:not\s+)?in\b", text.text)
             chosen = any(
@@ -84,15 +84,13 @@ def _unset_in_programs(job: Job) -> Iterator[Hit]:
             )
             if not (asked or chosen or catches(node, around, "KeyError")):
                 yield hit(node, *_unset(name), source=program.source)  # type: ignore[arg-type]
-    for program in job.walk.programs:
-        source = program.source
+    for program, source in job.sources:
         form = _READS.get(program.language or "", r"(?!)")
-        if source is None or re.search(_GUARDS, source.text):
+        if re.search(_GUARDS, source.text):
             continue
         for found in re.finditer(form, source.text):
             if _lacks(found[1], job):
-                line = source.text.count("\n", 0, found.start()) + 1
-                yield hit(line, *_unset(found[1]), source=source)
+                yield hit(found, *_unset(found[1]), source=source)
 
 
 def _needed(node: ast.AST) -> str | None:
@@ -133,9 +131,7 @@ def _other_schedulers(job: Job) -> Iterator[Hit]:
         return
     both = re.search(r"^#(?:PBS|BSUB|\$) -", job.text, re.M)
     seen: set[str] = set()
-    for number, line in enumerate(job.text.split("\n"), 1):
-        if line.lstrip().startswith("#") or number in job.here_lines:
-            continue
+    for number, line in job.code:
         for name in re.findall(r"(?<!\\)\$\{?(\w+)", line):
             if name not in _FOREIGN or name in seen or name in job.walk.assigned:
                 continue

@@ -61,14 +61,7 @@ def _unused_gpus(job: Job) -> Iterator[Hit]:
     """Only where all that runs is known, and none of it knows of GPUs."""
     if not job.is_slurm or not job.submission.request.gpus or not job.walk.complete:
         return
-    name = next(
-        (
-            n
-            for n in ("gres", "gpus", "gpus-per-node", "gpus-per-task")
-            if n in job.submission.settings
-        ),
-        None,
-    )
+    setting = job.submission.first("gres", "gpus", "gpus-per-node", "gpus-per-task")
     texts = [one.text for one in job.walk.sources] or [job.text]
     if job.walk.programs:
         texts = [_SETS_UP.sub("", text) for text in texts]
@@ -81,14 +74,14 @@ def _unused_gpus(job: Job) -> Iterator[Hit]:
     texts += [text.text for _, text in job.pythons]
     body = "\n".join(re.sub(r"(?m)^[ \t]*#.*$", "", text) for text in texts)
     known = all(_known(one, job) for one in job.commands) and _for_cpus(job)
-    if name is not None and known and not _GPU_TEXT.search(body):
-        setting = job.submission.settings[name]
-        yield hit(setting, f"--{name}={setting.value}: nothing here uses a GPU", "leave it out")
+    if setting is not None and known and not _GPU_TEXT.search(body):
+        message = f"--{setting.name}={setting.value}: nothing here uses a GPU"
+        yield hit(setting, message, "leave it out")
 
 
 def _for_cpus(job: Job) -> bool:
     """Whether all packages of its Python and R programs are for CPUs, and these start no others."""
-    texts = [one.source.text for one in job.walk.programs if one.source and one.language == "r"]
+    texts = [source.text for one, source in job.sources if one.language == "r"]
     loaded = {one or other for text in texts for one, other in _R_LOADS.findall(text)}
     texts = [job.program_texts, *(text.text for _, text in job.pythons)]
     imports = ((one, program) for program, text in job.pythons for one in text.imports)
@@ -232,9 +225,7 @@ def _too_many_gpus(job: Job) -> Iterator[Hit]:
     if not gpus or "exclusive" in job.submission.settings:
         return
     each = max(1, gpus // job.submission.request.nodes)
-    for number, line in enumerate(job.text.split("\n"), 1):
-        if line.lstrip().startswith("#") or number in job.here_lines:
-            continue
+    for number, line in job.code:
         listed = re.search(r"CUDA_VISIBLE_DEVICES=[\"']?(\d+(?:,\d+)*)", line)
         counted = re.search(r"--nproc[-_]per[-_]node[= ](\d+)|\bsrun\b.*--gpus[= ](\d+)", line)
         counted = counted or re.search(r"\bsrun\b.*--gres=gpu:(?:\w+:)?(\d+)()", line)
@@ -293,7 +284,7 @@ def _blind_containers(job: Job) -> Iterator[Hit]:
               if launcher.name in ("apptainer", "singularity", "docker", "podman")]  # fmt: skip
     if any("gpus" in launcher.options or "device" in launcher.options for _, launcher in inside):
         return
-    texts = [one.source.text for one in job.walk.programs if one.source and one.command.contained]
+    texts = [source.text for one, source in job.sources if one.command.contained]
     for command, launcher in inside:
         shown = " ".join(word.text for word in command.words) + launcher.options.get("image", "")
         if _GPU_USED.search("\n".join([shown, *texts])):

@@ -186,12 +186,8 @@ _PLACEHOLDER = re.compile(
 def _secrets(job: Job) -> Iterator[Hit]:
     """Scripts are kept by the scheduler and shown to others; the secret is not printed here."""
     subjects: list[tuple[Source | None, str]] = [(None, job.text)]
-    subjects += [
-        (one.source, one.source.text)
-        for one in job.walk.programs
-        if one.source is not None and one.source.file != job.source.file
-    ]
-    subjects += [(one, one.text) for one in job.walk.sources[1:] if one.file != job.source.file]
+    others = [*(source for _, source in job.sources), *job.walk.sources[1:]]
+    subjects += [(one, one.text) for one in others if one.file != job.source.file]
     for source, text in subjects:
         for number, line in enumerate(text.split("\n"), 1):
             if (found := secret_in(line)) is not None:

@@ -208,7 +208,7 @@ class Job:
     @cached_property
     def program_texts(self) -> str:
         """The texts of all programs that it runs, one after another."""
-        return "\n".join(one.source.text for one in self.walk.programs if one.source is not None)
+        return "\n".join(source.text for _, source in self.sources)
 
     @cached_property
     def endless(self) -> tuple[Endless, ...]:
@@ -241,6 +241,19 @@ class Job:
                 waiting += node.children
         return frozenset(found)
 
+    @cached_property
+    def code(self) -> list[tuple[int, str]]:
+        """Its lines with their numbers, without comments and without `here_lines`."""
+        return [
+            (number, line) for number, line in enumerate(self.text.split("\n"), 1)
+            if number not in self.here_lines and not line.lstrip().startswith("#")
+        ]  # fmt: skip
+
+    @cached_property
+    def sources(self) -> list[tuple[Program, Source]]:
+        """The programs that it runs whose texts are here, with these."""
+        return [(one, one.source) for one in self.walk.programs if one.source is not None]
+
     @property
     def commands(self) -> list[Command]:
         """Commands up to a syntax error: what follows it is read wrongly."""
@@ -257,19 +270,20 @@ class Job:
     def pythons(self) -> list[tuple[Program, PythonText]]:
         """Python programs that it runs and whose text is here, with modules next to them, once."""
         found: dict[tuple[str, int], tuple[Program, PythonText]] = {}
-        waiting = [one for one in self.walk.programs if one.language == "python" and one.source]
+        waiting = [one for one in self.sources if one[0].language == "python"]
         while waiting and len(found) < _MOST_PYTHONS:
-            one = waiting.pop(0)
-            key = (one.source.file, one.source.first) if one.source else ("", 0)
-            if one.source is None or key in found:
+            one, own = waiting.pop(0)
+            key = (own.file, own.first)
+            if key in found:
                 continue
             path = one.path if one.path and one.path.startswith("/") else None
-            text = PythonText(one.source.text, path)
+            text = PythonText(own.text, path)
             found[key] = (one, text)
             for name in (*(name.full for name in text.imports), *text.siblings):
                 path, source = self.local_module(name, one)
                 if source is not None:
-                    waiting.append(replace(one, source=source, path=path, imported=True))
+                    module = replace(one, source=source, path=path, imported=True)
+                    waiting.append((module, source))
         return list(found.values())
 
     def local_module(self, name: str, program: Program) -> tuple[str, Source | None]:

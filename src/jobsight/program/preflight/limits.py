@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
+_MEMORY = ("mem", "mem-per-cpu", "mem-per-gpu")
+
 
 @rule(
     "JS210 More memory is allocated than was asked for",
@@ -41,14 +43,12 @@ def _memory(job: Job) -> Iterator[Hit]:
 
 def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
     """Of programs in other languages, and of options of commands."""
-    for program in job.walk.programs:
-        source = program.source
-        if source is not None:
-            used = partial(_used, job, source)
-            for line, size in other_allocations(source.text, program.language or "", used):
-                if size > asked * 2**20:
-                    message = f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB"
-                    yield hit(line, message, _more(size, job), source=source)
+    for program, source in job.sources:
+        used = partial(_used, job, source)
+        for line, size in other_allocations(source.text, program.language or "", used):
+            if size > asked * 2**20:
+                message = f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB"
+                yield hit(line, message, _more(size, job), source=source)
     for command in job.commands:
         words = command.words if command.name not in ("sbatch", "salloc") else ()
         for word, before in zip(words, ("", *(one.text for one in words)), strict=False):
@@ -69,7 +69,7 @@ def _used(job: Job, source: Source, name: str) -> str:
     """The text of a header, or of the program that has a module of Fortran."""
     if "." in name:
         return job.machine.text(f"{source.folder}/{name}") or ""
-    texts = (one.source.text for one in job.walk.programs if one.source is not None)
+    texts = (one.text for _, one in job.sources)
     return next((one for one in texts if re.search(rf"(?im)^[ \t]*module\s+{name}\b", one)), "")
 
 
@@ -100,12 +100,16 @@ def _memory_mb(job: Job) -> int | None:
 
 
 def _partition(job: Job) -> Partition | None:
+    names = _partitions(job)
     if job.site is None:
         return None
-    name = job.submission.value("partition")
-    return (
-        job.site.default_partition if name is None else job.site.partitions.get(name.split(",")[0])
-    )
+    return job.site.partitions.get(names[0]) if names else job.site.default_partition
+
+
+def _partitions(job: Job) -> list[str]:
+    """The partitions that are named."""
+    named = job.submission.value("partition")
+    return [] if named is None else named.split(",")
 
 
 @rule(
@@ -119,7 +123,7 @@ def _partition_refuses(job: Job) -> Iterator[Hit]:
         return
     settings = job.submission.settings
     named = settings.get("partition")
-    names = named.value.split(",") if named else []
+    names = _partitions(job)
     for name in names:
         if name not in job.site.partitions and named is not None:
             near = closest(name, job.site.partitions)
@@ -136,11 +140,9 @@ def _partition_refuses(job: Job) -> Iterator[Hit]:
     for what, option in (("Accounts", "account"), ("Qos", "qos")):
         if option in settings and chosen.refuses(what, settings[option].value):
             allowed = chosen.fields.get(f"Allow{what}", "")
-            yield hit(
-                settings[option],
-                f"partition {chosen.name} does not take {option} {settings[option].value}",
-                f"one of {allowed[:100]}" if allowed not in ("", "ALL") else None,
-            )
+            message = f"partition {chosen.name} does not take {option} {settings[option].value}"
+            others = f"one of {allowed[:100]}" if allowed not in ("", "ALL") else None
+            yield hit(settings[option], message, others)
 
 
 @rule(
@@ -154,14 +156,9 @@ def _limits(job: Job) -> Iterator[Hit]:
         return
     chosen = _partition(job)
     settings, request = job.submission.settings, job.submission.request
-    one_partition = "," not in settings["partition"].value if "partition" in settings else True
-    if chosen is not None and one_partition:
-        limit = chosen.time_s
-        if (
-            limit is not None
-            and request.time_s is not None
-            and (request.time_s > limit or request.time_s < 0)
-        ):
+    if chosen is not None and len(_partitions(job)) < 2:
+        limit, time = chosen.time_s, request.time_s
+        if limit is not None and time is not None and (time > limit or time < 0):
             message = f"--time is more than the {limit / 60:,.0f} minutes that {chosen.name} allows"
             yield hit(settings["time"], message, f"--time={int(limit // 60)}")
         most = chosen.number("MaxNodes")
@@ -181,39 +178,27 @@ def _limits(job: Job) -> Iterator[Hit]:
 
 def _most(job: Job, chosen: Partition) -> Iterator[Hit]:
     """CPUs and memory of a partition."""
-    settings, request = job.submission.settings, job.submission.request
-    total = chosen.number("TotalCPUs")
-    most_cpus = next(
-        (settings[n] for n in ("ntasks", "ntasks-per-node", "cpus-per-task") if n in settings),
-        None,
-    )
-    if total and most_cpus and request.cpus > total:
-        yield hit(most_cpus, f"{request.cpus} CPUs are more than the {total} of {chosen.name}")
+    request, total = job.submission.request, chosen.number("TotalCPUs")
+    place = job.submission.first("ntasks", "ntasks-per-node", "cpus-per-task")
+    if total and place and request.cpus > total:
+        yield hit(place, f"{request.cpus} CPUs are more than the {total} of {chosen.name}")
     cap = chosen.number("MaxMemPerNode")
-    place = _memory_place(job)
+    place = job.submission.first(*_MEMORY)
     if cap and place and (request.node_memory_mb or 0) > cap:
         yield hit(place, f"{chosen.name} allows {cap:,} MB per node", f"--mem={cap}M")
-
-
-def _memory_place(job: Job) -> Place | None:
-    settings = job.submission.settings
-    return next(
-        (settings[n].place for n in ("mem", "mem-per-cpu", "mem-per-gpu") if n in settings), None
-    )
 
 
 def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     assert job.site is not None
     settings, request = job.submission.settings, job.submission.request
-    named = settings["partition"].value.split(",") if "partition" in settings else []
-    names = set(named) or ({chosen.name} if chosen else set())
+    names = set(_partitions(job)) or ({chosen.name} if chosen else set())
     nodes = [
         n for n in job.site.nodes if not names or not n.partitions - {""} or n.partitions & names
     ]
     if not nodes:
         return
     where = f"a node of {', '.join(sorted(names))}" if names else "a node"
-    place = _memory_place(job)
+    place = job.submission.first(*_MEMORY)
     largest = max(one.memory_mb for one in nodes)
     if place and largest and (request.node_memory_mb or 0) > largest:
         message = f"{request.node_memory_mb:,} MB are more than {where} has: {largest:,} MB"
@@ -221,10 +206,10 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     cpus = max(one.cpus for one in nodes)
     each = request.cpus_per_task
     option = "cpus-per-task"
-    if "ntasks-per-node" in settings or ("ntasks" in settings and settings.get("nodes")):
-        per = settings["ntasks-per-node"].value if "ntasks-per-node" in settings else ""
+    if "ntasks-per-node" in settings or {"ntasks", "nodes"} <= settings.keys():
+        per = job.submission.value("ntasks-per-node") or ""
         per_node = int(per) if per.isdecimal() else -(-request.tasks // request.nodes)
-        if "-" not in (settings["nodes"].value if "nodes" in settings else ""):
+        if "-" not in (job.submission.value("nodes") or ""):
             each, option = each * per_node, "ntasks-per-node" if per else "ntasks"
     if cpus and each > cpus and (option in settings or "cpus-per-task" in settings):
         alone = each == request.cpus_per_task and "cpus-per-task" in settings
@@ -239,9 +224,7 @@ def _named_nodes(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
     assert job.site is not None
     settings = job.submission.settings
     known = {one.name for one in job.site.nodes}
-    for name in re.split(
-        r",(?![^\[]*\])", settings["nodelist"].value if "nodelist" in settings else ""
-    ):
+    for name in re.split(r",(?![^\[]*\])", job.submission.value("nodelist") or ""):
         if name and not re.search(r"[\[$/]", name) and name not in known:
             yield hit(settings["nodelist"], f"there is no node {name}", closest(name, known))
     if "constraint" in settings:

@@ -51,7 +51,7 @@ def _programs(job: Job, checked: bool = False) -> list[Command]:
 
 def _walked(command: Command, job: Job) -> bool:
     """Whether it runs a shell script whose commands are known."""
-    return any(one.command is command and one.source is not None for one in job.walk.programs)
+    return any(one.command is command for one, _ in job.sources)
 
 
 def _last(job: Job) -> Command | None:
@@ -288,11 +288,9 @@ def _same_tasks(job: Job) -> Iterator[Hit]:
     """Nothing that is known here reads the number of the task."""
     if not job.is_slurm or (job.submission.request.array or 0) < 2 or not job.walk.complete:
         return
-    texts = [job.text, *(one.text for one in job.walk.sources)]
-    for program in job.walk.programs:
-        if program.source is None:
-            return
-        texts.append(program.source.text)
+    if len(job.sources) < len(job.walk.programs):
+        return
+    texts = [job.text, job.program_texts, *(one.text for one in job.walk.sources)]
     if any(one.environment.opaque or one.contained for one in job.commands):
         return
     if any("SLURM_ARRAY" in text or ("environ" in text and "SLURM" in text) for text in texts):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -69,12 +69,11 @@ _OF_DATA = re.compile(
 """Lines of R in which names may be columns of a table."""
 
 
-def _programs(job: Job, languages: object) -> Iterator[tuple[Program, Source, str]]:
+def _programs(job: Job, languages: Collection[str]) -> Iterator[tuple[Program, Source, str]]:
     """Programs of these languages, with their texts without strings and comments."""
-    for program in job.walk.programs:
-        source = program.source
-        if source is not None and source.exact and program.language in languages:  # type: ignore[operator]
-            language = program.language or ""
+    for program, source in job.sources:
+        language = program.language or ""
+        if source.exact and language in languages:
             form = rf"{_TEXTS}|{_COMMENT.get(language, '#')}.*"
             form = {"go": r"(?!)", "perl": PERL_ASIDE}.get(language, form)
             yield program, source, re.sub(form, _blanked, source.text)
@@ -239,10 +238,9 @@ def _unloaded(job: Job) -> Iterator[Hit]:
             found = _first_use(functions, language, text, job.program_texts)
             others = [one for one in packages if language != "perl" and not _BARE.search(one)]
             if found is not None and not others:
-                line = text.count("\n", 0, found.start()) + 1
                 load = {"r": f"library({package})", "julia": f"using {package}"}.get(language)
                 message = f"{found[1]} is of {package}, which is not loaded"
-                yield hit(line, message, load or f"use {package};", source=source)
+                yield hit(found, message, load or f"use {package};", source=source)
 
 
 def _first_use(functions: str, language: str, text: str, everything: str) -> re.Match[str] | None:
@@ -312,6 +310,5 @@ def _zero_index(job: Job) -> Iterator[Hit]:
             )
             array = program.language == "julia" and not re.search(r"\bDict\b|OffsetArray", text)
             if array or (program.language == "matlab" and re.search(made, text)):
-                line = text.count("\n", 0, found.start()) + 1
                 message = f"{found[1]} begins with 1: 0 is out of bounds"
-                yield hit(line, message, source=source)
+                yield hit(found, message, source=source)

@@ -53,9 +53,9 @@ def _r_packages() -> frozenset[str]:
 )
 def _packages(job: Job) -> Iterator[Hit]:
     """Looked up in the folders of this machine's interpreter, where no module chooses another."""
-    for program in job.walk.programs:
-        source, command = program.source, program.command
-        if source is None or command.contained or command.environment.opaque:
+    for program, source in job.sources:
+        command = program.command
+        if command.contained or command.environment.opaque:
             continue
         if program.language == "r":
             yield from _of_r(source, command, job)
@@ -70,9 +70,8 @@ def _packages(job: Job) -> Iterator[Hit]:
                 if job.machine.exists(f"{own}/{name}") and not job.machine.exists(
                     f"{command.folder}/{name}"
                 ):
-                    line = source.text.count("\n", 0, found.start()) + 1
                     message = f"Lua looks for {name} in the current folder, not in its program's"
-                    yield hit(line, message, "LUA_PATH", source=source)
+                    yield hit(found, message, "LUA_PATH", source=source)
 
 
 def _of_r(source: Source, command: Command, job: Job) -> Iterator[Hit]:
@@ -96,8 +95,7 @@ def _of_r(source: Source, command: Command, job: Job) -> Iterator[Hit]:
         if slip is None and not judged:
             continue
         severity: Severity | None = "warning" if name in known or not (there or slip) else None
-        line = source.text.count("\n", 0, found.start()) + 1
-        yield hit(line, f"R has no package {name}", slip, severity=severity, source=source)
+        yield hit(found, f"R has no package {name}", slip, severity=severity, source=source)
 
 
 def _libraries(source: Source, command: Command, job: Job) -> frozenset[str] | None:
@@ -132,5 +130,4 @@ def _of_perl(source: Source, command: Command, job: Job) -> Iterator[Hit]:
     for found in re.finditer(r"^[ \t]*use ([A-Z][\w:]*)", text, re.M):
         path = found[1].replace("::", "/") + ".pm"
         if not any(job.machine.exists(f"{one}/{path}") for one in folders):
-            line = source.text.count("\n", 0, found.start(1)) + 1
-            yield hit(line, f"Perl has no module {found[1]}", source=source)
+            yield hit(found, f"Perl has no module {found[1]}", source=source)

@@ -195,13 +195,11 @@ def _unused_tasks(job: Job) -> Iterator[Hit]:
         return
     if any(one.background for one in job.commands) or not job.commands:
         return
-    name = next(
-        (n for n in ("ntasks", "nodes", "ntasks-per-node") if n in job.submission.settings), None
-    )
-    if name is not None:
+    setting = job.submission.first("ntasks", "nodes", "ntasks-per-node")
+    if setting is not None:
         message = f"{request.tasks} tasks are asked for, and one runs"
         fix = "start them with srun, or ask for --cpus-per-task"
-        yield hit(job.submission.settings[name], message, fix)
+        yield hit(setting, message, fix)
 
 
 _DIVIDES = re.compile(r"(?i)mpi|slurm|pmi|rank|hvd|horovod|torch|deepspeed|dask|procid|hostname")

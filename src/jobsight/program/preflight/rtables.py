@@ -20,10 +20,8 @@ _BLANKED = re.compile(r"#[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _NAME = r"(?<![\w.$@])([A-Za-z.][\w.]*)"
 
 
-def _programs(job: Job) -> Iterator[tuple[Program, Source]]:
-    for program in job.walk.programs:
-        if program.language == "r" and program.source is not None and program.source.exact:
-            yield program, program.source
+def _programs(job: Job) -> list[tuple[Program, Source]]:
+    return [one for one in job.sources if one[0].language == "r" and one[1].exact]
 
 
 def _plain(text: str) -> str:
@@ -66,12 +64,11 @@ def _misfits(job: Job) -> Iterator[Hit]:
                 given = _inside(text, call.end()) or []
                 named = [m[1] for one in given if (m := re.match(r"([\w.]+)\s*=(?!=)", one))]
                 wrong = [one for one in named if not any(f.startswith(one) for f in formals)]
-                line = text.count("\n", 0, call.start()) + 1
                 if wrong:
-                    yield hit(line, f"{name}() has no argument {wrong[0]}", source=source)
+                    yield hit(call, f"{name}() has no argument {wrong[0]}", source=source)
                 elif len(given) > len(formals) and "..." not in "".join(given):
                     message = f"{name}() takes {len(formals)} arguments, {len(given)} are given"
-                    yield hit(line, message, source=source)
+                    yield hit(call, message, source=source)
 
 
 def with_arguments(text: str, words: list[Word] | None) -> str:

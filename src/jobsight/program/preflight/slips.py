@@ -89,7 +89,7 @@ def _all_is_known(job: Job) -> bool:
     """Whether something runs in the background, and all that runs is here to be read."""
     plain = HARMLESS | job.walk.functions | {"["}
     known = all(one.name in plain or job.program_of.get(id(one)) for one in job.commands)
-    texts = all(one.source is not None for one in job.walk.programs)
+    texts = len(job.sources) == len(job.walk.programs)
     return known and texts and any(one.background for one in job.commands)
 
 
@@ -123,14 +123,9 @@ def _alike(name: str, other: str) -> bool:
 )
 def _path(job: Job) -> Iterator[Hit]:
     """Without the folders that it had, no further command is found."""
-    for number, line in enumerate(job.text.split("\n") if job.language == "bash" else (), 1):
+    for number, line in job.code if job.language == "bash" else ():
         found = re.match(r"\s*(?:export\s+)?PATH=([\"']?[^\s;\"']+)", line)
-        if (
-            found is None
-            or number in job.here_lines
-            or "$(" in line
-            or re.search(r";|\s\w+\s*$", line)
-        ):
+        if found is None or "$(" in line or re.search(r";|\s\w+\s*$", line):
             continue
         value = found[1].strip("\"'")
         if not re.search(r"\$\{?\w*PATH|(?:^|:)/(?:usr/)?bin(?:/?:|/?$)", value):

@@ -26,13 +26,13 @@ def _shell_syntax(job: Job) -> Iterator[Hit]:
     """Bash's own complaint, at the line where what is not closed begins."""
     if job.broken is not None:
         yield _shell_hit(None, job.text, job.broken)
-    for one in job.walk.programs:
-        if one.language == "bash" and one.source is not None and one.source.exact:
-            broken = bash_error(one.source.text.replace("\r\n", "\n"), job.machine)
+    for program, source in job.sources:
+        if program.language == "bash" and source.exact:
+            broken = bash_error(source.text.replace("\r\n", "\n"), job.machine)
             if broken is not None:
-                yield _shell_hit(one.source, one.source.text, broken)
+                yield _shell_hit(source, source.text, broken)
     for source in job.walk.sources[1:]:
-        if not any(one.source is source for one in job.walk.programs) and source.exact:
+        if not any(one is source for _, one in job.sources) and source.exact:
             broken = bash_error(source.text, job.machine)
             if broken is not None:
                 yield _shell_hit(source, source.text, broken)
@@ -139,13 +139,12 @@ def _line_ends(job: Job) -> Iterator[Hit]:
             message = f"lines end with \\r\\n: {who}"
             yield hit(line, message, "dos2unix FILE", edit=edit)
     for text in job.walk.sources[1:]:
-        ran = any(one.source is text for one in job.walk.programs)
+        ran = any(one is text for _, one in job.sources)
         if "\r\n" in text.text and not ran and text.file != job.source.file:
             message = "lines end with \\r\\n: words get a carriage return"
             yield hit(1, message, "dos2unix FILE", source=text)
-    for program in job.walk.programs:
-        source = program.source
-        if source is not None and source.file != job.source.file and "\r\n" in source.text:
+    for program, source in job.sources:
+        if source.file != job.source.file and "\r\n" in source.text:
             started = program.interpreter is None and source.text.startswith("#!")
             if program.language == "bash" or started:
                 message = "lines end with \\r\\n: it cannot be run"
@@ -177,8 +176,8 @@ def _first_line(job: Job) -> Iterator[Hit]:
         return
     misplaced = re.search(r"^[ \t]*#!\s*/", job.text, re.M)
     if misplaced is not None and job.text[: misplaced.start()].count("\n") < 5:
-        line = job.text[: misplaced.start()].count("\n") + 1
-        yield hit(line, "#! must be the first two bytes of the file", "move it to the first line")
+        message = "#! must be the first two bytes of the file"
+        yield hit(misplaced, message, "move it to the first line")
         return
     message = "the first line must be #! and an interpreter"
     yield hit(1, message, "#!/bin/bash", edit=Edit(1, "", "#!/bin/bash\n"))
@@ -193,10 +192,9 @@ def _interpreter(job: Job) -> Iterator[Hit]:
     """Where this machine has the folder, but no such file in it."""
     subjects: list[tuple[Source | None, str]] = [(None, job.text)]
     subjects += [
-        (one.source, one.source.text)
-        for one in job.walk.programs
-        if one.interpreter is None and one.source is not None and one.source.text != job.text
-    ]
+        (source, source.text) for one, source in job.sources
+        if one.interpreter is None and source.text != job.text
+    ]  # fmt: skip
     for source, text in subjects:
         words = shebang(text)
         if words is None:
@@ -251,13 +249,13 @@ def _bashisms(job: Job) -> Iterator[Hit]:
     for command in job.commands:
         if command.name in _BASH_ONLY and command.source.file == job.source.file:
             yield hit(command, f"sh is dash here, and has no {command.name}", "#!/bin/bash")
-    for number, line in enumerate(job.text.split("\n"), 1):
+    for number, line in job.code:
         found = re.search(
             r"(?:^|[;&|!]|\b(?:if|elif|while))\s*(\[\[) |(?:^|\s)\[ [^\]]*\s(==)\s|<<<|"
             r"^[ \t]*function (\w+)",
             line,
         )
-        if found and number not in job.here_lines and not line.lstrip().startswith("#"):
+        if found:
             what = found[1] or found[2] or ("function" if found[3] else "<<<")
             yield hit(number, f"sh is dash here, and has no {what}", "#!/bin/bash")
 

@@ -105,8 +105,7 @@ def _arithmetic(job: Job) -> Iterator[Hit]:
     if job.language != "bash":
         return
     values: dict[str, str] = {}
-    for number, line in enumerate(job.text.split("\n"), 1):
-        code = "" if line.lstrip().startswith("#") or number in job.here_lines else line
+    for number, code in job.code:
         for name, value in re.findall(
             r"(?:^|[\s;])(?:for\s+)?([A-Za-z_]\w*)(?:=|\s+in\s+)(.*?)(?=;|&&|\|\||\s#|$)", code
         ):

@@ -69,11 +69,9 @@ def _unreached(job: Job) -> Iterator[Hit]:
 def _quoted_here(job: Job) -> Iterator[Hit]:
     """Behind ``<<'EOF'`` nothing is filled in: the program gets the name."""
     texts = {
-        id(one.source): one.source
-        for one in job.walk.programs
-        if one.source is not None
-        and one.language in ("python", "r", "julia", "c", "fortran", "matlab")
-    }
+        id(source): source for one, source in job.sources
+        if one.language in ("python", "r", "julia", "c", "fortran", "matlab")
+    }  # fmt: skip
     texts |= {
         id(one.here): one.here
         for one in job.commands
@@ -86,7 +84,7 @@ def _quoted_here(job: Job) -> Iterator[Hit]:
         )
     }
     for source in texts.values():
-        if source is None or not source.exact or source.file != job.source.file or not source.first:
+        if not source.exact or source.file != job.source.file or not source.first:
             continue
         if "Template(" in source.text or "environ" in source.text:
             continue
@@ -95,10 +93,9 @@ def _quoted_here(job: Job) -> Iterator[Hit]:
             if "{" in found[0] and re.search(r"\bf\"|\bf'", before):
                 continue  # the program's own f"${price}"
             if found[1] in job.walk.assigned or re.match(r"SLURM_[A-Z_]+$", found[1]):
-                line = source.text.count("\n", 0, found.start()) + 1
                 message = f"${found[1]} is not filled in: the here-document is quoted"
                 fix = "<<EOF without quotes, or os.environ after export"
-                yield hit(line, message, fix, source=source)
+                yield hit(found, message, fix, source=source)
                 break
 
 
@@ -121,17 +118,15 @@ def _filled_here(job: Job) -> Iterator[Hit]:
             continue
         for found in re.finditer(r"(?<!\\)\$\{?([A-Za-z_]\w*)", here.text):
             if found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
-                line = here.text.count("\n", 0, found.start()) + 1
                 message = f"the shell fills in ${found[1]}, which nothing sets"
-                yield hit(line, message, "<<'EOF'", source=here)
+                yield hit(found, message, "<<'EOF'", source=here)
                 break
         fields = name == "awk" or any(
             re.search(r"\.awk[\"']?$", r.target.text) for r in command.redirects
         )
         mixed = fields and re.search(r"\\\$[0-9]", here.text)
         for found in re.finditer(r"(?<!\\)\$[1-9]\b", here.text if mixed else ""):
-            line = here.text.count("\n", 0, found.start()) + 1
-            yield hit(line, f"the shell fills in {found[0]}", f"\\{found[0]}", source=here)
+            yield hit(found, f"the shell fills in {found[0]}", f"\\{found[0]}", source=here)
 
 
 @rule(
@@ -143,13 +138,11 @@ def _empty_tests(job: Job) -> Iterator[Hit]:
     """``[ = yes ]`` is an error of the test, which counts as false."""
     if job.language != "bash" or any(one.environment.opaque for one in job.commands):
         return
-    for number, line in enumerate(job.text.split("\n"), 1):
+    for number, line in job.code:
         found = re.search(
             r"(?:^|[\s;&|])\[\s+(?:!\s+)?\$\{?(\w+)\}?\s+(?:=|==|!=|-(?:eq|ne|lt|gt|le|ge))\s", line
         )
-        if found is None or line.lstrip().startswith("#") or number in job.here_lines:
-            continue
-        if found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
+        if found and found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
             message = f"nothing sets {found[1]}: the test is an error"
             yield hit(Place(number, found.start(1) + 1), message, f'[ "${{{found[1]}:-}}" ... ]')
 
@@ -194,10 +187,8 @@ def _errexit_traps(job: Job) -> Iterator[Hit]:
 )
 def _blank_after_backslash(job: Job) -> Iterator[Hit]:
     """The command ends there, with a blank as its last word; the next line is a command too."""
-    lines = job.text.split("\n")
-    for number, line in enumerate(lines[:-1], 1):
-        if job.language != "bash" or number in job.here_lines or line.lstrip().startswith("#"):
-            continue
+    lines = [*job.text.split("\n"), ""]
+    for number, line in job.code if job.language == "bash" else ():
         if re.search(r"(?<!\\)\\[ \t]+$", line) and lines[number].strip():
             yield hit(
                 Place(number, len(line.rstrip())),
@@ -214,14 +205,14 @@ def _blank_after_backslash(job: Job) -> Iterator[Hit]:
 )
 def _words_for_output(job: Job) -> Iterator[Hit]:
     """``for k in seq 1 5`` runs with the words seq, 1 and 5, ``for k in 1..5`` once."""
-    for number, line in enumerate(job.text.split("\n") if job.language == "bash" else (), 1):
+    for number, line in job.code if job.language == "bash" else ():
         found = re.match(r"\s*for\s+\w+\s+in\s+((?:seq|ls|cat|find)\s[^;$`]*)", line)
         span = re.match(r"\s*for\s+\w+\s+in\s+(\d+\.\.\d+|\{[\w.]*\$\w+[\w.$]*\})\s*(?:;|$)", line)
-        if span is not None and number not in job.here_lines and ".." in span[1]:
+        if span is not None and ".." in span[1]:
             first, _, last = span[1].strip("{}").partition("..")
             yield hit(number, f"{span[1]} is one word: the loop has one round",
                       f"$(seq {first} {last})")  # fmt: skip
-        elif found is not None and number not in job.here_lines:
+        elif found is not None:
             inner = found[1].strip()
             yield hit(number, f"{inner[:30]!r} is not run here: its words are taken", f"$({inner})")
 

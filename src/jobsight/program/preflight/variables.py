@@ -119,9 +119,7 @@ def _broken_tests(job: Job) -> Iterator[Hit]:
     """No ``]``, or no blank next to a bracket: bash takes it for a command when it gets there."""
     if job.language != "bash":
         return
-    for number, line in enumerate(job.text.split("\n"), 1):
-        if number in job.here_lines or line.lstrip().startswith("#"):
-            continue
+    for number, line in job.code:
         text = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", lambda m: "q" * len(m[0]), line)
         found = re.search(
             r"(?:^|[;&|!]|\b(?:if|elif|while|until))\s*(\[\[?)(?=[\s$\-q!])([^;]*?)(?:;|&&|\|\||$)",

@@ -45,11 +45,10 @@ def too_many_workers(job: Job, most: int) -> Iterator[Hit]:
         if program.source is not None:
             yield from _of_python(text, program.source, most)
             yield from _of_node("python", program.source, most)
-    for program in job.walk.programs:
-        if program.source is None or program.language not in _FORMS:
-            continue
-        yield from _of_text(program.language, program.source, most)
-        yield from _of_node(program.language, program.source, most)
+    for program, source in job.sources:
+        if program.language in _FORMS:
+            yield from _of_text(program.language, source, most)
+            yield from _of_node(program.language, source, most)
 
 
 def _of_python(text: PythonText, source: Source, most: int) -> Iterator[Hit]:
@@ -102,9 +101,8 @@ def _of_node(language: str, source: Source, most: int) -> Iterator[Hit]:
     if form is None or re.search(r"SLURM_|\bmin\(|availableCores|affinity", source.text):
         return
     for found in re.finditer(rf"(?m)^[^#%\n]*{form}", source.text):
-        line = source.text.count("\n", 0, found.start()) + 1
         message = f"this counts the CPUs of the node, the job has {most}"
-        yield hit(line, message, "the value of SLURM_CPUS_PER_TASK", source=source)
+        yield hit(found, message, "the value of SLURM_CPUS_PER_TASK", source=source)
 
 
 def _hit(at: ast.expr | ast.stmt | int, number: int, most: int, source: Source) -> Hit:
