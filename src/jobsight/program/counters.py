@@ -103,11 +103,10 @@ def _value(content: bytes) -> float:
 
 def _refusal(number: int) -> str:
     if number in (errno.EACCES, errno.EPERM):
-        return (
-            "hardware counters are not allowed (kernel.perf_event_paranoid); "
-            "--cachegrind estimates them"
-        )
-    return "this machine has no hardware counters (perf_event_open); --cachegrind estimates them"
+        why = "hardware counters are not allowed (kernel.perf_event_paranoid)"
+    else:
+        why = "this machine has no hardware counters (perf_event_open)"
+    return f"{why}; --cachegrind estimates them"
 
 
 def last_level_cache(caches: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> int:

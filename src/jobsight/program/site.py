@@ -166,10 +166,8 @@ class Site:
     def slots(self) -> list[dict[str, str]]:
         """The ads of an HTCondor pool, values as printed."""
         text = self.texts.get("condor_status.ads", "")
-        ads = [
-            dict(re.findall(r"^(\w+)\s*=\s*(.*?)\s*$", part, re.M))
-            for part in re.split(r"\n\s*\n", text)
-        ]
+        ads = [dict(re.findall(r"(?m)^(\w+)\s*=\s*(.*?)\s*$", part))
+               for part in re.split(r"\n\s*\n", text)]  # fmt: skip
         return [ad for ad in ads if ad]
 
     @cached_property

@@ -74,9 +74,9 @@ def looks_like_submit(text: str) -> bool:
     assigns = re.search(r"^[ \t]*(?:executable|universe|transfer_input_files|request_memory"
                         r"|arguments|should_transfer_files)\s*=", head, re.M | re.I)  # fmt: skip
     queues = re.search(r"^[ \t]*queue\b(?!\s*[=(.])", head, re.M | re.I)
-    return bool(
-        assigns and (queues or re.search(r"^[ \t]*executable\s*=\s", head, re.M | re.I))
-    ) or bool(queues and re.search(r"^[ \t]*\w+\s*=\s*\S", head, re.M))
+    if queues:
+        return bool(assigns or re.search(r"^[ \t]*\w+\s*=\s*\S", head, re.M))
+    return bool(assigns and re.search(r"^[ \t]*executable\s*=\s", head, re.M | re.I))
 
 
 @dataclass
@@ -228,23 +228,16 @@ def _queue(reading: _Reading, line: str, place: Place, lines: Iterator[tuple[int
         return
     counted = expanded(found["count"] or "1", reading.commands)
     names = re.findall(r"[\w.]+", found["names"] or "")
-    if (
-        found["how"] is not None
-        and found["count"]
-        and not counted.isdecimal()
-        and "$" not in counted
-    ):
+    word = not counted.isdecimal() and "$" not in counted
+    if found["how"] is not None and word:
         names, counted = [counted, *names], "1"
-    if found["how"] is None and not counted.isdecimal() and "$" not in counted:
+    elif word:
         reading.problem(place, f"{line[:60]!r}: {counted[:20]} is not a number")
     count = int(counted) if counted.isdecimal() and len(counted) < 9 else None
-    items, file = _items(
-        reading, (found["how"] or "").lower(), (found["rest"] or "").strip(), place, lines
-    )
-    reading.queues.append(
-        Queue(count, tuple(names) or (("Item",) if found["how"] else ()), place,
-              dict(reading.commands), items, file)
-    )  # fmt: skip
+    how, rest = (found["how"] or "").lower(), (found["rest"] or "").strip()
+    items, file = _items(reading, how, rest, place, lines)
+    own = tuple(names) or (("Item",) if how else ())
+    reading.queues.append(Queue(count, own, place, dict(reading.commands), items, file))
 
 
 def _items(

@@ -7,7 +7,6 @@ PARENT … CHILD, and commands that name nodes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from jobsight.program.submission.job import Place, Problem
@@ -139,11 +138,8 @@ def _node(dag: Dag, word: str, words: list[str], place: Place) -> None:
         return
     name = words[1]
     upper = [one.upper() for one in words]
-    folder = (
-        words[upper.index("DIR") + 1]
-        if "DIR" in upper[3:] and len(words) > upper.index("DIR") + 1
-        else ""
-    )
+    following = words[upper.index("DIR") + 1 :] if "DIR" in upper[3:] else []
+    folder = next(iter(following), "")
     inline = words[2].startswith(("{", "@="))
     if name in dag.nodes:
         line = dag.nodes[name].place.line
@@ -183,29 +179,18 @@ def _script(dag: Dag, words: list[str], place: Place) -> None:
 
 def cycle_of(dag: Dag) -> tuple[list[str], Place] | None:
     """Nodes that wait for each other, and the place of a link among them; None: there are none."""
-    state: dict[str, int] = {}
+    seen: set[str] = set()
     for start in dag.children:
-        if start in state:
-            continue
-        path: list[str] = []
-        waiting: list[tuple[str, Iterator[tuple[str, Place]]]] = [
-            (start, iter(dag.children[start]))
-        ]
-        state[start] = 1
-        path.append(start)
-        while waiting:
-            name, rest = waiting[-1]
-            following = next(rest, None)
-            if following is None:
-                state[name] = 2
-                waiting.pop()
-                path.pop()
-                continue
-            child, place = following
-            if state.get(child) == 1:
-                return [*path[path.index(child) :], child], place
-            if child not in state:
-                state[child] = 1
-                path.append(child)
-                waiting.append((child, iter(dag.children.get(child, []))))
+        path = {start: iter(dag.children[start])} if start not in seen else {}
+        while path:
+            name, rest = next(reversed(path.items()))
+            seen.add(name)
+            child, place = next(rest, (None, None))
+            if child is None or place is None:
+                del path[name]
+            elif child in path:
+                names = [*path, child]
+                return names[names.index(child) :], place
+            elif child not in seen:
+                path[child] = iter(dag.children.get(child, []))
     return None

@@ -205,9 +205,8 @@ def array_size(text: str) -> int | None:
 def _gpus(text: str) -> int | None:
     """GPUs of ``2``, ``a100:2`` or ``a100:1,v100:1``."""
     counts = [part.rpartition(":")[2] for part in text.split(",")]
-    return (
-        sum(map(int, counts)) if all(one.isascii() and one.isdecimal() for one in counts) else None
-    )
+    known = all(one.isascii() and one.isdecimal() for one in counts)
+    return sum(map(int, counts)) if known else None
 
 
 def _gres(text: str) -> bool | None:

@@ -205,9 +205,8 @@ class _Counter:
         inner = self.loops[before[ends] == before[self.loops + 1]]
         weights = np.ones(len(inner), np.int64)
         self.inner_loops = inner
-        self.inner = (
-            within(length, inner, tree.end[inner].astype(np.intp), weights) > 0
-        ) & self.live
+        depth = within(length, inner, tree.end[inner].astype(np.intp), weights)
+        self.inner = (depth > 0) & self.live
 
     def _runs(self, mask: NDArray[np.bool_]) -> float:
         """Log2 of how often the nodes of a mask run together; 0: they do not."""
@@ -240,10 +239,8 @@ class _Counter:
         work = self.times * self.elements * _COST[self.shell.astype(int), tree.effect]
         calls = np.flatnonzero(self.live & (tree.effect > 0) & ~on_others(tree))
         effects = tree.effect[calls]
-        counts, works = (
-            np.bincount(effects, minlength=len(_E)),
-            np.bincount(effects, work[calls], len(_E)),
-        )
+        counts = np.bincount(effects, minlength=len(_E))
+        works = np.bincount(effects, work[calls], len(_E))
         deepest = np.full(len(_E), -1.0)
         np.maximum.at(deepest, effects, tree.depth[calls])
         for group, names in GROUPS.items():

@@ -318,11 +318,9 @@ class Visitor:
         if self.grammar.language == "bash" and is_endless(node):
             line, column = node.start_point[0] + 1, node.start_point[1] + 1
             within = (
-                command
-                for command in self.commands.values()
-                for loop in command.loops
+                command for command in self.commands.values() for loop in command.loops
                 if loop.place == (line, column) and not command.background
-            )
+            )  # fmt: skip
             if any(not any(one.name == "timeout" for one in c.launchers) for c in within):
                 self.tree.endless[added] = ("nothing ends this loop", False)
         return True
