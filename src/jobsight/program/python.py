@@ -10,7 +10,7 @@ import builtins
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from jobsight.program.pythonpaths import (
 )
 from jobsight.program.pythonversions import leave_out_python_2
 
-__all__ = ["Import", "Opened", "PythonError", "PythonText", "catches", "dotted"]
+__all__ = ["Import", "Opened", "PythonError", "PythonText", "catches", "dotted", "within"]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _MAGIC = {"__file__", "__name__", "__doc__", "__builtins__", "__spec__", "__path__", "__package__",
@@ -83,6 +83,11 @@ def catches(node: ast.AST, around: tuple[ast.AST, ...], *errors: str) -> bool:
             if handler.type is None or wanted & {dotted(n) for n in ast.walk(handler.type)}:
                 return True
     return False
+
+
+def within(nodes: Iterable[ast.AST], *kinds: type[ast.AST]) -> bool:
+    """Whether one of some nodes, as of those around another, is of one of these kinds."""
+    return any(isinstance(one, kinds) for one in nodes)
 
 
 class PythonText:
@@ -171,27 +176,18 @@ class PythonText:
         found: dict[str, ast.Dict | ast.List | ast.Tuple] = {}
         used: Counter[str] = Counter()
         for node, around in self.nodes:
-            if isinstance(node, ast.Assign) and isinstance(
-                node.value, ast.Dict | ast.List | ast.Tuple
-            ):
-                parts = getattr(node.value, "elts", ())
-                if not any(isinstance(one, ast.Starred) for one in parts):
-                    found[dotted(node.targets[0])] = node.value
+            value = node.value if isinstance(node, ast.Assign) else None
+            if isinstance(node, ast.Assign) and isinstance(value, ast.Dict | ast.List | ast.Tuple):
+                if not within(getattr(value, "elts", ()), ast.Starred):
+                    found[dotted(node.targets[0])] = value
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 outer = around[-1]
                 reads = isinstance(outer, ast.Subscript) and isinstance(outer.ctx, ast.Load)
-                plain = isinstance(outer, ast.Call) and dotted(outer.func) in (
-                    "len",
-                    "print",
-                    "sum",
-                )
+                called = dotted(outer.func) if isinstance(outer, ast.Call) else ""
+                member = outer.attr if isinstance(outer, ast.Attribute) else ""
                 walks = isinstance(outer, ast.For | ast.comprehension)
-                shown = isinstance(outer, ast.Attribute) and outer.attr in (
-                    "items",
-                    "keys",
-                    "values",
-                )
-                used[node.id] += not (reads or plain or walks or shown)
+                plain = called in ("len", "print", "sum") or member in ("items", "keys", "values")
+                used[node.id] += not (reads or walks or plain)
         return {
             name: one for name, one in found.items() if self.stores[name] == 1 and not used[name]
         }
@@ -210,9 +206,7 @@ class PythonText:
                 names.add(node.arg)
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 names |= {(one.asname or one.name).partition(".")[0] for one in node.names}
-            elif (isinstance(node, ast.ExceptHandler) and node.name) or (
-                isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
-            ):
+            elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
                 names.add(node.name)
             elif isinstance(node, ast.MatchMapping) and node.rest:
                 names.add(node.rest)
@@ -249,9 +243,7 @@ class PythonText:
         """Imports that must succeed: not in ``try``, under a condition, or relative."""
         found: list[Import] = []
         for node, around in self.nodes:
-            if any(
-                isinstance(one, ast.Try | ast.If | ast.FunctionDef | ast.With) for one in around
-            ):
+            if within(around, ast.Try, ast.If, ast.FunctionDef, ast.With):
                 continue
             if isinstance(node, ast.Import):
                 names = [one.name for one in node.names]
@@ -259,10 +251,8 @@ class PythonText:
                 names = [node.module]
             else:
                 continue
-            found += [
-                Import(one.partition(".")[0], one, node.lineno, node.col_offset + 1)
-                for one in names
-            ]
+            place = node.lineno, node.col_offset + 1
+            found += [Import(one.partition(".")[0], one, *place) for one in names]
         return found
 
     @cached_property
@@ -301,13 +291,9 @@ class PythonText:
             first = call.args[0]
             mode = call.args[1] if len(call.args) > 1 else None
             plain = not isinstance(mode, ast.Constant) or "r" in str(mode.value)
-            sure = not any(isinstance(one, ast.Try | ast.If | ast.FunctionDef) for one in around)
-            if (
-                isinstance(first, ast.Subscript)
-                and dotted(first.value) == "sys.argv"
-                and plain
-                and sure
-            ):
+            if not plain or within(around, ast.Try, ast.If, ast.FunctionDef):
+                continue
+            if isinstance(first, ast.Subscript) and dotted(first.value) == "sys.argv":
                 number = self.number(first.slice)
                 found += [] if number is None or number < 1 else [int(number)]
         return found
@@ -376,10 +362,8 @@ class PythonText:
         if isinstance(node.op, ast.Sub):
             return left - right
         if isinstance(node.op, ast.Pow | ast.LShift) and 0 <= right < 64:
-            base = left if isinstance(node.op, ast.Pow) else 2.0
-            return (
-                base**right * (1 if isinstance(node.op, ast.Pow) else left) if base < 1e4 else None
-            )
+            base, factor = (left, 1.0) if isinstance(node.op, ast.Pow) else (2.0, left)
+            return base**right * factor if base < 1e4 else None
         if isinstance(node.op, ast.Div | ast.FloorDiv) and right:
             return left / right
         return None

@@ -26,6 +26,7 @@ _BY_SIZE = {
     1: "uint8 int8 bool bool_",
 }
 _SIZES = {name: size for size, names in _BY_SIZE.items() for name in names.split()}
+_ARRAY_MODULES = ("np", "numpy", "torch", "cupy", "rng")
 _SMALLEST = 1 << 20
 
 
@@ -61,21 +62,15 @@ def _call_size(node: ast.Call, text: PythonText) -> float | None:
     name = dotted(node.func)
     first = node.args[0] if node.args else None
     if name in ("bytearray", "bytes"):
-        known = isinstance(first, ast.Constant) and isinstance(first.value, bytes)
-        return len(first.value) if known else text.number(first)  # type: ignore[union-attr]
+        if isinstance(first, ast.Constant) and isinstance(first.value, bytes):
+            return len(first.value)
+        return text.number(first)
     if name == "list" and isinstance(first, ast.Call) and dotted(first.func) == "range":
         count = text.number(first.args[-1]) if 0 < len(first.args) < 3 else None
         return None if count is None else 36 * count
     module, _, function = name.rpartition(".")
-    if function not in _SHAPED or module.partition(".")[0] not in (
-        "np",
-        "numpy",
-        "torch",
-        "cupy",
-        "rng",
-    ):
-        return None
-    shape = _shape(node, function, text)
+    known = function in _SHAPED and module.partition(".")[0] in _ARRAY_MODULES
+    shape = _shape(node, function, text) if known else None
     if shape is None:
         return None
     default = 4 if module.startswith("torch") else 8
@@ -91,12 +86,9 @@ def _shape(node: ast.Call, function: str, text: PythonText) -> list[float] | Non
         elif node.args:
             first = node.args[0]
     given = [first] if first is not None else []
-    if function in ("rand", "randn") or (
-        function in ("zeros", "ones", "rand")
-        and len(node.args) > 1
-        and isinstance(node.args[1], ast.Constant | ast.Name)
-        and text.number(node.args[1]) is not None
-    ):
+    second = node.args[1] if len(node.args) > 1 else None
+    several = isinstance(second, ast.Constant | ast.Name) and text.number(second) is not None
+    if function in ("rand", "randn") or (function in ("zeros", "ones") and several):
         given = list(node.args)
     if function == "eye" and given:
         given = [given[0], given[0]]

@@ -35,6 +35,9 @@ _PURE = re.compile(
     r"(?:\s+qw\s*[(/{][\w\s:$@%&*-]*[)/}]|\s*\(\s*\)|\s+'[\w:]+'(?:\s*,\s*'[\w:]+')*)?\s*;"
 )
 """What Perl may load when it compiles: with words alone, as what follows ``use`` is run."""
+_RISKY = re.compile(
+    r"\b(?:use|no|BEGIN|UNITCHECK|CHECK|INIT)\b|\(\?\??\{|_ATTRIBUTES|\bsub\s+\w+\s*:"
+)
 
 
 @rule(
@@ -65,10 +68,7 @@ def _compiler(program: Program, source: Source, job: Job, modules: str) -> list[
     if language == "perl":
         perl = job.machine.command("perl")
         plain = re.sub(_PURE, "", source.text)
-        risky = re.search(
-            r"\b(?:use|no|BEGIN|UNITCHECK|CHECK|INIT)\b|\(\?\??\{|_ATTRIBUTES|\bsub\s+\w+\s*:",
-            plain,
-        )
+        risky = _RISKY.search(plain)
         first = source.text.partition("\n")[0]
         odd = first.startswith("#!") and re.search(r"\s-(?!w\b)", first)
         return None if perl is None or risky or odd else [perl, "-c"]
@@ -258,11 +258,9 @@ def _module_order(job: Job) -> Iterator[Hit]:
     made: set[str] = set()
     for k, (program, source, own) in enumerate(fortran):
         behind = {
-            name: other
-            for one, other, names in fortran[k + 1 :]
-            for name in names
-            if one.command is program.command
-        }
+            name: other for one, other, names in fortran[k + 1 :]
+            for name in names if one.command is program.command
+        }  # fmt: skip
         made |= own
         for found in re.finditer(r"^[ \t]*use\s*(?:::)?\s*(\w+)", source.text, re.M | re.I):
             name = found[1].lower()

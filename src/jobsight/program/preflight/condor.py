@@ -28,18 +28,10 @@ __all__ = ["GIVEN_MACROS"]
 def _unknown(job: CondorJob) -> Iterator[Hit]:
     """One slip away from a command, and used nowhere: condor_submit ignores it."""
     used = {name.lower() for name in re.findall(r"\$\((\w+)", job.text)}
-    used |= {
-        name.lower() for name in re.findall(r"^[ \t]*if\s+defined\s+(\w+)", job.text, re.M | re.I)
-    }
+    used |= set(re.findall(r"(?m)^[ \t]*if\s+defined\s+(\w+)", job.text.lower()))
     for name, setting in all_settings(job).items():
-        if (
-            name in COMMANDS
-            or name in used
-            or (name.startswith(("+", "my.", "request_", "$")) and not _misspelt(name))
-        ):
-            continue
         near = _misspelt(name)
-        if near is not None:
+        if near is not None and name not in used:
             message = f"condor_submit ignores {setting.name}"
             yield hit(setting, message, f"{near} = {setting.value[:60]}")
 
@@ -62,10 +54,8 @@ def _queue_fields(job: CondorJob) -> Iterator[Hit]:
         wanted = len(queue.names)
         if wanted < 2 or queue.items is None:
             continue
-        counts = [
-            (max(len(fields_of(line, wanted)), line.count(",") + 1), place, line)
-            for place, line in queue.items
-        ]
+        counts = [(max(len(fields_of(line, wanted)), line.count(",") + 1), place, line)
+                  for place, line in queue.items]  # fmt: skip
         wrong = [one for one in counts if one[0] != wanted]
         if wrong:
             have, place, line = wrong[0]
@@ -91,14 +81,10 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
         given = one.queue.commands
         chosen = (one.known("should_transfer_files") or "").upper()
         when = (one.known("when_to_transfer_output") or "").upper()
-        if "should_transfer_files" in given and chosen and chosen not in ("YES", "NO", "IF_NEEDED"):
+        if chosen and chosen not in ("YES", "NO", "IF_NEEDED"):
             message = f"should_transfer_files = {chosen[:20]}"
             yield hit(given["should_transfer_files"], message, "YES, NO or IF_NEEDED")
-        if (
-            "when_to_transfer_output" in given
-            and when
-            and when not in ("ON_EXIT", "ON_EXIT_OR_EVICT", "ON_SUCCESS", "NEVER")
-        ):
+        if when and when not in ("ON_EXIT", "ON_EXIT_OR_EVICT", "ON_SUCCESS", "NEVER"):
             message = f"when_to_transfer_output = {when[:20]}"
             fix = "ON_EXIT, ON_EXIT_OR_EVICT or ON_SUCCESS"
             yield hit(given["when_to_transfer_output"], message, fix)
@@ -209,15 +195,14 @@ _EXPRESSIONS = wordlist(
 )
 def _expressions(job: CondorJob) -> Iterator[Hit]:
     """One ``=`` where ``==`` is meant, brackets and quotes not closed, texts without quotes."""
-    for setting in {
-        one for q in job.submission.queues for n, one in q.commands.items() if n[0] == "+"
-    }:
+    commands = [one for queue in job.submission.queues for one in queue.commands.items()]
+    for setting in {one for name, one in commands if name[0] == "+"}:
         bare = re.fullmatch(r"[A-Za-z_][\w-]*", setting.value)
         if bare and setting.value.lower() not in ("true", "false", "undefined", "error"):
             message = f"{setting.name}: {bare[0][:40]} is taken for an attribute"
             yield hit(setting, message, f'{setting.name} = "{bare[0][:40]}"')
     for name in _EXPRESSIONS:
-        for setting in {q.commands[name] for q in job.submission.queues if name in q.commands}:
+        for setting in {one for own, one in commands if own == name}:
             text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', setting.value)
             if re.search(r"(?<![=!<>?])=(?![=!?])", re.sub(r"=[?!]=", "", text)):
                 yield hit(setting, f"{setting.name}: = assigns, == compares", "==")
@@ -253,10 +238,8 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
     """It becomes nothing, without a word."""
     if job.in_dag or re.search(r"^[ \t]*(?:include|use)\b", job.text, re.M | re.I):
         return
-    known = {name.lower() for name in all_settings(job)} | {
-        n.lower() for q in job.submission.queues for n in q.names
-    }
-    known |= GIVEN_MACROS
+    names = [*all_settings(job), *(one for queue in job.submission.queues for one in queue.names)]
+    known = {one.lower() for one in names} | GIVEN_MACROS
     seen: set[str] = set()
     for setting in sorted(all_settings(job).values(), key=lambda s: s.place):
         if re.search(r"(?<!\$)\$\([\w.]*(?:$|[^\w.):])", setting.value) and setting.name[0] != "+":

@@ -21,6 +21,8 @@ from jobsight.program.submission.job import Place, Setting
 __all__ = ["NOT_TRANSFERRED", "written_by"]
 
 NOT_TRANSFERRED = "JS412"
+_RUN = frozenset({"executable", "shell", "docker_image", "container_image", "noop_job"})
+"""Commands of which one says what a job runs."""
 
 
 _CAT = "executable = /bin/cat\nshould_transfer_files = YES\narguments = in.dat\n"
@@ -52,11 +54,7 @@ def _executables(job: CondorJob) -> Iterator[Hit]:
         elif job.machine.is_folder(path):
             yield hit(setting, f"{name} is a folder")
     for queue in job.submission.queues:
-        if (
-            "executable" not in queue.commands
-            and "shell" not in queue.commands
-            and not ({"docker_image", "container_image", "noop_job"} & queue.commands.keys())
-        ):
+        if _RUN.isdisjoint(queue.commands):
             yield hit(queue, "no executable is given", "executable = PROGRAM")
 
 
@@ -92,9 +90,8 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
     forms = [one.replace("{}", "*") for one in made]
     for one in job.instances if job.fed is not True else ():
         for name, path in job.found(one):
-            fed = any(
-                fnmatchcase(one, form) for form in forms for one in (name, name.partition("/")[0])
-            )
+            own = (name, name.partition("/")[0])
+            fed = any(fnmatchcase(one, form) for form in forms for one in own)
             if not fed and _absent(path.rstrip("/"), job):
                 place, source = _item_place(one, name, one.setting("transfer_input_files"), job)
                 message = f"{name} is not there: the job is held"
@@ -124,10 +121,11 @@ def _item_place(
     return setting.place, None
 
 
-_OWN = re.compile(
-    r"\$(?:INT|REAL|STRING|EVAL)?\((?:Process|ProcId|Proc|Step|Row|ItemIndex|Node|Cluster(?:Id)?\.\$)",
-    re.I,
-)
+_APART = re.compile(
+    r"\$\((?:Process|ProcId|Proc|Step|Row|ItemIndex|Node|Cluster(?:Id)?\.\$)"
+    r"|\$\$\(|\$(?:CHOICE|RANDOM|INT|REAL|STRING|EVAL)", re.I,
+)  # fmt: skip
+"""What differs between the jobs of a queue statement."""
 
 
 _ONE_NAME = (r"\"?\w[^/]*\.\w+\"?", r"\"?[^=;]+=[^=;]*\.\w+\"?")
@@ -155,17 +153,13 @@ def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
             if name not in queue.commands:
                 continue
             value = Instance(queue, {}).value(name) or ""
-            of_item = items and any(
-                re.search(rf"\$\w*\({re.escape(n)}\b", value, re.I) for n in queue.names
-            )
-            counted = (queue.count or 1) > 1 and not _OWN.search(value)
-            if (
-                value.startswith("/dev/")
-                or (name in back and not re.fullmatch(_ONE_NAME[moved], value))
-                or _OWN.search(value)
-                or (of_item and not counted)
-                or re.search(r"\$\$\(|\$(?:CHOICE|RANDOM|INT|REAL|STRING|EVAL)", value, re.I)
-            ):
+            named = "|".join(map(re.escape, queue.names)) or "(?!)"
+            of_item = items and re.search(rf"\$\w*\((?:{named})\b", value, re.I)
+            if name in back and not re.fullmatch(_ONE_NAME[moved], value):
+                continue
+            if value.startswith("/dev/") or _APART.search(value):
+                continue
+            if of_item and (queue.count or 1) == 1:
                 continue
             if folder is not None and "$(" in folder.value:
                 continue
@@ -196,23 +190,16 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
         yield from _by_old_path(job, one, listed)
         if not text:
             continue
-        there = {PurePosixPath(name).name for name in listed} | {
-            PurePosixPath(one.known("executable") or "").name
-        }
-        there |= {PurePosixPath(one.known("input") or "").name}
+        inputs = (*listed, one.known("executable") or "", one.known("input") or "")
+        there = {PurePosixPath(name).name for name in inputs}
         whole = any(name.endswith("/") for name in listed)
         words, _ = split_arguments(one.value("arguments") or "")
         for word in words:
             name = word.rpartition("=")[2] if word.startswith("-") else word
             path = job.place_of(name, folder)
-            if (
-                "$" in name
-                or whole
-                or (name in listed and one.yes("preserve_relative_paths"))
-                or name.startswith(("/", "-"))
-                or not job.machine.exists(path)
-                or name in ("", ".")
-            ):
+            kept = whole or (name in listed and one.yes("preserve_relative_paths"))
+            named = name not in ("", ".") and "$" not in name and not name.startswith(("/", "-"))
+            if kept or not named or not job.machine.exists(path):
                 continue
             if name.partition("/")[0] not in there and not job.machine.is_folder(path):
                 if (last := PurePosixPath(name).name) in there:
@@ -260,12 +247,9 @@ def _not_written(job: CondorJob) -> Iterator[Hit]:
     """Where all that the executable writes is known: the job is held when it ends."""
     for one in job.instances[:1]:
         listed, script = one.known("transfer_output_files"), job.script(one)
-        if (
-            not listed
-            or script is None
-            or script.blind
-            or script.language not in ("bash", "python")
-        ):
+        if not listed or script is None or script.blind:
+            continue
+        if script.language not in ("bash", "python"):
             continue
         trace = Trace()
         for _, trace in trace_of(script):  # noqa: B007  # the state after the last command
@@ -319,7 +303,7 @@ def written_by(script: Job) -> list[str] | None:
     for command in script.commands if script.language == "bash" else ():
         ran = script.program_of.get(id(command))
         known = ran is not None and ran.language == "python" and ran.source is not None
-        name = PurePosixPath(command.name or "echo").name
+        name = command.bare or "echo"
         unsure = name in _WRITES_MORE or (
             "awk" in name and any(">" in one.text for one in command.arguments)
         )

@@ -128,13 +128,9 @@ class CondorJob:
     def matched(self, queue: Queue) -> list[str] | None:
         """The files of ``queue … matching`` that are here now; None: they are not known."""
         pattern = re.sub(r"^(?:files|dirs|any)\s+", "", queue.file or "", flags=re.I).strip("() ")
-        plain = re.fullmatch(r"(?!/)[^$,\s]*[*?][^$,\s]*", pattern) and len(queue.names) < 2
-        if (
-            not plain
-            or "**" in pattern
-            or queue.items is not None
-            or isinstance(self.machine, Elsewhere)
-        ):
+        plain = re.fullmatch(r"(?!/)(?!.*\*\*)[^$,\s]*[*?][^$,\s]*", pattern)
+        known = queue.items is None and not isinstance(self.machine, Elsewhere)
+        if not (plain and known and len(queue.names) < 2):
             return None
         folder = Path(self.folder)
         return [str(one.relative_to(folder)) for one in sorted(folder.glob(pattern))]

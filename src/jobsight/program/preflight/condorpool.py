@@ -70,11 +70,9 @@ def _matches(job: CondorJob) -> Iterator[Hit]:
             asked = megabytes(text, unit) if unit else (float(text) if text.isdecimal() else None)
             most = most / 1024 if attribute == "Disk" else most
             if asked is not None and asked > most:
-                yield hit(
-                    one.setting(name),
-                    f"{name} = {text}: no slot of the pool has more than {most:,.0f}"
-                    + (" MB" if unit else ""),
-                )
+                amount = f"{most:,.0f} MB" if unit else f"{most:,.0f}"
+                message = f"{name} = {text}: no slot of the pool has more than {amount}"
+                yield hit(one.setting(name), message)
         text = one.known("requirements")
         names = _names_in(text or "")
         for name in sorted(names - known):

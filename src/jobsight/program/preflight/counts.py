@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from jobsight.program.preflight.arguments import given_words
 from jobsight.program.preflight.findings import Hit, hit, rule
@@ -122,7 +121,7 @@ def _started(job: Job) -> Iterator[tuple[Program, list[Word]]]:
     yield from _called(job)
     for program in job.walk.programs:
         one, command = program, program.command
-        if COMPILERS.fullmatch(PurePosixPath(command.name or "").name):
+        if COMPILERS.fullmatch(command.bare):
             continue
         if program.source is None:
             built = job.compiled.get(id(command), ())

@@ -14,6 +14,13 @@ NOT_A_JOB = frozenset({"JS307", "JS308"})
 """Findings that say that what was checked is not a job."""
 
 
+def _parts(job: Job, fix: str, *, server: bool) -> Iterator[Hit]:
+    for part in job.endless:
+        if part.server == server:
+            message = f"{part.reason}: it runs into the time limit"
+            yield hit(part.line, message, fix, source=Source(part.file, ""))
+
+
 @rule(
     "JS307 A loop that nothing ends",
     fails="#SBATCH --time=10\nwhile true; do\n  date\n  sleep 60\ndone\n",
@@ -21,10 +28,7 @@ NOT_A_JOB = frozenset({"JS307", "JS308"})
 )
 def _endless_loops(job: Job) -> Iterator[Hit]:
     """Always true, with nothing in it that leaves it: it runs into the time limit."""
-    for part in job.endless:
-        if not part.server:
-            message = f"{part.reason}: it runs into the time limit"
-            yield hit(part.line, message, "break, or a condition", source=Source(part.file, ""))
+    yield from _parts(job, "break, or a condition", server=False)
 
 
 @rule(
@@ -34,8 +38,4 @@ def _endless_loops(job: Job) -> Iterator[Hit]:
 )
 def _servers(job: Job) -> Iterator[Hit]:
     """Known servers in the foreground; ``sleep infinity``, ``tail -f``; questions to the user."""
-    for part in job.endless:
-        if part.server:
-            message = f"{part.reason}: it runs into the time limit"
-            fix = "start it in the background, and stop it at the end"
-            yield hit(part.line, message, fix, source=Source(part.file, ""))
+    yield from _parts(job, "start it in the background, and stop it at the end", server=True)

@@ -8,12 +8,12 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.packages import R_PACKAGES
-from jobsight.program.python import PythonText, dotted
+from jobsight.program.python import PythonText, dotted, within
 from jobsight.program.submission.job import Place
 from jobsight.text import wordset
 
@@ -85,14 +85,9 @@ def _for_cpus(job: Job) -> bool:
     loaded = {one or other for text in texts for one, other in _R_LOADS.findall(text)}
     texts = [job.program_texts, *(text.text for _, text in job.pythons)]
     imports = ((one, program) for program, text in job.pythons for one in text.imports)
-    return (
-        loaded <= R_PACKAGES
-        and not any(map(_RUNS_MORE.search, texts))
-        and all(
-            one.name in _FOR_CPUS or job.local_module(one.full, program)[1] is not None
-            for one, program in imports
-        )
-    )
+    known = all(one.name in _FOR_CPUS or job.local_module(one.full, program)[1] is not None
+                for one, program in imports)  # fmt: skip
+    return known and loaded <= R_PACKAGES and not any(map(_RUNS_MORE.search, texts))
 
 
 def _compiles(command: Command) -> bool:
@@ -107,7 +102,7 @@ def _known(command: Command, job: Job) -> bool:
     from jobsight.program.preflight.uses import HARMLESS
     from jobsight.program.shell.programs import interpreter_of
 
-    name = PurePosixPath(command.name or "").name
+    name = command.bare
     if not command.words or name in HARMLESS or name in job.walk.functions or _compiles(command):
         return True
     if _SETS_UP.match(" ".join(one.text for one in command.words)):
@@ -142,11 +137,8 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
     severity: Severity | None = "warning" if given else None
     fix = "#SBATCH --gpus=1"
     for command in job.commands:
-        nv = any(
-            {"nv", "gpus"} & one.options.keys()
-            for one in command.launchers
-            if one.name in ("apptainer", "singularity", "docker")
-        )
+        nv = any({"nv", "gpus"} & one.options.keys() for one in command.launchers
+                 if one.name in ("apptainer", "singularity", "docker"))  # fmt: skip
         called = _GPU_CALL.search(" ".join(one.text for one in command.words))
         what = "nvidia-smi" if command.name == "nvidia-smi" else "--nv" if nv else None
         what = called[0].strip() if called else what
@@ -160,12 +152,9 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
         if "is_available" in text.text or "device_count" in text.text:
             continue
         for node, around in text.nodes:
-            if _needs_gpu(node) and not any(
-                isinstance(up, ast.Try | ast.If | ast.IfExp) for up in around
-            ):
-                place = Place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+            if _needs_gpu(node) and not within(around, ast.Try, ast.If, ast.IfExp):
                 message = "this needs a GPU, and the job asks for none"
-                yield hit(place, message, fix, severity=severity, source=program.source)
+                yield hit(node, message, fix, severity=severity, source=program.source)
                 break
 
 
@@ -196,7 +185,7 @@ def _compiled(job: Job) -> Iterator[Command]:
             yield command
 
 
-def _needs_gpu(node: ast.AST) -> bool:
+def _needs_gpu(node: ast.AST) -> TypeGuard[ast.stmt | ast.expr]:
     if isinstance(node, ast.Import):
         return any(one.name.partition(".")[0] in ("cupy", "cudf", "pycuda") for one in node.names)
     if isinstance(node, ast.ImportFrom):
@@ -205,12 +194,8 @@ def _needs_gpu(node: ast.AST) -> bool:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" and not node.args:
             return True
         given = [*node.args, *(one.value for one in node.keywords)]
-        return any(
-            isinstance(one, ast.Constant)
-            and isinstance(one.value, str)
-            and re.fullmatch(r"cuda(?::\d)?|/gpu:\d|/device:GPU:\d", one.value, re.I)
-            for one in given
-        )
+        texts = [str(one.value) for one in given if isinstance(one, ast.Constant)]
+        return any(re.fullmatch(r"(?i)cuda(?::\d)?|/gpu:\d|/device:GPU:\d", one) for one in texts)
     return False
 
 
@@ -239,9 +224,7 @@ def _too_many_gpus(job: Job) -> Iterator[Hit]:
             continue
         for node, around in text.nodes:
             used = _gpus_named(node, text)
-            if used > each and not any(
-                isinstance(up, ast.Try | ast.If | ast.IfExp) for up in around
-            ):
+            if used > each and not within(around, ast.Try, ast.If, ast.IfExp):
                 yield _more(Place(getattr(node, "lineno", 1)), used, each, program.source)
 
 

@@ -8,7 +8,6 @@ import subprocess
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from pathlib import PurePosixPath
 
 from jobsight.program.languages import language_of, shebang, syntax_tree
 from jobsight.program.machine import Machine
@@ -53,12 +52,10 @@ def bash_error(text: str, machine: Machine, *, dash: bool = False) -> tuple[int,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    lines = ended.stderr[:4000].decode("utf-8", "replace").splitlines()
-    for line in lines:
+    for line in ended.stderr[:4000].decode("utf-8", "replace").splitlines():
         found = re.match(r"\S*(?:bash|sh): (?:line )?(?:(\d+): )?(.*)", line)
-        if found and "warning:" not in line and ended.returncode:
-            return int(found[1] or 1), found[2]
-        if found and "here-document" in line:
+        refused = ended.returncode and "warning:" not in line
+        if found and (refused or "here-document" in line):
             return int(found[1] or 1), found[2]
     return None
 
@@ -111,9 +108,7 @@ class Job:
     @cached_property
     def is_slurm(self) -> bool:
         """Whether it is written for sbatch."""
-        return bool(self.options) or bool(
-            re.search(r"^#\s?SBATCH\b", self.source.text, re.M | re.I)
-        )
+        return bool(self.options or re.search(r"(?im)^#\s?SBATCH\b", self.source.text))
 
     @cached_property
     def submission(self) -> Submission:
@@ -147,11 +142,10 @@ class Job:
         if name in known:
             return str(known[name] or name)
         sets = re.findall(rf"(?m)\b{name}\+?=(.*?)(?:\s#.*|;.*)?$", self.text)
-        others = re.search(
-            rf"\b(?:for|read|local)\b.{{0,80}}\b{name}\b|\(\(\s*{name}\s*(?:[-+*/]?=(?!=)|\+\+|--)",
-            self.text,
-        )
-        known_once = len(sets) == 1 and len(sets[0]) <= _LONGEST_NUMBER and not others
+        loops = rf"\b(?:for|read|local)\b.{{0,80}}\b{name}\b"
+        others = rf"{loops}|\(\(\s*{name}\s*(?:[-+*/]?=(?!=)|\+\+|--)"
+        known_once = len(sets) == 1 and len(sets[0]) <= _LONGEST_NUMBER
+        known_once = known_once and not re.search(others, self.text)
         return f"({sets[0]})" if known_once else name
 
     @cached_property
@@ -201,7 +195,7 @@ class Job:
     def started_by(self, command: Command) -> list[tuple[Program, Source]]:
         """The programs whose texts are here that a command starts: its own, or compiled before."""
         own = [self.program_of.get(id(command)), *self.compiled.get(id(command), ())]
-        if COMPILERS.fullmatch(PurePosixPath(command.name or "").name):
+        if COMPILERS.fullmatch(command.bare):
             own = []
         return [(one, one.source) for one in own if one is not None and one.source is not None]
 
@@ -260,11 +254,8 @@ class Job:
         if self.broken is None:
             return self.walk.commands
         line = self.broken[0]
-        return [
-            one
-            for one in self.walk.commands
-            if one.source.file != self.source.file or one.place.line < line
-        ]
+        return [one for one in self.walk.commands
+                if one.source.file != self.source.file or one.place.line < line]  # fmt: skip
 
     @cached_property
     def pythons(self) -> list[tuple[Program, PythonText]]:

@@ -38,30 +38,27 @@ _ON_FAILURE = re.compile(
 
 def _programs(job: Job, checked: bool = False) -> list[Command]:
     """Commands that do the work of the job; those whose status is looked at too, if `checked`."""
+    walked = {id(one.command) for one, _ in job.sources}  # their commands are known
     return [
-        one
-        for one in job.commands
+        one for one in job.commands
         if one.words
         and (one.name or "?").rpartition("/")[2] not in _NO_WORK
         and one.name not in job.walk.functions
         and not (one.substituted or (one.checked and not checked))
-        and not (interpreter_of(one.name) == "bash" and _walked(one, job))
-    ]
+        and not (interpreter_of(one.name) == "bash" and id(one) in walked)
+    ]  # fmt: skip
 
 
-def _walked(command: Command, job: Job) -> bool:
-    """Whether it runs a shell script whose commands are known."""
-    return any(one.command is command for one, _ in job.sources)
+def _own(job: Job) -> list[Command]:
+    """The commands of the script itself."""
+    file = job.source.file
+    return [one for one in job.commands
+            if one.source.file == file and one.words and not one.substituted]  # fmt: skip
 
 
 def _last(job: Job) -> Command | None:
     """The command of the script whose status becomes that of the job."""
-    own = [
-        one
-        for one in job.commands
-        if one.source.file == job.source.file and one.words and not one.substituted
-    ]
-    return max(own, key=lambda one: one.place, default=None)
+    return max(_own(job), key=lambda one: one.place, default=None)
 
 
 @rule(
@@ -73,12 +70,9 @@ def _last(job: Job) -> Command | None:
 def _hidden_status(job: Job) -> Iterator[Hit]:
     """Without ``set -e``, the job counts as completed whatever the program did."""
     last = _last(job)
-    if (
-        not job.is_slurm
-        or last is None
-        or job.language != "bash"
-        or re.search(r"\$\?|PIPESTATUS|trap ", job.text)
-    ):
+    if not job.is_slurm or last is None or job.language != "bash":
+        return
+    if re.search(r"\$\?|PIPESTATUS|trap ", job.text):
         return
     shown = [one for one in last.arguments if not one.text.startswith("-")]
     if last.name == "ls" and shown:
@@ -86,13 +80,10 @@ def _hidden_status(job: Job) -> Iterator[Hit]:
     zero = last.name == "exit" and [word.text for word in last.arguments] == ["0"]
     if not (last.name in _SAYS or zero) or last.conditional or last.piped or last.loops:
         return
-    before = [
-        one
-        for one in _programs(job)
-        if one.place < last.place and not one.errexit and not one.background and not one.conditional
-    ]
+    before = [one for one in _programs(job) if one.place < last.place
+              and not (one.errexit or one.background or one.conditional)]  # fmt: skip
     if before and before[-1].source.file == job.source.file and not last.errexit:
-        name = PurePosixPath(before[-1].name or "a program").name
+        name = before[-1].bare or "a program"
         message = f"if {name} fails, the job still counts as completed"
         yield hit(last, message, "set -e after the directives, or exit $? behind the program")
 
@@ -112,13 +103,13 @@ def _piped_status(job: Job) -> Iterator[Hit]:
         following = job.commands[at + 1]
         if not command.piped or command.pipefail or command not in work:
             continue
-        name, line = PurePosixPath(following.name or "").name, following.place.line
+        name, line = following.bare, following.place.line
         asked = [k for k in (line, line + 1) if "$?" in "".join(lines[k - 1 : k])]
         used = name == "tee" and (following.checked or asked)  # as the status of the program
         if not used and (command.conditional or command.checked or not job.is_slurm):
             continue
         if name in wordlist("tee cat tail grep head ts sed gzip bzip2 xz zstd pigz sort"):
-            text = f"| {name} hides whether {PurePosixPath(command.name or '?').name} fails"
+            text = f"| {name} hides whether {command.bare or '?'} fails"
             severity: Severity | None = "error" if used or asked else None
             place = asked[0] if asked and command.source.file == job.source.file else command
             yield hit(place, text, "set -o pipefail", severity=severity)
@@ -173,26 +164,22 @@ def _resubmits(job: Job) -> Iterator[Hit]:
     for command in job.commands:
         if command.name != "sbatch" or command.conditional or not job.is_slurm:
             continue
-        leaves = (
-            one
-            for one in job.commands
-            if one.name in ("exit", "return")
-            and one.conditional
-            and not _ON_FAILURE.match(
-                "".join(one.source.text.split("\n")[one.place.line - 1 :][:1])
-            )
-        )
+        leaves = [one for one in job.commands if one.name in ("exit", "return")
+                  and one.conditional and not _on_failure(one)]  # fmt: skip
         if any(one.place < command.place and one.source is command.source for one in leaves):
             continue  # it may end before
         for word in command.arguments:
             name = PurePosixPath((word.value or word.text).strip('"')).name
-            itself = word.text.strip('"') in ("$0", "${0}", "$BASH_SOURCE") or name in (
-                own,
-                "slurm_script",
-            )
-            if itself:
+            itself = word.text.strip('"') in ("$0", "${0}", "$BASH_SOURCE")
+            if itself or name in (own, "slurm_script"):
                 message = "the job submits itself again as long as nothing fails"
                 yield hit(command, message, "put a condition before it that ends the chain")
+
+
+def _on_failure(command: Command) -> bool:
+    """Whether the line of an ``exit`` ends the job only where a command fails."""
+    line = command.source.text.split("\n")[command.place.line - 1 :][:1]
+    return _ON_FAILURE.match("".join(line)) is not None
 
 
 def _trapped(job: Job, own: str) -> Iterator[Hit]:
@@ -220,21 +207,14 @@ def _no_wait(job: Job) -> Iterator[Hit]:
     text = re.sub(r"\(\s*wait[^()]*\)", "", job.text)
     if any(one.name in ("fg", "parallel") for one in job.commands) or re.search(r"\bwait\b", text):
         return
-    own = [
-        one
-        for one in job.commands
-        if one.source.file == job.source.file and one.words and not one.substituted
-    ]
+    own = _own(job)
     started = any(
         one.background and one.loops and one.name not in HARMLESS - BUILTINS for one in own
     )
     quick = HARMLESS - _HOLDS if started and not re.search(r"\$!|kill|fifo", text) else _SAYS
     quick |= {"wait"}
-    last = max(
-        (one for one in own if one.background or one.name not in quick),
-        key=lambda one: one.place,
-        default=None,
-    )
+    works = (one for one in own if one.background or one.name not in quick)
+    last = max(works, key=lambda one: one.place, default=None)
     if last is not None and last.background and not last.conditional:
         message = "the script ends here, and Slurm kills what runs in the background"
         yield hit(last, message, "wait at the end")
@@ -266,11 +246,8 @@ def _always_fails(job: Job) -> Iterator[Hit]:
 )
 def _spool_folder(job: Job) -> Iterator[Hit]:
     """Slurm runs a copy of the script: ``$0`` is in slurmd's spool folder."""
-    if (
-        not job.is_slurm
-        or "scontrol show job" in job.text
-        or "SLURM_JOB_ID" in job.text.partition("$0")[0]
-    ):
+    asked = "scontrol show job" in job.text or "SLURM_JOB_ID" in job.text.partition("$0")[0]
+    if asked or not job.is_slurm:
         return
     for number, line in enumerate(job.text.split("\n"), 1):
         code = "" if line.lstrip().startswith("#") or "SLURM_SUBMIT_DIR:-" in line else line

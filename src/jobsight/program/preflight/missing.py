@@ -68,14 +68,9 @@ def _matches_nothing(word: Word, command: Command, trace: Trace, job: Job) -> bo
     """Whether a pattern surely matches no file: its folder is here, and nothing writes there."""
     value = word.value or ""
     front, _, last = value.rpartition("/")
-    if (
-        not last
-        or any(c in front for c in "*?[{")
-        or "{" in value
-        or trace.built
-        or trace.opaque
-        or trace.blurred
-    ):
+    if not last or re.search(r"[*?\[{]", front) or "{" in value:
+        return False
+    if trace.built or trace.opaque or trace.blurred:
         return False
     if re.search(r"failglob|\[\[? -[efs] |compgen|extglob", job.text):
         return False
@@ -128,20 +123,16 @@ def _module_lacks(program: Program, job: Job) -> bool:
     own = module and job.machine.exists(job.machine.resolve(f"{folder}/__init__.py"))
     inner = job.machine.resolve(f"{folder}/{module.replace('.', '/')}")
     plain = program.path is None and any(w.text == "-m" for w in program.command.words)
-    return bool(own and plain) and not any(
-        job.machine.exists(inner + e) for e in (".py", "", ".so")
-    )
+    there = any(job.machine.exists(inner + end) for end in (".py", "", ".so"))
+    return bool(own and plain) and not there
 
 
 def _images(command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
     """Images of containers that are files."""
     for one in command.launchers:
         image = one.options.get("image", "")
-        if (
-            re.search(r"\.(?:sif|simg|img)$|^\./", image)
-            and "://" not in image
-            and "$" not in image
-        ):
+        file = re.search(r"\.(?:sif|simg|img)$|^\./", image)
+        if file and "://" not in image and "$" not in image:
             word = Word(image, image, one.place)
             path = path_of(word, command.folder, job)
             if not command.conditional and absent(path, trace, job):
@@ -180,11 +171,8 @@ def _commands_known(job: Job) -> Iterator[Hit]:
             continue
         if id(command) in job.compiled:
             continue
-        if (
-            command.contained
-            or (command.conditional and command.checked)
-            or job.machine.command(name)
-        ):
+        perhaps = command.conditional and command.checked
+        if command.contained or perhaps or job.machine.command(name):
             continue
         if not re.fullmatch(r"[\w.+-]+", name) or name == "alias":
             continue
@@ -224,10 +212,9 @@ def _misspelt(name: str, modules: frozenset[str]) -> str | None:
     if _CLUSTER.fullmatch(name) or len(name) < 4 or name in modules:
         return None
     provided = sorted(one for one in modules if len(one) > 5 and one.isalnum())
-    near = (
-        one for one in (*_COMMON, *provided) if one[:1] == name[:1] or set(one[:2]) == set(name[:2])
-    )
-    return next((one for one in near if len(one) > 3 and one_slip(name, one)), None)
+    near = (one for one in (*_COMMON, *provided) if len(one) > 3 and one_slip(name, one))
+    alike = (one for one in near if one[0] == name[0] or set(one[:2]) == set(name[:2]))
+    return next(alike, None)
 
 
 @rule(
@@ -261,15 +248,11 @@ def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[
         message, fix = said(path, use.word)
         yield hit(use.word, message, fix or f"mkdir -p {use.word.value}", source=command.source)
     parent = os.path.dirname(path)  # noqa: PTH120
-    redirected = command.name in _WRITES_TO or any(
+    into = command.name in _WRITES_TO or any(
         use.word.place == one.target.place for one in command.redirects
     )
-    if (
-        use.kind == "write"
-        and redirected
-        and parent != job.folder
-        and absent(parent, trace, job, program=sure)
-    ):
+    lost = parent != job.folder and absent(parent, trace, job, program=sure)
+    if use.kind == "write" and into and lost:
         folder = os.path.dirname(use.word.value or "")  # noqa: PTH120
         message = f"the folder {folder} is not there"
         yield hit(use.word, message, f"mkdir -p {folder}", source=command.source)
@@ -307,10 +290,8 @@ def _log_folders(job: Job) -> Iterator[Hit]:
 def _modules_known(job: Job) -> Iterator[Hit]:
     """Against the module files of the site."""
     known = (job.site.modules if job.site is not None else None) or frozenset()
-    if any(
-        one.name == "module" and one.arguments and one.arguments[0].text == "use"
-        for one in job.commands
-    ):
+    called = [(one.name, *(word.text for word in one.arguments[:1])) for one in job.commands]
+    if ("module", "use") in called:
         return
     seen: set[str] = set()
     for command in job.commands:

@@ -118,10 +118,8 @@ _ASSIGNS = re.compile(
 
 def _undeclared(job: Job) -> Iterator[Hit]:
     """Variables that Fortran sets without a declaration, after ``implicit none``."""
-    texts = [
-        (program, source, _JOINED.sub(" \v", text.lower()))
-        for program, source, text in _programs(job, {"fortran"})
-    ]
+    texts = [(program, source, _JOINED.sub(" \v", text.lower()))
+             for program, source, text in _programs(job, {"fortran"})]  # fmt: skip
     everything = "\n".join(text for _, _, text in texts)
     known = {*re.findall(r"[a-z]\w*", "\n".join(_DECLARES.findall(everything)))}
     modules = {*re.findall(r"^[ \t]*module[ \t]+(\w+)", everything, re.M), "iso_fortran_env"}
@@ -130,9 +128,8 @@ def _undeclared(job: Job) -> Iterator[Hit]:
         fixed = (program.path or "").endswith((".f", ".F", ".for"))
         if fixed or used - modules or not re.search(r"^[ \t]*implicit[ \t]+none", text, re.M):
             continue
-        for found in (
-            () if re.search(r"^[ \t]*#?[ \t]*include\b", text, re.M) else _ASSIGNS.finditer(text)
-        ):
+        included = re.search(r"^[ \t]*#?[ \t]*include\b", text, re.M)
+        for found in () if included else _ASSIGNS.finditer(text):
             if found[1] not in known:
                 line = len(re.findall(r"[\n\v]", text[: found.start(1)])) + 1
                 yield hit(line, f"{found[1]} is not declared", source=source)
@@ -212,6 +209,7 @@ _BRINGS = (
     r"(?m)^[^#\n]*?(?:(?:library|require|requireNamespace|loadNamespace)\("
     r"|\b(?:using|import|use|require)\s+[A-Z]\w+)[^\n]*"
 )
+_BEFORE = {"r": r"(?<![\w.$@:])", "julia": r"(?<![\w.:!@])", "perl": r"(?<![\w>:$@%&-])"}
 _BARE = re.compile(
     r"\b(?:parallel|stats|utils|methods|grid|splines|Random|Printf|LinearAlgebra|Dates|Statistics"
     r"|DelimitedFiles|Distributed|foreach|doParallel|MASS|data\.table|jsonlite)\b"
@@ -245,9 +243,7 @@ def _unloaded(job: Job) -> Iterator[Hit]:
 
 def _first_use(functions: str, language: str, text: str, everything: str) -> re.Match[str] | None:
     """The first call of one of these that the programs of the job do not define themselves."""
-    before = {"r": r"(?<![\w.$@:])", "julia": r"(?<![\w.:!@])", "perl": r"(?<![\w>:$@%&-])"}[
-        language
-    ]
+    before = _BEFORE[language]
     for name in wordlist(functions):
         word = re.escape(name)
         own = rf"\b{word}\s*(?:<-|=[^=])|(?:function|sub)\s+(?:[\w.]+\.)?{word}\b"
@@ -276,11 +272,8 @@ def _go(job: Job) -> Iterator[Hit]:
         )
         for found in imports:
             name = (found[1] or found[2].rpartition("/")[2]).strip()
-            if (
-                name not in ("_", ".", "C")
-                and "-" not in name
-                and not re.search(rf"\b{name}\.", rest)
-            ):
+            aside = name in ("_", ".", "C") or "-" in name
+            if not aside and not re.search(rf"\b{name}\.", rest):
                 line = code.count("\n", 0, start + found.start(2)) + 1
                 yield hit(line, f"{found[2]} is imported and not used", source=source)
         for found in re.finditer(r"(?m)^[ \t]+(?:var\s+(?=\w+\s)|(?=\w+\s*:=))(\w+)", rest):
@@ -305,9 +298,8 @@ def _zero_index(job: Job) -> Iterator[Hit]:
     """Of arrays in Julia and MATLAB."""
     for program, source, text in _programs(job, ("julia", "matlab")):
         for found in re.finditer(_ARRAYS[program.language or ""], text):
-            made = (
-                rf"(?<![\w.]){found[1]}\s*=\s*(?:\[|zeros|ones|linspace|rand|load|readmatrix|\d+:)"
-            )
+            values = r"(?:\[|zeros|ones|linspace|rand|load|readmatrix|\d+:)"
+            made = rf"(?<![\w.]){found[1]}\s*=\s*{values}"
             array = program.language == "julia" and not re.search(r"\bDict\b|OffsetArray", text)
             if array or (program.language == "matlab" and re.search(made, text)):
                 message = f"{found[1]} begins with 1: 0 is out of bounds"

@@ -180,21 +180,15 @@ def _data_files(job: Job) -> Iterator[Hit]:
             names += re.findall(r"[\"']([\w./-]+\.(?:json|toml|ya?ml|ini|cfg))[\"']", text.text)
         for name in names:
             path = path_of(Word(name, name, Place(1)), command.folder, job)
-            if (
-                path is None
-                or path in seen
-                or not re.search(r"\.(?:json|toml|ya?ml|ini|cfg)$", path)
-            ):
+            kind = re.search(r"\.(?:json|toml|ya?ml|ini|cfg)$", path or "")
+            if path is None or path in seen or not kind:
                 continue
             seen.add(path)
             made = job.walk.made.get(path)
             content = made.text if made and made.exact else None if made else job.machine.text(path)
-            wrong = _unparsed(path, content) if content is not None else None
-            if (
-                wrong is not None
-                and content is not None
-                and _reads(text.text if text else None, path)
-            ):
+            if content is None or not _reads(text.text if text else None, path):
+                continue
+            if (wrong := _unparsed(path, content)) is not None:
                 source = made or Source(os.path.relpath(job.machine.real(path)), content)
                 yield hit(wrong[0], f"{PurePosixPath(path).name}: {wrong[1]}", source=source)
 

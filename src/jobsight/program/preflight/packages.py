@@ -67,9 +67,8 @@ def _packages(job: Job) -> Iterator[Hit]:
             own = os.path.dirname(program.path)  # noqa: PTH120
             for found in re.finditer(r"\brequire\s*\(?\s*[\"']([\w.]+)[\"']", source.text):
                 name = f"{found[1].replace('.', '/')}.lua"
-                if job.machine.exists(f"{own}/{name}") and not job.machine.exists(
-                    f"{command.folder}/{name}"
-                ):
+                here = job.machine.exists(f"{command.folder}/{name}")
+                if job.machine.exists(f"{own}/{name}") and not here:
                     message = f"Lua looks for {name} in the current folder, not in its program's"
                     yield hit(found, message, "LUA_PATH", source=source)
 
@@ -122,10 +121,8 @@ def _of_perl(source: Source, command: Command, job: Job) -> Iterator[Hit]:
     perl = job.machine.command("perl")
     if perl is None or re.search(r"\buse lib\b|@INC", source.text) or "PERL5LIB" in job.text:
         return
-    folders = [
-        *_perl_folders(perl),
-        *(one.text[2:] for one in command.arguments if one.text[:2] == "-I"),
-    ]
+    given = (one.text[2:] for one in command.arguments if one.text[:2] == "-I")
+    folders = [*_perl_folders(perl), *given]
     text = re.sub(PERL_ASIDE, lambda m: re.sub(r"[^\n]", " ", m[0]), source.text)
     for found in re.finditer(r"^[ \t]*use ([A-Z][\w:]*)", text, re.M):
         path = found[1].replace("::", "/") + ".pm"

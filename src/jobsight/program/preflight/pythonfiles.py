@@ -155,9 +155,8 @@ def _local(module: str, program: Program, job: Job) -> bool:
         folders.add(program.source.folder)
     top = module.partition(".")[0]
     written = any(path.endswith((f"/{top}.py", f"/{top}/__init__.py")) for path in job.walk.made)
-    return written or any(
-        job.machine.exists(f"{one}/{top}{end}") for one in folders for end in (".py", "", ".so")
-    )
+    paths = (f"{one}/{top}{end}" for one in folders for end in (".py", "", ".so"))
+    return written or any(map(job.machine.exists, paths))
 
 
 def _lacks(module: str, program: Program, job: Job) -> str | None:
@@ -246,19 +245,11 @@ def _python_opens(
             fix = f"is it {other}?" if other else None
             yield hit(Place(one.line, one.column), message, fix, source=program.source)
         parent = os.path.dirname(path)  # noqa: PTH120
-        if (
-            set("wax") & set(one.mode)
-            and not makes
-            and "/" in one.path
-            and absent(parent, trace, job)
-        ):
+        writes = set("wax") & set(one.mode) and not makes and "/" in one.path
+        if writes and absent(parent, trace, job):
             folder = os.path.dirname(_shown(one.path, command))  # noqa: PTH120
-            yield hit(
-                Place(one.line, one.column),
-                f"the folder {folder} is not there",
-                f"mkdir -p {folder}",
-                source=program.source,
-            )
+            message, fix = f"the folder {folder} is not there", f"mkdir -p {folder}"
+            yield hit(Place(one.line, one.column), message, fix, source=program.source)
 
 
 def not_executable(job: Job, changed: Container[str | None]) -> Iterator[Hit]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.pythoncalls import compiled_programs, imported
-from jobsight.program.python import PythonText, catches, dotted
+from jobsight.program.python import PythonText, catches, dotted, within
 
 __all__: list[str] = []
 
@@ -61,13 +61,10 @@ def _nothing_returned(job: Job) -> Iterator[Hit]:
         seen: set[str] = set()
         for node, around in text.nodes:
             name = _used(node) or _handed(node, functions, empty.keys())
-            value = empty.get(name)
-            if (
-                value is None
-                or name in seen
-                or getattr(node, "lineno", 0) <= value.lineno
-                or catches(node, around, "TypeError", "AttributeError")
-            ):
+            value = None if name in seen else empty.get(name)
+            if value is None or getattr(node, "lineno", 0) <= value.lineno:
+                continue
+            if catches(node, around, "TypeError", "AttributeError"):
                 continue
             seen.add(name)
             assert isinstance(value, ast.Call)
@@ -112,16 +109,13 @@ def _silent(text: PythonText) -> dict[str, ast.FunctionDef]:
     """Functions that end without a value, whatever they do."""
     found = {}
     for one in text.tree.body if text.tree else ():
-        if (
-            isinstance(one, ast.FunctionDef)
-            and not one.decorator_list
-            and text.stores[one.name] == 1
-        ):
-            inner = list(ast.walk(one))
-            gives = any(isinstance(n, ast.Return) and n.value is not None for n in inner)
-            other = any(isinstance(n, ast.Yield | ast.YieldFrom) for n in inner)
-            if not (gives or other or isinstance(one.body[-1], ast.Raise)):
-                found[one.name] = one
+        if not isinstance(one, ast.FunctionDef) or one.decorator_list:
+            continue
+        inner = list(ast.walk(one))
+        gives = any(isinstance(n, ast.Return) and n.value is not None for n in inner)
+        gives = gives or within(inner, ast.Yield, ast.YieldFrom)
+        if text.stores[one.name] == 1 and not (gives or isinstance(one.body[-1], ast.Raise)):
+            found[one.name] = one
     return found
 
 
@@ -163,8 +157,7 @@ def _beyond(job: Job) -> Iterator[Hit]:
             name, most = _range(loop, text)
             index = dotted(loop.target)
             inner = [one for part in loop.body for one in ast.walk(part)]
-            stops = any(isinstance(one, ast.If | ast.IfExp | ast.Try | ast.Break) for one in inner)
-            if not name or not index or stops:
+            if not (name and index) or within(inner, ast.If, ast.IfExp, ast.Try, ast.Break):
                 continue
             for node in inner:
                 over = _offset(node, name, index) if isinstance(node, ast.Subscript) else None
@@ -177,11 +170,9 @@ def _beyond(job: Job) -> Iterator[Hit]:
 def _range(loop: ast.For, text: PythonText) -> tuple[str, float]:
     """The list whose length bounds a loop, and how far behind its last the loop goes."""
     call = loop.iter
-    if (
-        not isinstance(call, ast.Call)
-        or dotted(call.func) != "range"
-        or len(call.args) not in (1, 2)
-    ):
+    if not isinstance(call, ast.Call) or dotted(call.func) != "range":
+        return "", 0
+    if len(call.args) not in (1, 2):
         return "", 0
     stop, more = call.args[-1], 0.0
     if isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add | ast.Sub):

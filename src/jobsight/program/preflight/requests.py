@@ -7,14 +7,13 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.workers import too_many_workers
 from jobsight.program.shell.launchers import MPI
-from jobsight.program.submission.job import Place, Problem
+from jobsight.program.submission.job import Problem
 from jobsight.text import wordset
 
 if TYPE_CHECKING:
@@ -93,13 +92,9 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
                 return
             indented = re.match(r"\s+#SBATCH\s+-", line)
             if indented:
-                yield hit(
-                    number,
-                    "Slurm ignores a directive that is indented",
-                    line.strip(),
-                    severity="error",
-                    edit=Edit(number, indented[0], indented[0].lstrip()),
-                )
+                message = "Slurm ignores a directive that is indented"
+                edit = Edit(number, indented[0], indented[0].lstrip())
+                yield hit(number, message, line.strip(), severity="error", edit=edit)
             continue
         word = found[2]
         if (word == "SBATCH" and not found[1]) or (word == "sbatch" and found[1]):
@@ -152,15 +147,11 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
             slots = "openmpi" in job.text and one.name in MPI and "ntasks-per-node" in settings
             if given > request.tasks and (slots or not open_ended):
                 cpus = request.cpus
-                fits = one.name in MPI and given <= cpus
+                perhaps = whole or (one.name in MPI and given <= cpus)
                 message = f"{one.name} starts {given} tasks, the job has {request.tasks}"
-                yield hit(
-                    one,
-                    message,
-                    f"#SBATCH --ntasks={given}",
-                    severity="warning" if fits or whole else None,
-                    source=command.source,
-                )
+                severity: Severity | None = "warning" if perhaps else None
+                yield hit(one, message, f"#SBATCH --ntasks={given}", severity=severity,
+                          source=command.source)  # fmt: skip
             nodes = one.options.get("N", one.options.get("nodes", ""))
             if one.name == "srun" and nodes.isdecimal() and int(nodes) > request.nodes:
                 message = f"srun wants {nodes} nodes, the job has {request.nodes}"
@@ -257,12 +248,9 @@ def _threads(job: Job) -> Iterator[Hit]:
                 seen.add(name)
                 line = _line_of(job, rf"\b{name}=")
                 message = f"{name}={value}, but a task has {most} CPUs"
-                yield hit(
-                    Place(line) if line else command,
-                    message,
-                    f"#SBATCH --cpus-per-task={value}, or {name}=$SLURM_CPUS_PER_TASK",
-                    source=None if line else command.source,
-                )
+                fix = f"#SBATCH --cpus-per-task={value}, or {name}=$SLURM_CPUS_PER_TASK"
+                source = None if line else command.source
+                yield hit(line or command, message, fix, source=source)
             form = rf"\b{name}=[\"']?\$\{{?SLURM_(?:CPUS_ON_NODE|JOB_CPUS_PER_NODE)\b"
             line = _line_of(job, form) if mpi and request.tasks > (request.nodes or 1) else None
             if line and name not in seen:
@@ -284,7 +272,7 @@ def _line_of(job: Job, pattern: str) -> int | None:
 
 
 def _threads_given(command: Command) -> int | None:
-    name = PurePosixPath(command.name or "").name
+    name = command.bare
     submits = name == "snakemake" and any(_SUBMITS.match(one.text) for one in command.arguments)
     if command.contained or submits or name in ("sbatch", "salloc"):
         return None

@@ -58,25 +58,21 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
             yield hit(given["success_exit_code"], text, "success_exit_code = 0")
         if codes[0] is not None and codes[0] == codes[1]:
             continue
-        periodic = re.sub(
-            r"[\s()]", "", one.value("periodic_remove") or one.value("periodic_hold") or ""
-        ).lower()
-        if periodic in ("true", "1"):
+        periodic = one.value("periodic_remove") or one.value("periodic_hold") or ""
+        if re.sub(r"[\s()]", "", periodic).lower() in ("true", "1"):
             name = "periodic_remove" if "periodic_remove" in given else "periodic_hold"
             yield hit(given[name], f"{name} is always true: the job never runs to its end")
 
 
+_BOUNDED = re.compile(
+    r"num(?:job|shadow|system)?\w*(?:starts|holds|completions)|runcount|holdreason(?:sub)?code"
+    r"|enteredcurrentstatus|my\.\w+"
+)
+
+
 def _releases(one: Instance) -> Iterator[Hit]:
     release = re.sub(r"[\s()]", "", one.value("periodic_release") or "").lower()
-    if (
-        release
-        and release not in ("false", "0")
-        and not re.search(
-            r"num(?:job|shadow|system)?\w*(?:starts|holds|completions)|runcount|holdreasonsubcode|holdreasoncode|"
-            r"enteredcurrentstatus|my\.\w+",
-            release,
-        )
-    ):
+    if release and release not in ("false", "0") and not _BOUNDED.search(release):
         message = "every hold is released again, for ever"
         fix = "periodic_release = NumHolds < 5 && ..."
         yield hit(one.setting("periodic_release"), message, fix, severity="warning")

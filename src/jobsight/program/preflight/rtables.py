@@ -117,10 +117,8 @@ def _tables(
             continue
         head = (job.machine.text(path) or "").split("\n")[0]
         mark = "," if reader in ("read.csv", "read_csv") else "\t"
-        columns = {
-            re.sub(r"[^\w.]", ".", one.strip())
-            for one in next(csv.reader([head], delimiter=mark), [])
-        }
+        fields = next(csv.reader([head], delimiter=mark), [])
+        columns = {re.sub(r"[^\w.]", ".", one.strip()) for one in fields}
         added = set(re.findall(rf"(?<![\w.]){own}\$([\w.]+)(?:\[[^\n]*?\])?\s*<-", text))
         if len(columns) > 1:
             yield name, columns | added

@@ -7,7 +7,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
@@ -50,12 +49,9 @@ def _other_names(job: Job) -> Iterator[Hit]:
         value = word.value or ""
         folder = command.folder if command else job.folder
         path = path_of(word, folder, job)
-        if (
-            value in written
-            or re.search(r"[*?\[]|\.(?:o|a|so|mod|x|exe)$", value)
-            or path is None
-            or job.machine.exists(path)
-        ):
+        if value in written or re.search(r"[*?\[]|\.(?:o|a|so|mod|x|exe)$", value):
+            continue
+        if path is None or job.machine.exists(path):
             continue
         base = os.path.basename(value)  # noqa: PTH119
         for other in sorted(written):
@@ -251,6 +247,9 @@ def _made(word: Word, path: str | None, command: Command, trace: Trace, job: Job
         yield hit(word, f"the folder of {word.text} is not there", "mkdir -p")
 
 
+_OF_PROGRESS = re.compile(r"log|err|status|progress|tmp|temp|/dev/|state|lock|current|pid", re.I)
+
+
 @rule(
     "JS350 A file is written anew in every round of a loop",
     fails="for k in 1 2 3; do\n  sort -n /etc/passwd | head -$k > all.txt\ndone\n",
@@ -265,11 +264,8 @@ def _overwritten(job: Job) -> Iterator[Hit]:
         loop = command.loops[-1]
         for one in command.redirects:
             target = one.target
-            if (
-                one.operator not in (">", ">|", "&>")
-                or target.value is None
-                or target.text[:1] == "&"
-            ):
+            anew = one.operator in (">", ">|", "&>") and target.text[:1] != "&"
+            if not anew or target.value is None:
                 continue
             bare = target.text.strip("\"'")
             others = [c for c in job.commands if c is not command and loop in c.loops]
@@ -277,10 +273,8 @@ def _overwritten(job: Job) -> Iterator[Hit]:
                 continue  # each round in a folder of its own
             used = any(bare in word.text for c in others
                        for word in (*c.words, *(r.target for r in c.redirects)))  # fmt: skip
-            log = re.search(
-                r"log|err|status|progress|tmp|temp|/dev/|state|lock|current|pid", bare, re.I
-            )
-            if not (used or log or (command.conditional and loop.times is None) or loop.endless):
+            perhaps = loop.endless or (command.conditional and loop.times is None)
+            if not (used or perhaps or _OF_PROGRESS.search(bare)):
                 yield hit(target, f"each round of the loop replaces {bare}", ">>, or > behind done",
                           source=command.source)  # fmt: skip
 
@@ -301,7 +295,7 @@ def _stolen_input(job: Job) -> Iterator[Hit]:
         reading = [one for one in heads if re.search(r"\bwhile\b.*\bread\b(?!.*-u)", one)]
         if not reading or command.source.file != job.source.file or command.background:
             continue
-        name = PurePosixPath(command.name or "").name
+        name = command.bare
         launchers = [one for one in command.launchers if one.name in ("srun", "ssh")]
         takes = name in _TAKES_INPUT or bool(launchers)
         quiet = command.here or any(one.operator in ("<", "<<<") for one in command.redirects)

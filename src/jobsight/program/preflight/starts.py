@@ -24,7 +24,7 @@ __all__: list[str] = []
 def _matlab(job: Job) -> Iterator[Hit]:
     """``-batch`` and ``-r`` take statements, not files; after ``-r`` MATLAB prompts for more."""
     for command in job.commands:
-        if PurePosixPath(command.name or "").name != "matlab" or command.contained:
+        if command.bare != "matlab" or command.contained:
             continue
         words = command.arguments
         for option, word in pairwise(words):
@@ -136,7 +136,7 @@ def _single_quotes(job: Job) -> Iterator[Hit]:
     if re.search(r"\benvsubst\b|\beval\b", job.text):
         return
     for command in job.commands:
-        name = PurePosixPath(command.name or "").name
+        name = command.bare
         inline = any(one.command is command and not one.path for one, _ in job.sources)
         if name not in _LITERAL or command.contained or inline:
             continue

@@ -69,12 +69,8 @@ def _python_syntax(job: Job) -> Iterator[Hit]:
     """What `ast.parse` refuses and Python 2 would refuse too."""
     for program, text in job.pythons:
         error = text.error
-        if (
-            error is not None
-            and program.source is not None
-            and program.source.exact
-            and (not error.two and not _is_two(program))
-        ):
+        exact = program.source is not None and program.source.exact
+        if error is not None and exact and not error.two and not _is_two(program):
             message = f"Python stops here: {error.message}"
             yield hit(Place(error.line, error.column), message, source=program.source)
 

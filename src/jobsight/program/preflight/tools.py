@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -24,7 +23,7 @@ _PAIRS = {"{": "}", "(": ")", "[": "]"}
 def _little_programs(job: Job) -> Iterator[Hit]:
     """Brackets not closed; ``$1`` in double quotes, which the shell fills in; ``s/a/b``."""
     for command in job.commands:
-        name = PurePosixPath(command.name or "").name
+        name = command.bare
         if name in ("awk", "gawk", "mawk"):
             word = _program(command, {"-F", "-v", "--assign", "--field-separator"})
             found = _awk(word, command, job) if word is not None else None

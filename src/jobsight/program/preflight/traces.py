@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.uses import BUILDS, HARMLESS, taken_away, uses_of
@@ -107,7 +106,7 @@ def _prefix(word: Word, folder: str | None) -> str | None:
 
 
 def _note_program(command: Command, program: Program | None, trace: Trace, job: Job) -> None:
-    name = PurePosixPath(command.name or "").name
+    name = command.bare
     if name not in HARMLESS and not COMPILERS.fullmatch(name):
         trace.gone.clear()
     if id(command) in job.walk.expanded:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Edit, Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -26,20 +25,13 @@ def _rm_after_cd(job: Job) -> Iterator[Hit]:
     for command in job.commands:
         if command.name in ("cd", "pushd"):
             value = command.arguments[0].value if command.arguments else None
-            sure = (
-                bool(value and job.machine.is_folder(value)) or command.checked or command.errexit
-            )
-            entered = (
-                None if sure or "mktemp" in "".join(w.text for w in command.arguments) else command
-            )
+            sure = value and job.machine.is_folder(value)
+            sure = sure or "mktemp" in "".join(one.text for one in command.arguments)
+            entered = None if sure or command.checked or command.errexit else command
         elif command.name == "rm" and entered is not None and not command.conditional:
             words = [word.text for word in command.arguments]
-            if any(re.fullmatch(r"-\w*[rR]\w*", word) for word in words) and {
-                "*",
-                "./*",
-                ".",
-                "./",
-            } & set(words):
+            deep = any(re.fullmatch(r"-\w*[rR]\w*", word) for word in words)
+            if deep and {"*", "./*", ".", "./"} & set(words):
                 message = "where cd fails, this empties the folder of the submission"
                 yield hit(command, message, "cd ... || exit 1")
 
@@ -110,7 +102,7 @@ _FILLED = re.compile(r"\.(?:pl|R|r|awk|sh|sbatch|py|jl|m|tcl)[\"']?$")
 def _filled_here(job: Job) -> Iterator[Hit]:
     """``$name`` that the script does not set becomes nothing, unless the mark is quoted."""
     for command in job.commands:
-        here, name = command.here, PurePosixPath(command.name or "").name
+        here, name = command.here, command.bare
         written = name in ("cat", "tee") and any(
             _FILLED.search(r.target.text) for r in command.redirects
         )
@@ -190,12 +182,9 @@ def _blank_after_backslash(job: Job) -> Iterator[Hit]:
     lines = [*job.text.split("\n"), ""]
     for number, line in job.code if job.language == "bash" else ():
         if re.search(r"(?<!\\)\\[ \t]+$", line) and lines[number].strip():
-            yield hit(
-                Place(number, len(line.rstrip())),
-                "a blank follows the backslash: the command ends here",
-                "end the line with the backslash",
-                edit=Edit(number, line, line.rstrip()),
-            )
+            message = "a blank follows the backslash: the command ends here"
+            place, edit = Place(number, len(line.rstrip())), Edit(number, line, line.rstrip())
+            yield hit(place, message, "end the line with the backslash", edit=edit)
 
 
 @rule(

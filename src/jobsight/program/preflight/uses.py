@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from jobsight.program.shell.model import Command, Word
@@ -78,7 +77,7 @@ def uses_of(command: Command) -> Iterator[Use]:
             yield Use("read", one.target)
         elif operator in (">", ">>", ">|", "&>", "&>>") and not one.target.text.startswith("&"):
             yield Use("write", one.target)
-    name = PurePosixPath(command.name or "").name
+    name = command.bare
     texts = [one.text for one in command.arguments]
     if name in ("cd", "pushd") and command.arguments:
         yield Use("folder", command.arguments[0])
@@ -108,11 +107,8 @@ def uses_of(command: Command) -> Iterator[Use]:
         yield from (Use("read", word) for option, word in pairwise(command.arguments)
                     if option.text in lists and "://" not in word.text)  # fmt: skip
     elif name == "dd":
-        yield from (
-            Use("write", w._replace(value=w.value[3:]))
-            for w in command.arguments
-            if w.value and w.value.startswith("of=")
-        )
+        yield from (Use("write", word._replace(value=word.value[3:])) for word in command.arguments
+                    if word.value and word.value.startswith("of="))  # fmt: skip
     else:
         for at, word in enumerate(command.arguments):
             option = re.fullmatch(r"(-o|--?out[^\s=]*|-O)(?:=(.*))?", word.text)
@@ -195,10 +191,8 @@ def _copies(words: list[Word]) -> list[Word]:
     if folder in (".", "..", "./") or (folder or "").endswith("/"):
         names = [one.value for one in words[:-1]]
         if all(name and not one.is_glob for name, one in zip(names, words, strict=False)):
-            return [
-                words[-1]._replace(value=f"{folder}/{(name or '').rstrip('/').rpartition('/')[2]}")
-                for name in names
-            ]
+            lasts = [(name or "").rstrip("/").rpartition("/")[2] for name in names]
+            return [words[-1]._replace(value=f"{folder}/{last}") for last in lasts]
     return words[-1:]
 
 

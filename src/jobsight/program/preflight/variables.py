@@ -39,11 +39,8 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
     """One slip away from a name that is set; or any, after ``set -u``."""
     if job.given is None:
         return
-    known = (
-        job.walk.assigned
-        | job.given
-        | {name for one in _DEFAULTED.findall(job.text) for name in one}
-    )
+    defaulted = {name for one in _DEFAULTED.findall(job.text) for name in one}
+    known = job.walk.assigned | job.given | defaulted
     seen, usual = set[str](), known - _PATHS
     for word, source, nounset in _words_read(job):
         if ":-" in word.depends or re.search(r"\$\{\w+[:\-+=?]", word.text):

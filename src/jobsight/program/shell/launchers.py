@@ -15,7 +15,7 @@ from jobsight.program.shell.model import Launcher, Word
 from jobsight.program.submission.sbatch import OPTIONS
 from jobsight.text import wordset
 
-__all__ = ["MPI", "strip_launchers"]
+__all__ = ["MPI", "Stripped", "strip_launchers"]
 
 MPI = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "ibrun", "aprun"})
 _CONTAINERS = frozenset({"apptainer", "singularity", "docker", "podman", "shifter", "charliecloud"})
@@ -69,15 +69,13 @@ def strip_launchers(words: Sequence[Word]) -> Stripped:
         if kind not in _VALUES or len(rest) < 2:
             break
         if name in _WITH_SUBCOMMAND:
-            at = next(
-                (k for k, word in enumerate(rest[1:4], 1) if not word.text.startswith("-")), 1
-            )
+            plain = (k for k, word in enumerate(rest[1:4], 1) if word.text[:1] != "-")
+            at = next(plain, 1)
             if rest[at].value not in _WITH_SUBCOMMAND[name]:
                 break
-            after = _after_options(rest, at + 1, kind)
         else:
-            after = _after_options(rest, 1, kind)
-        options, at = after
+            at = 0
+        options, at = _after_options(rest, at + 1, kind)
         if name == "env":
             while at < len(rest) and (found := re.match(r"(\w+)=", rest[at].text)):
                 value = rest[at].value
@@ -106,10 +104,8 @@ def strip_launchers(words: Sequence[Word]) -> Stripped:
 
 def _after_options(words: Sequence[Word], at: int, kind: str) -> tuple[dict[str, str], int]:
     """Options from `at` on with their values, and where the rest begins."""
-    spec = {
-        one.partition(":")[0].lstrip("-"): int(one.partition(":")[2] or 1)
-        for one in _VALUES[kind].split()
-    }
+    parts = (one.partition(":") for one in _VALUES[kind].split())
+    spec = {name.lstrip("-"): int(number or 1) for name, _, number in parts}
     found: dict[str, str] = {}
     while at < len(words) and words[at].text.startswith("-") and words[at].text != "-":
         text = words[at].text
@@ -117,16 +113,9 @@ def _after_options(words: Sequence[Word], at: int, kind: str) -> tuple[dict[str,
         if text == "--":
             break
         name, equals, value = text.lstrip("-").partition("=")
-        takes = 0
-        if not equals and text not in _NO_VALUE:
-            takes = _takes(name, text, kind, spec)
-        if (
-            not text.startswith("--")
-            and not equals
-            and kind != "mpi"
-            and len(name) > 1
-            and takes == 0
-        ):
+        takes = 0 if equals or text in _NO_VALUE else _takes(name, text, kind, spec)
+        short = not (text.startswith("--") or equals or kind == "mpi")
+        if short and len(name) > 1 and not takes:
             name, value = name[0], name[1:]  # -n4
         if takes and at + takes <= len(words):
             value = words[at].value or words[at].text

@@ -55,13 +55,9 @@ def _stays(condition: Node, loop: Node) -> bool:
     if re.search(r"\b(?:source|eval|read|mapfile|printf -v|unset)\b|^[ \t]*\. ", inside, re.M):
         return False
     names = re.findall(r"[A-Za-z_]\w*", re.sub(r"-[a-z]{2}\b", "", text))
-    return not any(
-        re.search(
-            rf"\b{name}\s*(?:[-+*/%]?=(?!=)|\+\+|--)|(?:\+\+|--)\s*{name}\b|\blet\b|\bshift\b",
-            inside,
-        )
-        for name in names
-    )
+    name = rf"(?:{'|'.join(names)})"
+    changed = rf"\b{name}\s*(?:[-+*/%]?=(?!=)|\+\+|--)|(?:\+\+|--)\s*{name}\b|\blet\b|\bshift\b"
+    return not (names and re.search(changed, inside))
 
 
 def _leaves(body: Node) -> bool:

@@ -156,19 +156,16 @@ class Runner:
     ) -> None:  # fmt: skip
         """Add a command, follow what it runs, and apply what it changes."""
         # `cat <<EOF > file` hangs the second redirection on the first.
-        redirects = [
-            *redirects,
-            *(c for one in redirects for c in one.children if c.type == "file_redirect"),
-        ]
+        inner = [one for redirect in redirects for one in redirect.children]
+        redirects = [*redirects, *(one for one in inner if one.type == "file_redirect")]
         state = self.state
         stripped = strip_launchers(words)
         here = self.here(redirects)
         leads = self.leads(redirects)
         context = {name: self.context.get(name, False) for name in
                    ("conditional", "checked", "background", "piped", "substituted")}  # fmt: skip
-        options = {
-            name: state.options.get(name, False) for name in ("errexit", "pipefail", "nounset")
-        }
+        names = ("errexit", "pipefail", "nounset")
+        options = {name: state.options.get(name, False) for name in names}
         fed = self.context.get("fed", False) or here is not None or any(
             one.operator in ("<", "<<<") for one in leads
         ) or any(one.type.startswith("here") for one in redirects)  # fmt: skip

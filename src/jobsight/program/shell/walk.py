@@ -113,10 +113,8 @@ class _Walker(Runner):
         for name in state.variables.keys() | before.variables.keys():
             old, new = before.variables.get(name), state.variables.get(name)
             if old != new:
-                depends = (old.depends if old else frozenset()) | (
-                    new.depends if new else frozenset()
-                )
-                state.variables[name] = Value(None, depends | because)
+                depends = (one.depends for one in (old, new) if one)
+                state.variables[name] = Value(None, because.union(*depends))
         if state.folder != before.folder:
             state.folder = None
         if state.environment != before.environment:
@@ -162,9 +160,8 @@ class _Walker(Runner):
         times = loop_times(node, words)
         if any(word.is_glob for word in words):
             self.record((Word("for", "for", self.place(node)), *words), [], self.place(node))
-        depends = frozenset().union(
-            *(evaluate(one, self.state.variables).depends for one in values)
-        )
+        known = [evaluate(one, self.state.variables) for one in values]
+        depends = frozenset().union(*(one.depends for one in known))
         names = loop_names(node)
         for one in names:
             self.assign(one, Value(None, depends))
@@ -295,9 +292,8 @@ class _Walker(Runner):
             self.unnamed_variable()
         for child in node.named_children:
             self.visit(child)
-            name = (
-                child.child_by_field_name("name") if child.type == "variable_assignment" else child
-            )
+            assigns = child.type == "variable_assignment"
+            name = child.child_by_field_name("name") if assigns else child
             if text_of(node).startswith(("export", "declare -x")) and name is not None:
                 text = text_of(name)
                 self.state.exported[text] = self.state.variables.get(text, Value(None)).text
