@@ -71,8 +71,7 @@ class Import(NamedTuple):
 
     name: str
     full: str
-    line: int
-    column: int
+    node: ast.Import | ast.ImportFrom
 
 
 def catches(node: ast.AST, around: tuple[ast.AST, ...], *errors: str) -> bool:
@@ -251,8 +250,7 @@ class PythonText:
                 names = [node.module]
             else:
                 continue
-            place = node.lineno, node.col_offset + 1
-            found += [Import(one.partition(".")[0], one, *place) for one in names]
+            found += [Import(one.partition(".")[0], one, node) for one in names]
         return found
 
     @cached_property
@@ -309,13 +307,13 @@ class PythonText:
         return self._may_write(asked=False)
 
     def _may_write(self, asked: bool) -> bool:
-        known = {(one.line, one.column): one for one in self.opened if one.mode != "?"}
+        known = {one.node: one for one in self.opened if one.mode != "?"}
         opens = {
-            (one.lineno, one.col_offset + 1) for name, one, _ in self.calls
+            one for name, one, _ in self.calls
             if name in OPENERS and not re.fullmatch(r"r[^+]*", mode_of(one, 1))
             and (asked or not any(map(self._is_argument, one.args[:1])))
         }  # fmt: skip
-        saved = sum(one.mode == "w" for place, one in known.items() if place not in opens)
+        saved = sum(one.mode == "w" for node, one in known.items() if node not in opens)
         return self.tree is None or bool(opens - known.keys()) or writings(self.text) > saved
 
     def _is_argument(self, node: ast.expr) -> bool:

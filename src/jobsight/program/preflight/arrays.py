@@ -237,8 +237,8 @@ def _programs_overwrite(job: Job) -> Iterator[Hit]:
             continue  # it may be one of the task's own
         for one in text.opened_with(parsed(text, given_words(program))):
             if one.mode == "w" and one.sure and "{" not in one.path:
-                place, message = Place(one.line, one.column), f"all tasks write to {one.path}"
-                yield hit(place, message, "put the task's number into it", source=program.source)
+                message = f"all tasks write to {one.path}"
+                yield hit(one.node, message, "put the task's number into it", source=program.source)
 
 
 _KNOWS = re.compile(

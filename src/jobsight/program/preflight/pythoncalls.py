@@ -6,7 +6,8 @@ import ast
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -14,7 +15,9 @@ from jobsight.program.python import PythonText, catches, dotted
 from jobsight.program.shell.model import Program, Source
 from jobsight.text import closest, wordset
 
-__all__ = ["compiled_programs", "imported"]
+__all__ = ["compiled_programs", "imported", "known_in"]
+
+T = TypeVar("T")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -55,12 +58,7 @@ def imported(
 def _misfits(job: Job) -> Iterator[Hit]:
     """Too many, too few or unknown arguments of a function, class or method of the same program."""
     for program, text in compiled_programs(job):
-        others = imported(program, text, job)
-        theirs = {id(module): _callables(module) for module, _, _ in others.values()}
-        known = _callables(text) | {
-            name: theirs[id(module)][own]
-            for name, (module, own, _) in others.items() if own in theirs[id(module)]
-        }  # fmt: skip
+        known = known_in(_callables, text, imported(program, text, job))
         for name, call, around in text.calls:
             cls = next((one for one in reversed(around) if isinstance(one, ast.ClassDef)), None)
             if name.startswith("self.") and cls is not None and _plain(cls):
@@ -126,6 +124,16 @@ def _returned(node: ast.AST, known: dict[str, tuple[_Function, int]]) -> int | N
     returns = [one.value for one in inner if isinstance(one, ast.Return)]
     sizes = {len(one.elts) if isinstance(one, ast.Tuple) else None for one in returns}
     return sizes.pop() if len(sizes) == 1 else None
+
+
+def known_in(
+    read: Callable[[PythonText], dict[str, T]], text: PythonText,
+    others: dict[str, tuple[PythonText, str, Source]],
+) -> dict[str, T]:  # fmt: skip
+    """What is read of a program and of the modules of `imported`, by the program's own names."""
+    theirs = {id(module): read(module) for module, _, _ in others.values()}
+    return read(text) | {name: theirs[id(module)][own] for name, (module, own, _) in others.items()
+                         if own in theirs[id(module)]}  # fmt: skip
 
 
 def _callables(text: PythonText) -> dict[str, tuple[_Function, int]]:

@@ -19,7 +19,6 @@ from jobsight.program.preflight.traces import Trace, absent, near, path_of, sibl
 from jobsight.program.python import PythonText
 from jobsight.program.pythonpaths import RUNS, path_in
 from jobsight.program.shell.model import Command, Program
-from jobsight.program.submission.job import Place
 from jobsight.text import closest, one_slip, wordset
 
 __all__ = ["not_executable"]
@@ -51,13 +50,12 @@ def _python_imports(job: Job) -> Iterator[Hit]:
         names = frozenset(sys.stdlib_module_names) if found is None else found
         moved = "sys.path" in _OWN_FOLDER.sub("", text.text)
         for one in text.imports if program.source is not None else ():
-            place = Place(one.line, one.column)
             if one.name in names or text.renamed(one.name):
                 continue
             if _local(one.full, program, job):
                 if not moved and (inner := _lacks(one.full, program, job)) is not None:
                     message = f"{inner} has no module {one.full.rpartition('.')[2]}"
-                    yield hit(place, message, source=program.source)
+                    yield hit(one.node, message, source=program.source)
                 continue
             meant = None if moved or program.command.contained else _meant(one.name, program, job)
             if found is None and meant is None:
@@ -70,7 +68,7 @@ def _python_imports(job: Job) -> Iterator[Hit]:
             fix = f"add {requirement_of(one.name)} to {built[0]}" if built else fix
             severity: Severity | None = None if sure else "warning"
             message = f"{name} has no module {one.name}"
-            yield hit(place, message, fix, severity=severity, source=program.source)
+            yield hit(one.node, message, fix, severity=severity, source=program.source)
 
 
 _UNPACKS = r"\b(?:tar|unzip|git|cp|mv|ln|rsync|curl|wget|xrdcp|stashcp|osdf|PYTHONPATH)\b"
@@ -105,8 +103,7 @@ def _not_on_path(job: Job) -> Iterator[Hit]:
             known = one.name in (names or ()) or text.renamed(one.name)
             if not known and not _local(one.full, program, job):
                 message = f"{named} has no module {one.name}: the interpreter must have it"
-                yield hit(Place(one.line, one.column), message, severity="warning",
-                          source=program.source)  # fmt: skip
+                yield hit(one.node, message, severity="warning", source=program.source)
 
 
 _OWN_FOLDER = re.compile(
@@ -243,13 +240,13 @@ def _python_opens(
             other = near(path)
             message = f"{_shown(one.path, command)} is not there"
             fix = f"is it {other}?" if other else None
-            yield hit(Place(one.line, one.column), message, fix, source=program.source)
+            yield hit(one.node, message, fix, source=program.source)
         parent = os.path.dirname(path)  # noqa: PTH120
         writes = set("wax") & set(one.mode) and not makes and "/" in one.path
         if writes and absent(parent, trace, job):
             folder = os.path.dirname(_shown(one.path, command))  # noqa: PTH120
             message, fix = f"the folder {folder} is not there", f"mkdir -p {folder}"
-            yield hit(Place(one.line, one.column), message, fix, source=program.source)
+            yield hit(one.node, message, fix, source=program.source)
 
 
 def not_executable(job: Job, changed: Container[str | None]) -> Iterator[Hit]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.pythoncalls import compiled_programs, imported
+from jobsight.program.preflight.pythoncalls import compiled_programs, imported, known_in
 from jobsight.program.python import PythonText, catches, dotted, within
 
 __all__: list[str] = []
@@ -42,17 +42,7 @@ def _nothing_returned(job: Job) -> Iterator[Hit]:
     """A function without ``return``, and methods that change a list in place."""
     for program, text in compiled_programs(job):
         others = imported(program, text, job)
-        modules = {id(module): module for module, _, _ in others.values()}
-        quiet = {key: _silent(module) for key, module in modules.items()}
-        silent = {name: (node, program.source) for name, node in _silent(text).items()} | {
-            name: (quiet[id(module)][own], source)
-            for name, (module, own, source) in others.items() if own in quiet[id(module)]
-        }  # fmt: skip
-        defined = {key: _functions(module) for key, module in modules.items()}
-        functions = _functions(text) | {
-            name: defined[id(module)][own]
-            for name, (module, own, _) in others.items() if own in defined[id(module)]
-        }  # fmt: skip
+        silent, functions = (known_in(one, text, others) for one in (_silent, _functions))
         empty = {
             name: value for name, value in _last_values(text).items()
             if isinstance(value, ast.Call)
@@ -70,9 +60,11 @@ def _nothing_returned(job: Job) -> Iterator[Hit]:
             assert isinstance(value, ast.Call)
             message = f"{name} is None: {ast.unparse(value.func)}() gives nothing"
             yield hit(node, message, "return", source=program.source)  # type: ignore[arg-type]
-            if (gives := silent.get(dotted(value.func))) is not None:
-                message = f"{gives[0].name}() gives nothing, and its result is used"
-                yield hit(gives[0], message, "return", source=gives[1])
+            called = dotted(value.func)
+            if (gives := silent.get(called)) is not None:
+                message = f"{gives.name}() gives nothing, and its result is used"
+                source = others[called][2] if called in others else program.source
+                yield hit(gives, message, "return", source=source)
 
 
 def _functions(text: PythonText) -> dict[str, _Function]:

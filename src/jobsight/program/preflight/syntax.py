@@ -91,13 +91,12 @@ def _python_two(job: Job) -> Iterator[Hit]:
             yield hit(place, message, text.error.two, source=program.source)
         for node, other in text.undefined():
             if other is not None:
-                place = Place(node.lineno, node.col_offset + 1)
-                yield hit(place, f"Python 3 has no {node.id}", other, source=program.source)
+                yield hit(node, f"Python 3 has no {node.id}", other, source=program.source)
         for one in text.imports:
             other = text.renamed(one.name)
             if other is not None:
-                place = Place(one.line, one.column)
-                yield hit(place, f"Python 3 has no module {one.name}", other, source=program.source)
+                message = f"Python 3 has no module {one.name}"
+                yield hit(one.node, message, other, source=program.source)
 
 
 def _is_three(program: Program) -> bool:
