@@ -24,6 +24,7 @@ from jobsight.program.pythonpaths import (
     writings,
 )
 from jobsight.program.pythonversions import leave_out_python_2
+from jobsight.program.submission.job import Place
 
 __all__ = ["Import", "Opened", "PythonError", "PythonText", "catches", "dotted", "within"]
 
@@ -60,8 +61,7 @@ _TWO_FORMS = (
 class PythonError(NamedTuple):
     """Why it does not compile; `two`: it is Python 2, with what to write in Python 3."""
 
-    line: int
-    column: int
+    place: Place
     message: str
     two: str | None
 
@@ -111,11 +111,12 @@ class PythonText:
             self.tree = None
 
     def _explained(self, error: SyntaxError) -> PythonError:
-        line, column = max(error.lineno or 1, 1), max(error.offset or 1, 1)
+        line = max(error.lineno or 1, 1)
+        place = Place(line, max(error.offset or 1, 1))
         lines = self.text.split("\n")
         here = lines[line - 1] if line <= len(lines) else ""
         two = next((fix for form, fix in _TWO_FORMS if form.search(here)), None)
-        return PythonError(line, column, error.msg or "invalid syntax", two)
+        return PythonError(place, error.msg or "invalid syntax", two)
 
     @cached_property
     def nodes(self) -> list[tuple[ast.AST, tuple[ast.AST, ...]]]:
@@ -187,9 +188,8 @@ class PythonText:
                 walks = isinstance(outer, ast.For | ast.comprehension)
                 plain = called in ("len", "print", "sum") or member in ("items", "keys", "values")
                 used[node.id] += not (reads or walks or plain)
-        return {
-            name: one for name, one in found.items() if self.stores[name] == 1 and not used[name]
-        }
+        once = (name for name in found if self.stores[name] == 1 and not used[name])
+        return {name: found[name] for name in once}
 
     @cached_property
     def bound(self) -> Mapping[str, set[int]]:

@@ -180,9 +180,8 @@ def _of_c(text: str, known: Mapping[str, float]) -> Iterator[tuple[int, float]]:
     for number, line in enumerate(text.split("\n"), 1):
         plain = line.partition("//")[0]
         for found in _C_ARRAY.finditer(plain):
-            yield from _counted(
-                number, _C_SIZES[found[1]], re.findall(r"\[([^\]]+)", found[2]), known
-            )
+            counts = re.findall(r"\[([^\]]+)", found[2])
+            yield from _counted(number, _C_SIZES[found[1]], counts, known)
         for found in (*_C_NEW.finditer(plain), *_VECTOR.finditer(plain)):
             count = _items(found[2])[:1]
             yield from _counted(number, _C_SIZES[found[1]], count, known)
@@ -255,9 +254,8 @@ def _extent(bounds: str) -> str:
 
 
 def _items(text: str) -> list[str]:
-    return [
-        one for one in re.findall(r"(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+", text) if one.strip()
-    ]
+    parts = re.findall(r"(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+", text)
+    return [one for one in parts if one.strip()]
 
 
 def _counted(

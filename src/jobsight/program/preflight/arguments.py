@@ -95,9 +95,8 @@ def _not_a_number(text: PythonText, words: list[Word]) -> tuple[Word, str] | Non
         if name in ("int", "float") and isinstance(first, ast.Subscript) and not catches(
             call, around, "ValueError"
         ):  # fmt: skip
-            number = (
-                text.number(first.slice) if dotted(first.value) in ("sys.argv", "argv") else None
-            )
+            given = dotted(first.value) in ("sys.argv", "argv")
+            number = text.number(first.slice) if given else None
             if number and 0 < number <= len(words):
                 wrong = _wrong({"type": name}, words[int(number) - 1])
                 if wrong is not None:
@@ -126,11 +125,10 @@ def _parser_of(text: PythonText) -> _Parser | None:
     others = {"add_subparsers", "parse_known_args", "parse_known_intermixed_args"}
     given = {name for name, _, _ in calls}
     odd = {"parents", "fromfile_prefix_chars", "prefix_chars", "conflict_handler"}
-    if len(made) != 1 or given & others or "parse_args" not in given:
+    parsed = [call for name, call, _ in calls if name == "parse_args"]
+    if len(made) != 1 or given & others or not parsed:
         return None
-    if odd & {one.arg for one in made[0].keywords} or any(
-        name == "parse_args" and call.args for name, call, _ in calls
-    ):
+    if odd & {one.arg for one in made[0].keywords} or any(call.args for call in parsed):
         return None
     parser = _Parser()
     for name, call, around in calls:

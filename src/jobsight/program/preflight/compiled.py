@@ -127,9 +127,8 @@ def _complaints(
             line = _before(lines, line)
         yield line, message
     libraries = any(re.match(r"-l(?!m\b)", one.text) for one in program.command.arguments)
-    for found in re.finditer(
-        rf"^{where}:(\d+):\d+: warning: (implicit decl.*['‘](\w+)['’])", said, re.M
-    ):
+    form = rf"^{where}:(\d+):\d+: warning: (implicit decl.*['‘](\w+)['’])"
+    for found in re.finditer(form, said, re.M):
         known = libraries or len(re.findall(rf"\b{found[3]}\s*\(", job.program_texts)) > 1
         if not known and "built-in" not in found[2]:
             yield int(found[1]), found[2]
@@ -147,9 +146,8 @@ def _by_tree(source: Source, language: str, program: Program) -> Iterator[Hit]:
         return  # fixed form
     if language == "perl" and re.search(r"^=\w|<<|\bq[qwrx]?\W|(?:.*\n){80}", source.text, re.M):
         return  # beyond the grammar
-    if language in ("c", "cpp", "cuda") and re.search(
-        r"^[ \t]*#\s*(?:if|define)", source.text, re.M
-    ):
+    form = r"^[ \t]*#\s*(?:if|define)"
+    if language in ("c", "cpp", "cuda") and re.search(form, source.text, re.M):
         return
     plain = re.sub(r"#.*|\"[^\"\n]*\"|'[^'\n]*'", "", source.text) if language == "r" else ""
     for lost in re.finditer(r"^[ \t]*else\b", plain, re.M):
@@ -227,15 +225,13 @@ def _headers(job: Job) -> Iterator[Hit]:
         given += [words[k + 1] for k, word in enumerate(words[:-1]) if word in ("-I", "-isystem")]
         own = [os.path.join(command.folder, one) for one in given]  # noqa: PTH118
         where = os.path.dirname(program.path or "")  # noqa: PTH120
-        bare = (
-            command.environment.opaque or command.environment.modules or "CPATH" in command.assigned
-        )
+        chosen = command.environment.opaque or command.environment.modules
+        bare = chosen or "CPATH" in command.assigned
         for found in re.finditer(r'^[ \t]*#\s*include\s+([<"])([^">]+)[">]', source.text, re.M):
             quoted = found[1] == '"'
             folders = [*own, *([where, source.folder, command.folder] if quoted else []), *_SYSTEM]
-            if any(job.machine.exists(f"{one}/{found[2]}") for one in folders) or (
-                any(path.endswith(f"/{found[2]}") for path in job.walk.made)
-            ):
+            made = any(path.endswith(f"/{found[2]}") for path in job.walk.made)
+            if made or any(job.machine.exists(f"{one}/{found[2]}") for one in folders):
                 continue
             if not quoted and (bare or "/" not in found[2] or not job.machine.command("gcc")):
                 continue

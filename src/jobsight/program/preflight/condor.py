@@ -244,9 +244,8 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
     for setting in sorted(all_settings(job).values(), key=lambda s: s.place):
         if re.search(r"(?<!\$)\$\([\w.]*(?:$|[^\w.):])", setting.value) and setting.name[0] != "+":
             yield hit(setting, "a macro is not closed: $(NAME)")
-        bare = re.search(
-            r"(?i)(?<!\$)\$\{?(process|cluster|procid|clusterid|item)\b", setting.value
-        )
+        form = r"(?i)(?<!\$)\$\{?(process|cluster|procid|clusterid|item)\b"
+        bare = re.search(form, setting.value)
         if bare:
             yield hit(setting, f"{bare[0]} is not filled in", f"$({bare[1]})")
         for found in re.finditer(r"(?<!\$)\$\((\w+)\)", setting.value):

@@ -10,7 +10,7 @@ from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.pythonflow import Flow
 from jobsight.program.preflight.traces import made_before, path_of
-from jobsight.program.python import PythonText, catches, dotted
+from jobsight.program.python import PythonText, catches, dotted, within
 from jobsight.program.shell.model import Program, Word
 from jobsight.program.submission.job import Place
 from jobsight.text import closest
@@ -93,9 +93,8 @@ def _contents(program: Program, made: set[str], job: Job) -> dict[str, str]:
     """The texts of data files that the program is given, or names, and that nothing made before."""
     names = {one.value for one in program.arguments if one.value}
     names |= {one.value.rpartition("=")[2] for one in program.arguments if one.value}
-    names |= set(
-        re.findall(r"[\"']([\w./-]+\.\w+)[\"']", program.source.text if program.source else "")
-    )
+    text = program.source.text if program.source else ""
+    names |= set(re.findall(r"[\"']([\w./-]+\.\w+)[\"']", text))
     found: dict[str, str] = {}
     for name in names:
         path = path_of(Word(name, name, Place(1)), program.command.folder, job)
@@ -107,14 +106,11 @@ def _contents(program: Program, made: set[str], job: Job) -> dict[str, str]:
 
 def _headers(program: Program, text: PythonText, job: Job) -> Iterator[tuple[ast.expr, str]]:
     """``float(fields[1])`` of every line of a table whose first line is a header."""
-    if re.search(
-        r"\bnext\(|\[1:\]|readline\(|islice|enumerate|DictReader|startswith|isdigit", text.text
-    ):
+    form = r"\bnext\(|\[1:\]|readline\(|islice|enumerate|DictReader|startswith|isdigit"
+    if re.search(form, text.text):
         return
     for loop, _ in text.nodes:
-        if not isinstance(loop, ast.For) or any(
-            isinstance(one, ast.If | ast.Try) for one in loop.body
-        ):
+        if not isinstance(loop, ast.For) or within(loop.body, ast.If, ast.Try):
             continue
         for node in (one for part in loop.body for one in ast.walk(part)):
             called = dotted(node.func) if isinstance(node, ast.Call) else ""

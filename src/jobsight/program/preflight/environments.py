@@ -69,9 +69,8 @@ def built_for(program: Program, job: Job) -> tuple[str, frozenset[str]] | None:
         installs = [words for one in before if (words := _installed(one)) is not None]
         lists = [found for words in installs for found in _pip(words, before, job)]
     elif len(made) == 1 and len(_CREATES.findall(job.text)) == 1 and "install" not in job.text:
-        entered = re.findall(
-            r"(?m)^[ \t]*(?:source|conda|mamba|micromamba)\s+activate\s+(\S+)", job.text
-        )
+        form = r"(?m)^[ \t]*(?:source|conda|mamba|micromamba)\s+activate\s+(\S+)"
+        entered = re.findall(form, job.text)
         own = "/" in (program.interpreter or "")
         if not own and (len(entered) != 1 or entered[0] == "base"):
             return None
@@ -99,9 +98,7 @@ def _pip(
     words: tuple[Word, ...], before: list[Command], job: Job
 ) -> list[tuple[str, list[str] | None]]:
     """For each list or package of a call of pip: its name, and the packages; None: not known."""
-    folder = (
-        next(one.folder for one in before if words and words[0] in one.words) if words else None
-    )
+    folder = next((one.folder for one in before if {*words[:1]} & {*one.words}), None)
     found: list[tuple[str, list[str] | None]] = []
     taken = ""
     for word in words:

@@ -48,9 +48,8 @@ def _unset_by_slurm(job: Job) -> Iterator[Hit]:
         if line.lstrip().startswith("#") or "\\$" in line:
             continue
         for name in re.findall(_NAMED, line):
-            guarded = re.search(
-                rf"SLURM_{name}\}}?:?[-+?=]|\[\s+(?:!\s+)?-[nzv]\s+\S*SLURM_{name}\b", job.text
-            )
+            form = rf"SLURM_{name}\}}?:?[-+?=]|\[\s+(?:!\s+)?-[nzv]\s+\S*SLURM_{name}\b"
+            guarded = re.search(form, job.text)
             if _lacks(name, job) and not guarded and name not in seen:
                 seen.add(name)
                 counts = name.startswith("ARRAY") or strict

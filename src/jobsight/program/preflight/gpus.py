@@ -93,9 +93,8 @@ def _for_cpus(job: Job) -> bool:
 def _compiles(command: Command) -> bool:
     """Whether it is a compiler that builds for CPUs alone."""
     plain = re.fullmatch(r"(?:gcc|g\+\+|cc|c\+\+|gfortran)(?:-\d+)?", command.name or "")
-    return plain is not None and not any(
-        one.text.startswith(("-foffload", "-fopenacc")) for one in command.arguments
-    )
+    texts = [one.text for one in command.arguments]
+    return bool(plain) and not any(one.startswith(("-foffload", "-fopenacc")) for one in texts)
 
 
 def _known(command: Command, job: Job) -> bool:
@@ -107,9 +106,8 @@ def _known(command: Command, job: Job) -> bool:
         return True
     if _SETS_UP.match(" ".join(one.text for one in command.words)):
         return True
-    return any(one.command is command for one in job.walk.programs) and bool(
-        interpreter_of(name) or "/" in (command.name or "")
-    )
+    runs = any(one.command is command for one in job.walk.programs)
+    return runs and bool(interpreter_of(name) or "/" in (command.name or ""))
 
 
 @rule(

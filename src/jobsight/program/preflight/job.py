@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
@@ -211,13 +212,10 @@ class Job:
             return ()
         source = Source(self.source.file, self.text, folder=self.source.folder)
         known = self.walk.sources[:1] if self.language == "bash" else []
-        found = endless_in(
-            known[0] if known else source, self.language, self.walk, self.folder, self.path
-        )
-        last = None if self.broken is None else self.broken[0]
-        return tuple(
-            one for one in found if last is None or one.file != self.source.file or one.line < last
-        )
+        source = known[0] if known else source
+        found = endless_in(source, self.language, self.walk, self.folder, self.path)
+        last, file = self.broken[0] if self.broken else math.inf, self.source.file
+        return tuple(one for one in found if one.file != file or one.line < last)
 
     @cached_property
     def here_lines(self) -> frozenset[int]:

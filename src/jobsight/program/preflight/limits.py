@@ -53,9 +53,8 @@ def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
         words = command.words if command.name not in ("sbatch", "salloc") else ()
         for word, before in zip(words, ("", *(one.text for one in words)), strict=False):
             found = re.fullmatch(r"-Xm[xs](\d+)([kmgKMG])", word.text)
-            found = found or re.fullmatch(
-                r"--?(?:vm-bytes|buffer-size|memory|mem|max-memory)=?(\d+)([kmgKMG])b?", word.text
-            )
+            form = r"--?(?:vm-bytes|buffer-size|memory|mem|max-memory)=?(\d+)([kmgKMG])b?"
+            found = found or re.fullmatch(form, word.text)
             if not found and command.name == "sort" and before in ("-S", "--buffer-size"):
                 found = re.fullmatch(r"(\d+)([kmgKMG])", word.text)
             if found:
@@ -87,9 +86,7 @@ def _memory_mb(job: Job) -> int | None:
     if request.node_memory_mb is not None:
         return request.node_memory_mb
     partition = _partition(job)
-    for fields in ([partition.fields] if partition else []) + (
-        [job.site.config] if job.site else []
-    ):
+    for fields in (partition.fields if partition else {}, job.site.config if job.site else {}):
         each = fields.get("DefMemPerNode", fields.get("defmempernode", ""))
         if each.isdecimal():
             return int(each)

@@ -56,11 +56,6 @@ def _own(job: Job) -> list[Command]:
             if one.source.file == file and one.words and not one.substituted]  # fmt: skip
 
 
-def _last(job: Job) -> Command | None:
-    """The command of the script whose status becomes that of the job."""
-    return max(_own(job), key=lambda one: one.place, default=None)
-
-
 @rule(
     "JS301 The last command hides the exit status of the program",
     fails="#SBATCH --mem=1G\npython3 -c 'raise SystemExit(3)'\necho finished\n",
@@ -69,7 +64,7 @@ def _last(job: Job) -> Command | None:
 )
 def _hidden_status(job: Job) -> Iterator[Hit]:
     """Without ``set -e``, the job counts as completed whatever the program did."""
-    last = _last(job)
+    last = max(_own(job), key=lambda one: one.place, default=None)
     if not job.is_slurm or last is None or job.language != "bash":
         return
     if re.search(r"\$\?|PIPESTATUS|trap ", job.text):
@@ -293,9 +288,7 @@ def _nested_launchers(job: Job) -> Iterator[Hit]:
         both = [one for one in command.launchers if one.name in MPI]
         if both and "srun" in names and names.index("srun") < names.index(both[0].name):
             tasks = job.submission.request.tasks if job.is_slurm else 0
-            count = next(one for one in command.launchers if one.name == "srun").options.get(
-                "n", ""
-            )
-            if tasks > 1 and count != "1":
+            srun = command.launchers[names.index("srun")]
+            if tasks > 1 and srun.options.get("n") != "1":
                 message = f"srun starts {both[0].name} {tasks} times"
                 yield hit(command, message, "srun or mpirun, not both")

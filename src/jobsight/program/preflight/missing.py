@@ -176,9 +176,8 @@ def _commands_known(job: Job) -> Iterator[Hit]:
             continue
         if not re.fullmatch(r"[\w.+-]+", name) or name == "alias":
             continue
-        asked = re.search(
-            rf"\b(?:command -v|type|which|hash|alias)\b.*\b{re.escape(name)}\b", job.text
-        )
+        form = rf"\b(?:command -v|type|which|hash|alias)\b.*\b{re.escape(name)}\b"
+        asked = re.search(form, job.text)
         bare = not command.arguments and not command.redirects
         word = next((w for w in _KEYWORDS if one_slip(name, w)), None) if bare else None
         near = word or (None if asked else _misspelt(name, modules or frozenset()))

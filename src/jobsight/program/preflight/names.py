@@ -267,9 +267,8 @@ def _go(job: Job) -> Iterator[Hit]:
         block = re.search(r"(?m)^import\s*\((?s:.*?)^\)|^(?:import\s+[^(\n]*\n)+", code)
         start, end = block.span() if block else (0, 0)
         rest = code[end:]
-        imports = re.finditer(
-            r"(?m)^[ \t]*(?:import\s+)?([\w.]+\s+)?\"([\w./-]+)\"", code[start:end]
-        )
+        form = r"(?m)^[ \t]*(?:import\s+)?([\w.]+\s+)?\"([\w./-]+)\""
+        imports = re.finditer(form, code[start:end])
         for found in imports:
             name = (found[1] or found[2].rpartition("/")[2]).strip()
             aside = name in ("_", ".", "C") or "-" in name

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.python import PythonText, catches, dotted
+from jobsight.program.python import PythonText, catches, dotted, within
 from jobsight.program.shell.model import Program, Source
 from jobsight.text import closest, wordset
 
@@ -82,7 +82,7 @@ def _misfits(job: Job) -> Iterator[Hit]:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
                 given = _returned(node.value, known)
                 wanted = len(node.targets[0].elts)
-                starred = any(isinstance(one, ast.Starred) for one in node.targets[0].elts)
+                starred = within(node.targets[0].elts, ast.Starred)
                 if given is not None and given != wanted and not starred:
                     message = f"{wanted} names for {given} values: ValueError"
                     yield hit(node, message, source=program.source)
@@ -119,7 +119,7 @@ def _returned(node: ast.AST, known: dict[str, tuple[_Function, int]]) -> int | N
     if function is None or function.name == "__init__" or function.decorator_list:
         return None
     inner = list(ast.walk(function))
-    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in inner):
+    if within(inner, ast.Yield, ast.YieldFrom):
         return None
     returns = [one.value for one in inner if isinstance(one, ast.Return)]
     sizes = {len(one.elts) if isinstance(one, ast.Tuple) else None for one in returns}
@@ -154,17 +154,14 @@ def _plain(cls: ast.ClassDef) -> bool:
 
 
 def _misfit(call: ast.Call, given: ast.arguments, bound: int) -> str | None:
-    if any(isinstance(one, ast.Starred) for one in call.args) or any(
-        one.arg is None for one in call.keywords
-    ):
+    if within(call.args, ast.Starred) or any(one.arg is None for one in call.keywords):
         return None
     places = [one.arg for one in (*given.posonlyargs, *given.args)][bound:]
     if len(call.args) > len(places) and given.vararg is None:
         return f"takes {len(places)} arguments, {len(call.args)} are given"
     names = {one.arg or "" for one in call.keywords}
-    if given.kwarg is None and (
-        unknown := names - set(places) - {one.arg for one in given.kwonlyargs}
-    ):
+    unknown = names - {*places, *(one.arg for one in given.kwonlyargs)}
+    if given.kwarg is None and unknown:
         return f"has no argument {min(unknown)}"
     needed = places[: len(places) - len(given.defaults)] + [
         one.arg for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True)

@@ -93,7 +93,7 @@ def _unbound(function: _Function) -> Iterator[ast.Name]:
         waiting += [(one, (*around, node)) for one in ast.iter_child_nodes(node)]
     seen: set[str] = set()
     for name, around in sorted(loads, key=lambda one: (one[0].lineno, one[0].col_offset)):
-        looped = any(isinstance(one, ast.For | ast.While | ast.If | ast.With) for one in around)
+        looped = within(around, ast.For, ast.While, ast.If, ast.With)
         if name.id in stores and name.id not in parameters | seen:
             seen.add(name.id)
             augmented = bool(around) and isinstance(around[-1], ast.AugAssign)
@@ -275,17 +275,14 @@ def _not_in(node: ast.Subscript, text: PythonText) -> str | None:
 def _is_fraction(node: ast.AST, text: PythonText) -> bool:
     if isinstance(node, ast.Name) and text.stores[node.id] == 1:
         value = text.values.get(node.id)
-        return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div) and _of_number(value)
+        if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Div):
+            return False
+        return _is_number(value.right)  # what else / joins may be paths
     return isinstance(node, ast.BinOp) and (
         isinstance(node.op, ast.Div)
         or (isinstance(node.op, ast.Add | ast.Sub | ast.Mult)
             and (_is_fraction(node.left, text) or _is_fraction(node.right, text)))
     )  # fmt: skip
-
-
-def _of_number(node: ast.BinOp) -> bool:
-    """Whether something is divided by a number, and is no path: ``/`` joins those."""
-    return isinstance(node.right, ast.Constant) and isinstance(node.right.value, int)
 
 
 def _is_number(node: ast.AST) -> bool:

@@ -24,11 +24,6 @@ def _programs(job: Job) -> list[tuple[Program, Source]]:
     return [one for one in job.sources if one[0].language == "r" and one[1].exact]
 
 
-def _plain(text: str) -> str:
-    """The text with comments and the insides of quotes blanked."""
-    return _BLANKED.sub(lambda m: re.sub(r"[^\n\"']", " ", m[0]), text)
-
-
 def _inside(text: str, at: int) -> list[str] | None:
     """The parts, between commas, of the round bracket that opens before `at`."""
     depth, parts, start = 0, list[str](), at
@@ -53,7 +48,7 @@ def _inside(text: str, at: int) -> list[str] | None:
 def _misfits(job: Job) -> Iterator[Hit]:
     """Functions of the program that are defined once, without ``...``."""
     for _, source in _programs(job):
-        text = _plain(source.text)
+        text = _BLANKED.sub(lambda m: re.sub(r"[^\n\"']", " ", m[0]), source.text)
         for made in re.finditer(r"(?m)^([\w.]+)\s*(?:<-|=)\s*function\s*\(", text):
             name, taken = made[1], _inside(text, made.end())
             formals = [re.split(r"\s*=", one)[0] for one in taken or []]
@@ -73,9 +68,8 @@ def _misfits(job: Job) -> Iterator[Hit]:
 
 def with_arguments(text: str, words: list[Word] | None) -> str:
     """An R program with the values of ``args[1]`` filled in, where these are known."""
-    found = re.search(
-        r"(?m)^(\w+)\s*(?:<-|=)\s*commandArgs\(\s*(?:trailingOnly\s*=\s*)?T(?:RUE)?\s*\)", text
-    )
+    form = r"(?m)^(\w+)\s*(?:<-|=)\s*commandArgs\(\s*(?:trailingOnly\s*=\s*)?T(?:RUE)?\s*\)"
+    found = re.search(form, text)
     if found is None or words is None or text.count("commandArgs") != 1:
         return text
     own, values = found[1], [one.value for one in words]

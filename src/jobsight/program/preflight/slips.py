@@ -58,7 +58,8 @@ def _other_names(job: Job) -> Iterator[Hit]:
             same = os.path.dirname(other) == os.path.dirname(value)  # noqa: PTH120
             name = os.path.basename(other)  # noqa: PTH119
             plain = re.sub(r"\d", "", name) != re.sub(r"\d", "", base)
-            if same and plain and len(base) > 3 and (one_slip(base, name) or _alike(base, name)):
+            alike = name.lower().replace("-", "_") == base.lower().replace("-", "_")
+            if same and plain and len(base) > 3 and (one_slip(base, name) or alike):
                 yield hit(word, f"{value} is not written: {other} is", other,
                           source=command.source if command else None)  # fmt: skip
                 break
@@ -105,11 +106,6 @@ def _awaited_by_python(job: Job) -> Iterator[Hit]:
             if ending and texts.count(ending) == 1 and not there:
                 yield hit(call, f"nothing here makes a file *{ending}: it is waited for in vain",
                           source=program.source)  # fmt: skip
-
-
-def _alike(name: str, other: str) -> bool:
-    """Whether names differ only in case, or in - for _."""
-    return name != other and name.lower().replace("-", "_") == other.lower().replace("-", "_")
 
 
 @rule(
@@ -181,9 +177,8 @@ def _left_behind(job: Job) -> Iterator[Hit]:
 
 def _copied_at_the_end(job: Job) -> bool:
     """Whether a function that ``trap`` names copies files."""
-    bodies = re.findall(
-        r"^[ \t]*(?:function\s+)?(\w+)\s*(?:\(\))?\s*\{(.*?)\}\s*$", job.text, re.M | re.S
-    )
+    form = r"^[ \t]*(?:function\s+)?(\w+)\s*(?:\(\))?\s*\{(.*?)\}\s*$"
+    bodies = re.findall(form, job.text, re.M | re.S)
     return any(
         re.search(rf"^[ \t]*trap\b.*\b{name}\b", job.text, re.M)
         and re.search(r"\b(?:cp|mv|rsync|tar|scp|install)\b", body)

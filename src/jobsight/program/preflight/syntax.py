@@ -72,7 +72,7 @@ def _python_syntax(job: Job) -> Iterator[Hit]:
         exact = program.source is not None and program.source.exact
         if error is not None and exact and not error.two and not _is_two(program):
             message = f"Python stops here: {error.message}"
-            yield hit(Place(error.line, error.column), message, source=program.source)
+            yield hit(error, message, source=program.source)
 
 
 @rule(
@@ -86,9 +86,8 @@ def _python_two(job: Job) -> Iterator[Hit]:
         if program.source is None or not program.source.exact or not _is_three(program):
             continue
         if text.error is not None and text.error.two:
-            place = Place(text.error.line, text.error.column)
             message = f"Python 2 syntax: {text.error.message}"
-            yield hit(place, message, text.error.two, source=program.source)
+            yield hit(text.error, message, text.error.two, source=program.source)
         for node, other in text.undefined():
             if other is not None:
                 yield hit(node, f"Python 3 has no {node.id}", other, source=program.source)
@@ -125,9 +124,8 @@ def _is_two(program: Program) -> bool:
 def _line_ends(job: Job) -> Iterator[Hit]:
     """Sbatch refuses them, bash takes the carriage return for a part of each command."""
     edit = Edit(None, "\r\n", "\n")
-    if b"\r\n" in job.data and (
-        job.is_slurm or job.language == "bash" or job.data.startswith(b"#!")
-    ):
+    runs = job.is_slurm or job.language == "bash" or job.data.startswith(b"#!")
+    if runs and b"\r\n" in job.data:
         line = job.data[: job.data.index(b"\r\n")].count(b"\n") + 1
         who = "sbatch refuses the script" if job.is_slurm else "the interpreter takes \\r for text"
         if job.is_slurm or line not in job.here_lines:
@@ -203,7 +201,9 @@ def _interpreter(job: Job) -> Iterator[Hit]:
         if not path.startswith("/"):
             message = f"#! needs an absolute path, not {path[:40]}"
             yield hit(1, message, "#!/bin/bash", source=source)
-        elif not job.machine.exists(path) and _surely_missing(path, job):
+        elif not job.machine.exists(path) and (
+            path.rpartition("/")[0] == "/bin" or job.machine.visible(path)
+        ):
             here = job.machine.command(PurePosixPath(path).name)
             if _SHELL.fullmatch(path) and not job.machine.has_scheduler:
                 continue
@@ -221,10 +221,6 @@ def _env(source: Source | None, words: list[str], job: Job) -> Iterator[Hit]:
     elif name is not None and len(words) > 1 and words[0] == name:
         text = f"the kernel gives env one word, {' '.join(words)[:40]!r}"
         yield hit(1, text, f"#!/usr/bin/env -S {' '.join(words)[:60]}", source=source)
-
-
-def _surely_missing(path: str, job: Job) -> bool:
-    return job.machine.visible(path) or PurePosixPath(path).parent == PurePosixPath("/bin")
 
 
 _SHELL = re.compile(r"(?:/usr)?/bin/(?:csh|fish|ksh|tcsh|zsh)")
@@ -291,9 +287,8 @@ def _look_alikes(job: Job) -> Iterator[Hit]:
         directive = line.startswith("#SBATCH")
         text = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", lambda m: "q" * len(m[0]), line)
         text = text if directive else re.sub(r"(?:^|\s)#.*", "", text)
-        found = re.search(
-            r"(?<=\s)[\u2013\u2014](?=\w)|[\u00a0\u200b]|(?<=[\s=])[\u2018\u201c]", text
-        )
+        form = r"(?<=\s)[\u2013\u2014](?=\w)|[\u00a0\u200b]|(?<=[\s=])[\u2018\u201c]"
+        found = re.search(form, text)
         if found is not None:
             character = found[0]
             message = f"U+{ord(character):04X} is not {_ALIKE[character]}"

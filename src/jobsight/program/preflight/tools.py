@@ -62,9 +62,8 @@ def _awk(word: Word, command: Command, job: Job) -> str | None:
         if name in job.walk.assigned and not re.search(own, given):
             return f"{name} of the script is not seen: -v {name}=${name}, without $ in the program"
     text = re.sub(r"\"(?:[^\"\\\n]|\\.)*\"", '""', word.text[1:-1])
-    text = re.sub(
-        r"(?<=[~(,!&|{;\n])\s*/(?:[^/\\\n]|\\.)+/|^[ \t]*/(?:[^/\\\n]|\\.)+/", " 1 ", text
-    )
+    form = r"(?<=[~(,!&|{;\n])\s*/(?:[^/\\\n]|\\.)+/|^[ \t]*/(?:[^/\\\n]|\\.)+/"
+    text = re.sub(form, " 1 ", text)
     text = re.sub(r"#[^\n]*", "", text)
     stack: list[str] = []
     for one in text:
@@ -84,9 +83,8 @@ def _sed(word: Word) -> str | None:
     parts = re.findall(rf"(?<!\\){re.escape(found[2])}", rest)
     if len(parts) < 2:
         return f"{found[1]}{found[2]}…{found[2]}…{found[2]} lacks its end"
-    path = re.search(
-        r"\$\{?(?:PWD|HOME|TMPDIR|SLURM_SUBMIT_DIR|\w*(?:_DIR|_ROOT|PATH|SCRATCH))\b", text
-    )
+    form = r"\$\{?(?:PWD|HOME|TMPDIR|SLURM_SUBMIT_DIR|\w*(?:_DIR|_ROOT|PATH|SCRATCH))\b"
+    path = re.search(form, text)
     flags = re.split(rf"(?<!\\){re.escape(found[2])}", rest, maxsplit=2)[2]
     odd = found[1] == "s" and not re.match(r"[gIiepmM\d]*(?:w .*)?\s*(?:$|\}|#)", flags)
     if found[2] == "/" and (path or odd):
@@ -105,9 +103,8 @@ def _arithmetic(job: Job) -> Iterator[Hit]:
         return
     values: dict[str, str] = {}
     for number, code in job.code:
-        for name, value in re.findall(
-            r"(?:^|[\s;])(?:for\s+)?([A-Za-z_]\w*)(?:=|\s+in\s+)(.*?)(?=;|&&|\|\||\s#|$)", code
-        ):
+        form = r"(?:^|[\s;])(?:for\s+)?([A-Za-z_]\w*)(?:=|\s+in\s+)(.*?)(?=;|&&|\|\||\s#|$)"
+        for name, value in re.findall(form, code):
             values[name] = value.strip()
         for found in re.finditer(
             r"\(\(([^()]*(?:\([^()]*\)[^()]*)*)\)\)|-(?:eq|ne|lt|gt|le|ge)\b", code

@@ -103,9 +103,8 @@ def _filled_here(job: Job) -> Iterator[Hit]:
     """``$name`` that the script does not set becomes nothing, unless the mark is quoted."""
     for command in job.commands:
         here, name = command.here, command.bare
-        written = name in ("cat", "tee") and any(
-            _FILLED.search(r.target.text) for r in command.redirects
-        )
+        targets = [one.target.text for one in command.redirects]
+        written = name in ("cat", "tee") and any(map(_FILLED.search, targets))
         if here is None or here.exact or not (written or name in ("perl", "Rscript", "R", "awk")):
             continue
         for found in re.finditer(r"(?<!\\)\$\{?([A-Za-z_]\w*)", here.text):
@@ -113,9 +112,7 @@ def _filled_here(job: Job) -> Iterator[Hit]:
                 message = f"the shell fills in ${found[1]}, which nothing sets"
                 yield hit(found, message, "<<'EOF'", source=here)
                 break
-        fields = name == "awk" or any(
-            re.search(r"\.awk[\"']?$", r.target.text) for r in command.redirects
-        )
+        fields = name == "awk" or any(re.search(r"\.awk[\"']?$", one) for one in targets)
         mixed = fields and re.search(r"\\\$[0-9]", here.text)
         for found in re.finditer(r"(?<!\\)\$[1-9]\b", here.text if mixed else ""):
             yield hit(found, f"the shell fills in {found[0]}", f"\\{found[0]}", source=here)
@@ -131,9 +128,8 @@ def _empty_tests(job: Job) -> Iterator[Hit]:
     if job.language != "bash" or any(one.environment.opaque for one in job.commands):
         return
     for number, line in job.code:
-        found = re.search(
-            r"(?:^|[\s;&|])\[\s+(?:!\s+)?\$\{?(\w+)\}?\s+(?:=|==|!=|-(?:eq|ne|lt|gt|le|ge))\s", line
-        )
+        form = r"(?:^|[\s;&|])\[\s+(?:!\s+)?\$\{?(\w+)\}?\s+(?:=|==|!=|-(?:eq|ne|lt|gt|le|ge))\s"
+        found = re.search(form, line)
         if found and found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
             message = f"nothing sets {found[1]}: the test is an error"
             yield hit(Place(number, found.start(1) + 1), message, f'[ "${{{found[1]}:-}}" ... ]')

@@ -85,9 +85,8 @@ def _of_text(language: str, source: Source, most: int) -> Iterator[Hit]:
         word, at = next(one for one in found.groups() if one), found.start()
         if not word[:1].isdecimal():
             name = re.escape(word)
-            set_to = list(
-                re.finditer(rf"(?<![\w.]){name}\s*(?:<-|=)\s*(\d+)L?\s*[;\n]", source.text)
-            )
+            form = rf"(?<![\w.]){name}\s*(?:<-|=)\s*(\d+)L?\s*[;\n]"
+            set_to = list(re.finditer(form, source.text))
             if len(set_to) != 1:
                 continue
             word, at = set_to[0][1], set_to[0].start(1)

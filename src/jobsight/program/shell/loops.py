@@ -81,9 +81,8 @@ def loop_names(node: Node) -> tuple[str, ...]:
 def loop_times(node: Node, values: Sequence[Word]) -> int | None:
     """How often a for loop runs; None: unknown."""
     if node.type == "c_style_for_statement":
-        found = re.match(
-            r"for\s*\(\(\s*\w+\s*=\s*(\d+)\s*;\s*\w+\s*(<=?)\s*(\d+)\s*;", text_of(node)
-        )
+        form = r"for\s*\(\(\s*\w+\s*=\s*(\d+)\s*;\s*\w+\s*(<=?)\s*(\d+)\s*;"
+        found = re.match(form, text_of(node))
         return int(found[3]) - int(found[1]) + (found[2] == "<=") if found else None
     if len(values) == 1:
         text = values[0].text

@@ -265,9 +265,8 @@ def _value_problems(one: Setting) -> Iterator[Problem]:
             yield Problem(one.place, "variable", text)
         return
     if one.name in _READERS and _READERS[one.name][0](one.value) is None:
-        yield Problem(
-            one.place, "value", f"sbatch refuses {shown}", f"give {_READERS[one.name][1]}"
-        )
+        fix = f"give {_READERS[one.name][1]}"
+        yield Problem(one.place, "value", f"sbatch refuses {shown}", fix)
     elif one.name in _FORMS and not re.fullmatch(_FORMS[one.name][0], one.value, re.I):
         yield Problem(one.place, "value", f"sbatch refuses {shown}", f"give {_FORMS[one.name][1]}")
     elif one.name in _CHOICES:

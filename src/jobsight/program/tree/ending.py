@@ -237,11 +237,6 @@ class _Parts:
         own = (one for one in self.tree.calls.values() if one.rpartition(".")[0] == head)
         return bool(head) and any(one.endswith(_STOPS) for one in own)
 
-    def _of_main(self, branch: int) -> bool:
-        """Whether a branch is what Python runs as a program."""
-        names = (self.tree.names.get(one) for one in range(branch + 1, branch + 4))
-        return "__name__" in names
-
     def _asks(self, node: int) -> bool:
         """Whether what reads standard input prompts a person, and does so whenever it runs."""
         tree = self.tree
@@ -252,7 +247,8 @@ class _Parts:
             if one in tree.functions:
                 break
             aside = tree.kind[one] == _K["branch"] and tree.role[child] != _R["condition"]
-            aside = aside and not self._of_main(one)
+            of_main = "__name__" in (tree.names.get(n) for n in range(one + 1, one + 4))
+            aside = aside and not of_main
             if aside or tree.kind[one] == _K["handler"]:
                 return False
             child = one

@@ -133,9 +133,8 @@ class Values:
             self.tree.calls[node] = self.operators[node]
             self.give(node, self._value(node, kind, children))
         elif kind == _K["extent"]:
-            self.arrays |= {
-                self.tree.names[c] for c in self._children(node)[:1] if c in self.tree.names
-            }
+            first, names = self._children(node)[:1], self.tree.names
+            self.arrays |= {names[one] for one in first if one in names}
             self.give(node, self._value(node, kind, children) if children else None)
         elif children or kind == _K["call"]:
             self.give(node, self._value(node, kind, children))
