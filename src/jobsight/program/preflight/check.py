@@ -16,10 +16,10 @@ from jobsight.program.machine import Elsewhere, Machine, read_source
 from jobsight.program.preflight.condorfiles import NOT_TRANSFERRED
 from jobsight.program.preflight.condorjob import CondorJob, Instance
 from jobsight.program.preflight.dags import DagJob
-from jobsight.program.preflight.endless import NOT_A_JOB
 from jobsight.program.preflight.findings import Finding, hits_of, silenced
 from jobsight.program.preflight.habits import secret_in
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.logic import NOT_A_JOB
 from jobsight.program.preflight.shellcheck import shellcheck_findings, start_shellcheck
 from jobsight.program.shell.model import Source
 from jobsight.program.site import Site
@@ -44,7 +44,7 @@ _OF_FILES = frozenset({"JS008", "JS103", "JS105", "JS401", "JS403", "JS413", "JS
 """Rules that look at the files of a machine: not for a text sent from elsewhere."""
 
 _RULES = wordlist(
-    "arguments arrays compiled condor condorfiles condorpool counts dags datafiles endless folders "
+    "arguments arrays compiled condor condorfiles condorpool counts dags datafiles folders "
     "given gpus habits limits logic missing names otherfiles packages pythoncalls pythonfiles "
     "pythonlogic pythonslips requests retries rtables slips starts syntax tools traps variables"
 )

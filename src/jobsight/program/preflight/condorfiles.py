@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance
-from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import Trace, near, trace_of
 from jobsight.program.preflight.uses import HARMLESS, uses_of
@@ -337,6 +337,5 @@ def _log_folders(job: CondorJob) -> Iterator[Hit]:
                 continue
             if _absent(job.place_of(folder, start), job):
                 made = name != "log" and job.transfers(one)
-                severity: Severity | None = "warning" if made else None
                 yield hit(one.setting(name), f"{folder} is not there", f"mkdir -p {folder}",
-                          severity=severity)  # fmt: skip
+                          severity="warning" if made else None)  # fmt: skip

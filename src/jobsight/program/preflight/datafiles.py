@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.pythonflow import Flow
-from jobsight.program.preflight.traces import made_before, path_of
+from jobsight.program.preflight.traces import made_before, path_of, text_here
 from jobsight.program.python import PythonText, catches, dotted, within
-from jobsight.program.shell.model import Program, Word
-from jobsight.program.submission.job import Place
+from jobsight.program.shell.model import Program
 from jobsight.text import closest
 
 __all__: list[str] = []
@@ -47,11 +46,8 @@ def _only(pattern: str, program: Program, text: PythonText, job: Job) -> str | N
     if len(names) != 1:
         return None
     name = names.pop()
-    path = path_of(Word(name, name, Place(1)), program.command.folder, job)
-    if path is None or path in job.walk.made:
-        return None
     written = any(set("wa") & set(one.mode) for one in text.opened if one.path == name)
-    return None if written else job.machine.text(path)
+    return None if written else text_here(name, program.command.folder, job)
 
 
 def _keys(flow: Flow) -> Iterator[tuple[ast.expr, str]]:
@@ -97,9 +93,9 @@ def _contents(program: Program, made: set[str], job: Job) -> dict[str, str]:
     names |= set(re.findall(r"[\"']([\w./-]+\.\w+)[\"']", text))
     found: dict[str, str] = {}
     for name in names:
-        path = path_of(Word(name, name, Place(1)), program.command.folder, job)
-        if path and path not in made | job.walk.made.keys() and re.search(_DATA, path):
-            content = job.machine.text(path)
+        path = path_of(name, program.command.folder, job)
+        if path and path not in made and re.search(_DATA, path):
+            content = text_here(name, program.command.folder, job)
             found |= {} if content is None else {name: content}
     return found
 

@@ -7,7 +7,7 @@ import sys
 from itertools import pairwise
 
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.traces import path_of
+from jobsight.program.preflight.traces import text_here
 from jobsight.program.shell.model import Command, Program, Word
 
 __all__ = ["built_for", "requirement_of"]
@@ -126,15 +126,13 @@ def _packages(lines: list[str]) -> list[str] | None:
 
 
 def _requirements(word: Word, folder: str | None, job: Job) -> list[str] | None:
-    path = path_of(word, folder, job)
-    text = job.machine.text(path) if path and path not in job.walk.made else None
+    text = text_here(word, folder, job)
     return None if text is None else _packages(text.splitlines())
 
 
 def _conda(word: Word, command: Command, job: Job) -> tuple[str, list[str] | None]:
     """The packages of an ``environment.yml``, with those for pip."""
-    path = path_of(word, command.folder, job)
-    text = job.machine.text(path) if path and path not in job.walk.made else None
+    text = text_here(word, command.folder, job)
     block = re.search(r"(?m)^dependencies:[ \t]*\n((?:[ \t]*(?:-.*|#.*)?(?:\n|$))+)", text or "")
     if block is None:
         return word.text, None

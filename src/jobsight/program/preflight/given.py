@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import catches, dotted
 
@@ -137,6 +137,5 @@ def _other_schedulers(job: Job) -> Iterator[Hit]:
             seen.add(name)
             asked = rf"\$\{{{name}:?[-+?=]|-[nzv]\s+[\"']?\$?\{{?{name}\b"
             if not re.search(asked, job.text):
-                severity: Severity | None = "warning" if both or "$(" in line else None
                 yield hit(number, f"Slurm does not set {name}", f"${_FOREIGN[name]}",
-                          severity=severity)  # fmt: skip
+                          severity="warning" if both or "$(" in line else None)  # fmt: skip

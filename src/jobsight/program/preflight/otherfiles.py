@@ -17,8 +17,7 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.rtables import with_arguments
 from jobsight.program.preflight.traces import Trace, absent, near, path_of, said, siblings, trace_of
 from jobsight.program.shell.makefiles import make_call, read_makefile
-from jobsight.program.shell.model import Command, Program, Source, Word
-from jobsight.program.submission.job import Place
+from jobsight.program.shell.model import Command, Program, Source
 from jobsight.text import closest
 
 __all__ = ["filled"]
@@ -73,7 +72,7 @@ def _read(
     for found in re.finditer(_OPENS.get(language, r"(?!)"), code, re.M):
         name = found[found.lastindex or 0]
         line = code.count("\n", 0, found.end()) + 1
-        path = path_of(Word(name, name, Place(line)), command.folder, job)
+        path = path_of(name, command.folder, job)
         given = next((one for one in words or () if one.value == name), None)
         if not path or not absent(path, now, job):
             continue
@@ -152,7 +151,7 @@ def _written(
     code = filled(source.text, program.language)
     for found in re.finditer(rf"^(?![ \t]*[#%!/])[^\n]*?(?:{form})", code, re.M):
         name = found[found.lastindex or 0]
-        path = path_of(Word(name, name, Place(1)), folder, job)
+        path = path_of(name, folder, job)
         if path and absent(path, trace, job):
             line = code.count("\n", 0, found.end()) + 1
             yield hit(line, f"the folder {name} is not there", f"mkdir -p {name}", source=source)
@@ -179,7 +178,7 @@ def _data_files(job: Job) -> Iterator[Hit]:
         if text and text.tree:  # names that are put into variables first
             names += re.findall(r"[\"']([\w./-]+\.(?:json|toml|ya?ml|ini|cfg))[\"']", text.text)
         for name in names:
-            path = path_of(Word(name, name, Place(1)), command.folder, job)
+            path = path_of(name, command.folder, job)
             kind = re.search(r"\.(?:json|toml|ya?ml|ini|cfg)$", path or "")
             if path is None or path in seen or not kind:
                 continue

@@ -12,7 +12,6 @@ from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import made_before, path_of
 from jobsight.program.shell.model import Program, Source, Word
-from jobsight.program.submission.job import Place
 
 __all__ = ["with_arguments"]
 
@@ -98,7 +97,7 @@ def _tables(
 ) -> Iterator[tuple[str, set[str]]]:
     """Tables that are read once, and not given other columns; with those that they have."""
     for name, reader, file, options in re.findall(_READERS, text):
-        path = path_of(Word(file, file, Place(1)), program.command.folder, job)
+        path = path_of(file, program.command.folder, job)
         own = re.escape(name)
         changed = re.search(
             rf"(?:names|colnames|setnames|setDT|within|attach)\(\s*{own}\b|(?<![\w.]){own}\[[^\n]*<-|:="

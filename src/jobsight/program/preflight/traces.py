@@ -12,9 +12,11 @@ from jobsight.program.preflight.uses import BUILDS, HARMLESS, taken_away, uses_o
 from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Program, Word
 from jobsight.program.shell.programs import COMPILERS
+from jobsight.program.submission.job import Place
 from jobsight.text import closest
 
-__all__ = ["Trace", "absent", "made_before", "near", "path_of", "said", "siblings", "trace_of"]
+__all__ = ["Trace", "absent", "made_before", "near", "path_of", "said", "siblings", "text_here",
+           "trace_of"]  # fmt: skip
 
 
 @dataclass
@@ -44,8 +46,9 @@ class Trace:
         return any(path == one or path.startswith(f"{one}/") for one in self.made)
 
 
-def path_of(word: Word, folder: str | None, job: Job) -> str | None:
+def path_of(word: Word | str, folder: str | None, job: Job) -> str | None:
     """The absolute path that a word names; None: unknown, or several."""
+    word = Word(word, word, Place(1)) if isinstance(word, str) else word
     value = word.value
     if not value or word.is_glob or "\n" in value or value.startswith(("-", "~")) or ":" in value:
         return None
@@ -53,6 +56,12 @@ def path_of(word: Word, folder: str | None, job: Job) -> str | None:
         return None
     path = os.path.normpath(os.path.join(folder or "/", value))  # noqa: PTH118
     return job.machine.resolve(path)
+
+
+def text_here(word: Word | str, folder: str | None, job: Job) -> str | None:
+    """The text of a file that a word names, and that the script does not write; None: unknown."""
+    path = path_of(word, folder, job)
+    return job.machine.text(path) if path and path not in job.walk.made else None
 
 
 def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
