@@ -84,9 +84,8 @@ class Counters:
         if self.missing is not None:
             return None, None
         now = tuple(_value(os.read(one, 24)) for one in self._open)
-        first, second = (
-            max(value - last, 0.0) for value, last in zip(now, self._last, strict=True)
-        )
+        pairs = zip(now, self._last, strict=True)
+        first, second = (max(value - last, 0.0) for value, last in pairs)
         self._last = (now[0], now[1])
         return first, second
 

@@ -12,7 +12,7 @@ from jobsight.program.preflight.condorjob import (
     all_settings,
     megabytes,
 )
-from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.preflight.findings import Hit, Severity, hit, reported, rule
 from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
 from jobsight.text import closest, wordlist, wordset
 
@@ -154,9 +154,7 @@ def _on_access_point(job: CondorJob) -> Iterator[Hit]:
 )
 def _syntax(job: CondorJob) -> Iterator[Hit]:
     """Lines that are not commands, quotes, ``if`` without ``endif``, no ``queue``."""
-    for problem in job.submission.problems:
-        if problem.kind == "syntax":
-            yield hit(problem, problem.message, problem.fix)
+    yield from reported(job.submission.problems, "syntax")
     if not job.submission.queues and not job.in_dag:
         last = max((one.place.line for one in job.submission.settings.values()), default=1)
         yield hit(last, "there is no queue statement: nothing is submitted", "queue")

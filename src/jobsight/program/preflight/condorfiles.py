@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance
-from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.findings import Hit, hit, reported, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import Trace, near, trace_of
 from jobsight.program.preflight.uses import HARMLESS, uses_of
@@ -106,9 +106,7 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
     for queue in job.submission.queues:
         if job.matched(queue) == []:
             yield hit(queue, f"nothing matches {queue.file}: no job is queued")
-    for problem in job.submission.problems:
-        if problem.kind == "missing":
-            yield hit(problem, problem.message, problem.fix)
+    yield from reported(job.submission.problems, "missing")
 
 
 def _item_place(
@@ -304,9 +302,8 @@ def written_by(script: Job) -> list[str] | None:
         ran = script.program_of.get(id(command))
         known = ran is not None and ran.language == "python" and ran.source is not None
         name = command.bare or "echo"
-        unsure = name in _WRITES_MORE or (
-            "awk" in name and any(">" in one.text for one in command.arguments)
-        )
+        writes = "awk" in name and any(">" in one.text for one in command.arguments)
+        unsure = writes or name in _WRITES_MORE
         if unsure or not (known or name in HARMLESS):
             return None
         words = [use.word for use in uses_of(command) if use.kind == "write"]

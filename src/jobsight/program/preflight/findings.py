@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple, Protocol
 
 from jobsight.program.shell.model import Source
-from jobsight.program.submission.job import Place
+from jobsight.program.submission.job import Place, Problem
 
 __all__ = [
     "RULES",
@@ -27,6 +27,7 @@ __all__ = [
     "Severity",
     "hit",
     "hits_of",
+    "reported",
     "rule",
     "silenced",
 ]
@@ -87,6 +88,11 @@ def hit(
     else:
         place = at if isinstance(at, Place) else at.place
     return Hit(source or getattr(at, "source", None), place, message, fix, severity, edit)
+
+
+def reported(problems: Iterable[Problem], *kinds: str) -> Iterator[Hit]:
+    """What a parser could not take, of some kinds."""
+    return (hit(one, one.message, one.fix) for one in problems if one.kind in kinds)
 
 
 class Finding(NamedTuple):

@@ -124,9 +124,8 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
     if not job.is_slurm or submission.request.gpus or submission.components > 1:
         return
     # With --exclusive, but not with =user or =mcs, a job gets all GPUs of its nodes (man sbatch).
-    if {"gres", "tres-per-task"} & submission.settings.keys() or (
-        submission.value("exclusive") in ("", "true")
-    ):
+    whole = submission.value("exclusive") in ("", "true")
+    if whole or submission.first("gres", "tres-per-task"):
         return
     named = f"{submission.value('partition')} {submission.value('constraint')}"
     gres = job.site is not None and any(one.gpus for one in job.site.nodes)

@@ -189,9 +189,8 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     assert job.site is not None
     settings, request = job.submission.settings, job.submission.request
     names = set(_partitions(job)) or ({chosen.name} if chosen else set())
-    nodes = [
-        n for n in job.site.nodes if not names or not n.partitions - {""} or n.partitions & names
-    ]
+    nodes = [one for one in job.site.nodes
+             if not names or not one.partitions - {""} or one.partitions & names]  # fmt: skip
     if not nodes:
         return
     where = f"a node of {', '.join(sorted(names))}" if names else "a node"

@@ -24,10 +24,9 @@ from jobsight.text import closest, one_slip, wordlist
 __all__: list[str] = []
 
 _COMMON = wordlist(
-    "python python3 echo mkdir export source module srun mpirun mpiexec sbatch Rscript "
-    "julia matlab perl apptainer singularity conda awk grep sleep gunzip unzip chmod touch "
-    "rsync which nvidia-smi hostname gcc gfortran make cmake time date head tail sort wget "
-    "curl java"
+    "python python3 echo mkdir export source module srun mpirun mpiexec sbatch Rscript julia "
+    "matlab perl apptainer singularity conda awk grep sleep gunzip unzip chmod touch rsync which "
+    "nvidia-smi hostname gcc gfortran make cmake time date head tail sort wget curl java"
 )
 _KEYWORDS = wordlist("else elif then done esac")
 _CLUSTER = re.compile(

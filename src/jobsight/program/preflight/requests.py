@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
+from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, reported, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.workers import too_many_workers
 from jobsight.program.shell.launchers import MPI
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-def _problems(job: Job, *kinds: str) -> list[Problem]:
-    return [one for one in job.submission.problems if one.kind in kinds] if job.is_slurm else []
+def _problems(job: Job) -> tuple[Problem, ...]:
+    return job.submission.problems if job.is_slurm else ()
 
 
 @rule(
@@ -33,7 +33,7 @@ def _problems(job: Job, *kinds: str) -> list[Problem]:
 )
 def _unknown_option(job: Job) -> Iterator[Hit]:
     """Sbatch refuses the script."""
-    for one in _problems(job, "unknown"):
+    for one in (one for one in _problems(job) if one.kind == "unknown"):
         old = re.search(r"--[\w-]+", one.message)
         new = re.match(r"--[\w-]+", one.fix or "")
         edit = Edit(one.place.line, old[0], new[0]) if old and new else None
@@ -47,8 +47,8 @@ def _unknown_option(job: Job) -> Iterator[Hit]:
 )
 def _late_directive(job: Job) -> Iterator[Hit]:
     """Slurm reads directives until the first line that is neither empty nor a comment."""
-    for one in _problems(job, "late"):
-        if one.place.line not in job.here_lines:
+    for one in _problems(job):
+        if one.kind == "late" and one.place.line not in job.here_lines:
             message = f"Slurm ignores #SBATCH {one.message[:60]}: a command comes before it"
             yield hit(one, message, "move it above the first command")
 
@@ -60,8 +60,7 @@ def _late_directive(job: Job) -> Iterator[Hit]:
 )
 def _refused_value(job: Job) -> Iterator[Hit]:
     """Units, times, counts, words."""
-    for one in _problems(job, "value", "conflict"):
-        yield hit(one, one.message, one.fix)
+    yield from reported(_problems(job), "value", "conflict")
 
 
 @rule(
@@ -71,8 +70,7 @@ def _refused_value(job: Job) -> Iterator[Hit]:
 )
 def _misread_directive(job: Job) -> Iterator[Hit]:
     """Words that are dropped, and variables, which Slurm does not expand."""
-    for one in _problems(job, "dropped", "variable"):
-        yield hit(one, one.message, one.fix)
+    yield from reported(_problems(job), "dropped", "variable")
 
 
 @rule(
@@ -116,8 +114,7 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
 )
 def _tasks_and_nodes(job: Job) -> Iterator[Hit]:
     """More nodes than tasks, or more tasks than nodes × tasks per node."""
-    for one in _problems(job, "tasks"):
-        yield hit(one, one.message, one.fix)
+    yield from reported(_problems(job), "tasks")
 
 
 @rule(
@@ -200,9 +197,8 @@ def _is_serial(command: Command, job: Job) -> bool:
     """Whether a program, known as a whole, never asks which of the tasks it is."""
     texts = [source.text for _, source in job.started_by(command)]
     texts += [text.text for one, text in job.pythons if one.command is command]
-    return bool(texts) and not any(
-        _DIVIDES.search(one) for one in (*texts, *(word.text for word in command.words))
-    )
+    words = [word.text for word in command.words]
+    return bool(texts) and not any(map(_DIVIDES.search, (*texts, *words)))
 
 
 _LONG = (

@@ -161,8 +161,7 @@ def _asked(name: str, text: str) -> Iterator[tuple[int, str]]:
     form = rf"([\w.]+)\s*~([^,]*),\s*(?:data\s*=\s*)?{own}\s*[,)]"
     for found in re.finditer(form, text):
         for one in re.findall(rf"{_NAME}(?!\s*\(|[\w.])", f"{found[1]} {found[2]}"):
-            own = (
-                rf"(?<![\w.$]){re.escape(one)}\s*(?:<-|=(?!=))|function\([^)]*\b{re.escape(one)}\b"
-            )
-            if not re.search(own, text) and one not in (".", "pi", "T", "F", "TRUE", "FALSE"):
+            word = re.escape(one)
+            made = rf"(?<![\w.$]){word}\s*(?:<-|=(?!=))|function\([^)]*\b{word}\b"
+            if not re.search(made, text) and one not in (".", "pi", "T", "F", "TRUE", "FALSE"):
                 yield found.start(), one

@@ -24,9 +24,8 @@ class Use(NamedTuple):
 
 _READERS = {
     **dict.fromkeys(wordlist(
-        "cat wc md5sum sha256sum sha1sum zcat gunzip tac gzip bzip2 bunzip2 "
-        "bzcat xzcat unxz rev comm diff less more chmod chown file tr ls jq "
-        "dos2unix readlink"
+        "cat wc md5sum sha256sum sha1sum zcat gunzip tac gzip bzip2 bunzip2 bzcat xzcat unxz rev "
+        "comm diff less more chmod chown file tr ls jq dos2unix readlink"
     ), ""),
     "head": "n c", "tail": "n c", "sort": "k t S T o", "uniq": "f s w", "nl": "b",
     "cut": "d f c b", "paste": "d", "cmp": "n", "join": "t j o 1 2", "od": "A t N", "stat": "c f",

@@ -106,9 +106,8 @@ def read_condor(text: str, read: Callable[[str], str | None]) -> Submission:
     _read(reading, text, 0)
     for place, _, _ in reading.branches:
         reading.problem(place, "if without endif", "endif")
-    return Submission(
-        "htcondor", reading.commands, problems=tuple(reading.problems), queues=tuple(reading.queues)
-    )
+    problems, queues = tuple(reading.problems), tuple(reading.queues)
+    return Submission("htcondor", reading.commands, problems=problems, queues=queues)
 
 
 def _read(reading: _Reading, text: str, depth: int) -> None:
@@ -338,6 +337,5 @@ def split_arguments(text: str) -> tuple[list[str], str | None]:
     if inner.replace("''", "").count("'") % 2:
         return inner.split(), "a single quote is not closed"
     words = re.findall(r"(?:[^\s']|'(?:[^']|'')*')+", inner)
-    return [
-        w.replace("''", "\1").replace("'", "").replace("\1", "'").replace("\0", '"') for w in words
-    ], None
+    plain = (one.replace("''", "\1").replace("'", "").replace("\1", "'") for one in words)
+    return [one.replace("\0", '"') for one in plain], None
