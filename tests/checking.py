@@ -1,9 +1,12 @@
-"""Files to be checked, written from one text; a small site."""
+"""Files to be checked, written from one text, and what is found in them; a small site."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+from jobsight.program.preflight.check import Checker
+from jobsight.program.site import Site
 
 SITE = """=== scontrol-partition.txt
 PartitionName=short AllowAccounts=ALL AllowQos=ALL Default=YES DefaultTime=00:10:00 MaxNodes=4
@@ -45,3 +48,15 @@ def written(folder: Path, name: str, text: str) -> Path:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.encode())
     return folder
+
+
+def found(
+    text: str, name: str = "job.sh", site: Site | None = None, *, shellcheck: bool = False
+) -> list[tuple[str, int, str]]:
+    """File, line and code of what is found in files that are written into the current folder.
+
+    Files of tests may not be executed: JS402, which says so, is left out.
+    """
+    written(Path(), name, text)
+    report = Checker(site, shellcheck=shellcheck).check(name)
+    return [(one.file, one.line, one.code) for one in report.findings if one.code != "JS402"]

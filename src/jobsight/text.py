@@ -1,6 +1,19 @@
 """Text to show: what is hostile made safe for a terminal, a page, an error; numbers of things."""
 
-__all__ = ["abridged", "beginning", "counted", "one_slip", "printable", "visible", "wordlist"]
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "abridged",
+    "beginning",
+    "closest",
+    "counted",
+    "one_slip",
+    "printable",
+    "visible",
+    "wordlist",
+    "wordset",
+]
 
 _SHOWN = 60
 _PER_LETTER = 8
@@ -15,6 +28,11 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 def wordlist(text: str) -> tuple[str, ...]:
     """The words of a list in the source, which would take a line each."""
     return tuple(text.split())
+
+
+def wordset(text: str) -> frozenset[str]:
+    """The same as a set."""
+    return frozenset(text.split())
 
 
 def one_slip(name: str, other: str) -> bool:
@@ -35,6 +53,11 @@ def one_slip(name: str, other: str) -> bool:
         or rest[1:] == end
         or rest == end[1:]
     )
+
+
+def closest(name: str, known: Iterable[str], least: float = 0.6) -> str | None:
+    """The known name that is most alike, by `difflib`; None: none is alike enough."""
+    return next(iter(difflib.get_close_matches(name, known, 1, least)), None)
 
 
 def visible(text: str) -> str:

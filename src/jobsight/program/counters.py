@@ -84,9 +84,8 @@ class Counters:
         if self.missing is not None:
             return None, None
         now = tuple(_value(os.read(one, 24)) for one in self._open)
-        first, second = (
-            max(value - last, 0.0) for value, last in zip(now, self._last, strict=True)
-        )
+        pairs = zip(now, self._last, strict=True)
+        first, second = (max(value - last, 0.0) for value, last in pairs)
         self._last = (now[0], now[1])
         return first, second
 
@@ -103,11 +102,10 @@ def _value(content: bytes) -> float:
 
 def _refusal(number: int) -> str:
     if number in (errno.EACCES, errno.EPERM):
-        return (
-            "hardware counters are not allowed (kernel.perf_event_paranoid); "
-            "--cachegrind estimates them"
-        )
-    return "this machine has no hardware counters (perf_event_open); --cachegrind estimates them"
+        why = "hardware counters are not allowed (kernel.perf_event_paranoid)"
+    else:
+        why = "this machine has no hardware counters (perf_event_open)"
+    return f"{why}; --cachegrind estimates them"
 
 
 def last_level_cache(caches: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> int:

@@ -94,9 +94,7 @@ def syntax_tree(language: str, text: bytes, *, with_text: bool = True) -> Node:
         try:
             tree = parser.parse(
                 lambda offset, _: text[offset : offset + _CHUNK],
-                progress_callback=lambda _offset, _error: (
-                    time.thread_time() - begun > _MOST_SECONDS
-                ),
+                progress_callback=lambda *_: time.thread_time() - begun > _MOST_SECONDS,
             )
         except ValueError:
             parser.reset()

@@ -138,17 +138,6 @@ class Machine:
         return None
 
     @cached_property
-    def commands(self) -> frozenset[str]:
-        """The names of all commands on the PATH."""
-        names: set[str] = set()
-        for folder in dict.fromkeys(self.path.split(":")):
-            try:
-                names.update(os.listdir(folder or "/nonexistent"))  # noqa: PTH208
-            except OSError:
-                continue
-        return frozenset(names)
-
-    @cached_property
     def has_scheduler(self) -> bool:
         """Whether jobs are submitted from here."""
         return any(map(self.command, ("sbatch", "condor_submit")))

@@ -146,9 +146,7 @@ def window_shares(windows: Sequence[Window]) -> list[dict[str, float]]:
     fills it, the rest is waiting. Time in the run queue is left out, so the sum of a window's
     seconds is its wall time less that.
     """
-    return [
-        _split(window, networked=_moves(windows, at)) for at, window in enumerate(windows)
-    ]  # fmt: skip
+    return [_split(one, networked=_moves(windows, at)) for at, one in enumerate(windows)]
 
 
 def _split(window: Window, *, networked: bool) -> dict[str, float]:

@@ -10,7 +10,7 @@ import builtins
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,8 +24,9 @@ from jobsight.program.pythonpaths import (
     writings,
 )
 from jobsight.program.pythonversions import leave_out_python_2
+from jobsight.program.submission.job import Place
 
-__all__ = ["Import", "Opened", "PythonError", "PythonText", "catches", "dotted"]
+__all__ = ["Import", "Opened", "PythonError", "PythonText", "catches", "dotted", "within"]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _MAGIC = {"__file__", "__name__", "__doc__", "__builtins__", "__spec__", "__path__", "__package__",
@@ -60,8 +61,7 @@ _TWO_FORMS = (
 class PythonError(NamedTuple):
     """Why it does not compile; `two`: it is Python 2, with what to write in Python 3."""
 
-    line: int
-    column: int
+    place: Place
     message: str
     two: str | None
 
@@ -71,8 +71,7 @@ class Import(NamedTuple):
 
     name: str
     full: str
-    line: int
-    column: int
+    node: ast.Import | ast.ImportFrom
 
 
 def catches(node: ast.AST, around: tuple[ast.AST, ...], *errors: str) -> bool:
@@ -83,6 +82,11 @@ def catches(node: ast.AST, around: tuple[ast.AST, ...], *errors: str) -> bool:
             if handler.type is None or wanted & {dotted(n) for n in ast.walk(handler.type)}:
                 return True
     return False
+
+
+def within(nodes: Iterable[ast.AST], *kinds: type[ast.AST]) -> bool:
+    """Whether one of some nodes, as of those around another, is of one of these kinds."""
+    return any(isinstance(one, kinds) for one in nodes)
 
 
 class PythonText:
@@ -107,11 +111,12 @@ class PythonText:
             self.tree = None
 
     def _explained(self, error: SyntaxError) -> PythonError:
-        line, column = max(error.lineno or 1, 1), max(error.offset or 1, 1)
+        line = max(error.lineno or 1, 1)
+        place = Place(line, max(error.offset or 1, 1))
         lines = self.text.split("\n")
         here = lines[line - 1] if line <= len(lines) else ""
         two = next((fix for form, fix in _TWO_FORMS if form.search(here)), None)
-        return PythonError(line, column, error.msg or "invalid syntax", two)
+        return PythonError(place, error.msg or "invalid syntax", two)
 
     @cached_property
     def nodes(self) -> list[tuple[ast.AST, tuple[ast.AST, ...]]]:
@@ -171,30 +176,20 @@ class PythonText:
         found: dict[str, ast.Dict | ast.List | ast.Tuple] = {}
         used: Counter[str] = Counter()
         for node, around in self.nodes:
-            if isinstance(node, ast.Assign) and isinstance(
-                node.value, ast.Dict | ast.List | ast.Tuple
-            ):
-                parts = getattr(node.value, "elts", ())
-                if not any(isinstance(one, ast.Starred) for one in parts):
-                    found[dotted(node.targets[0])] = node.value
+            value = node.value if isinstance(node, ast.Assign) else None
+            if isinstance(node, ast.Assign) and isinstance(value, ast.Dict | ast.List | ast.Tuple):
+                if not within(getattr(value, "elts", ()), ast.Starred):
+                    found[dotted(node.targets[0])] = value
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 outer = around[-1]
                 reads = isinstance(outer, ast.Subscript) and isinstance(outer.ctx, ast.Load)
-                plain = isinstance(outer, ast.Call) and dotted(outer.func) in (
-                    "len",
-                    "print",
-                    "sum",
-                )
+                called = dotted(outer.func) if isinstance(outer, ast.Call) else ""
+                member = outer.attr if isinstance(outer, ast.Attribute) else ""
                 walks = isinstance(outer, ast.For | ast.comprehension)
-                shown = isinstance(outer, ast.Attribute) and outer.attr in (
-                    "items",
-                    "keys",
-                    "values",
-                )
-                used[node.id] += not (reads or plain or walks or shown)
-        return {
-            name: one for name, one in found.items() if self.stores[name] == 1 and not used[name]
-        }
+                plain = called in ("len", "print", "sum") or member in ("items", "keys", "values")
+                used[node.id] += not (reads or walks or plain)
+        once = (name for name in found if self.stores[name] == 1 and not used[name])
+        return {name: found[name] for name in once}
 
     @cached_property
     def bound(self) -> Mapping[str, set[int]]:
@@ -210,9 +205,7 @@ class PythonText:
                 names.add(node.arg)
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 names |= {(one.asname or one.name).partition(".")[0] for one in node.names}
-            elif (isinstance(node, ast.ExceptHandler) and node.name) or (
-                isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
-            ):
+            elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
                 names.add(node.name)
             elif isinstance(node, ast.MatchMapping) and node.rest:
                 names.add(node.rest)
@@ -249,9 +242,7 @@ class PythonText:
         """Imports that must succeed: not in ``try``, under a condition, or relative."""
         found: list[Import] = []
         for node, around in self.nodes:
-            if any(
-                isinstance(one, ast.Try | ast.If | ast.FunctionDef | ast.With) for one in around
-            ):
+            if within(around, ast.Try, ast.If, ast.FunctionDef, ast.With):
                 continue
             if isinstance(node, ast.Import):
                 names = [one.name for one in node.names]
@@ -259,10 +250,7 @@ class PythonText:
                 names = [node.module]
             else:
                 continue
-            found += [
-                Import(one.partition(".")[0], one, node.lineno, node.col_offset + 1)
-                for one in names
-            ]
+            found += [Import(one.partition(".")[0], one, node) for one in names]
         return found
 
     @cached_property
@@ -301,13 +289,9 @@ class PythonText:
             first = call.args[0]
             mode = call.args[1] if len(call.args) > 1 else None
             plain = not isinstance(mode, ast.Constant) or "r" in str(mode.value)
-            sure = not any(isinstance(one, ast.Try | ast.If | ast.FunctionDef) for one in around)
-            if (
-                isinstance(first, ast.Subscript)
-                and dotted(first.value) == "sys.argv"
-                and plain
-                and sure
-            ):
+            if not plain or within(around, ast.Try, ast.If, ast.FunctionDef):
+                continue
+            if isinstance(first, ast.Subscript) and dotted(first.value) == "sys.argv":
                 number = self.number(first.slice)
                 found += [] if number is None or number < 1 else [int(number)]
         return found
@@ -323,13 +307,13 @@ class PythonText:
         return self._may_write(asked=False)
 
     def _may_write(self, asked: bool) -> bool:
-        known = {(one.line, one.column): one for one in self.opened if one.mode != "?"}
+        known = {one.node: one for one in self.opened if one.mode != "?"}
         opens = {
-            (one.lineno, one.col_offset + 1) for name, one, _ in self.calls
+            one for name, one, _ in self.calls
             if name in OPENERS and not re.fullmatch(r"r[^+]*", mode_of(one, 1))
             and (asked or not any(map(self._is_argument, one.args[:1])))
         }  # fmt: skip
-        saved = sum(one.mode == "w" for place, one in known.items() if place not in opens)
+        saved = sum(one.mode == "w" for node, one in known.items() if node not in opens)
         return self.tree is None or bool(opens - known.keys()) or writings(self.text) > saved
 
     def _is_argument(self, node: ast.expr) -> bool:
@@ -376,10 +360,8 @@ class PythonText:
         if isinstance(node.op, ast.Sub):
             return left - right
         if isinstance(node.op, ast.Pow | ast.LShift) and 0 <= right < 64:
-            base = left if isinstance(node.op, ast.Pow) else 2.0
-            return (
-                base**right * (1 if isinstance(node.op, ast.Pow) else left) if base < 1e4 else None
-            )
+            base, factor = (left, 1.0) if isinstance(node.op, ast.Pow) else (2.0, left)
+            return base**right * factor if base < 1e4 else None
         if isinstance(node.op, ast.Div | ast.FloorDiv) and right:
             return left / right
         return None

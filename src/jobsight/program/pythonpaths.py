@@ -51,8 +51,8 @@ class Opened(NamedTuple):
 
     path: str
     mode: str
-    line: int
-    column: int
+    node: ast.Call
+    """Where."""
     sure: bool
     """It is opened whenever the program runs, and nothing catches the failure."""
     name: str = ""
@@ -134,12 +134,12 @@ def opened_in(
         path = path_in(first, values)
         sure = _surely(call, around, running)
         if path is not None:
-            yield Opened(path, mode, call.lineno, call.col_offset + 1, sure, dotted(first or call))
+            yield Opened(path, mode, call, sure, dotted(first or call))
             continue
         for given, caller, where in _passed(first, around, calls):
             if (path := path_in(given, values)) is not None:
                 both = sure and _surely(caller, where, running)
-                yield Opened(path, mode, caller.lineno, caller.col_offset + 1, both, dotted(given))
+                yield Opened(path, mode, caller, both, dotted(given))
 
 
 def _passed(

@@ -215,8 +215,8 @@ class Sampler:
                 if one.state == "R":
                     return Doing.RUNNING
         if "D" in states.values():
-            swapped = stat.faults > faults and _swapped(pid)
-            return Doing.CAPACITY if swapped else Doing.IO
+            status = parse_fields(_read(f"/proc/{pid}/status")) if stat.faults > faults else {}
+            return Doing.CAPACITY if status.get(b"VmSwap", 0) > 0 else Doing.IO
         return max(
             (self._waiting(pid, task) for task, state in states.items() if state == "S"),
             key=(Doing.WAITING, Doing.SOCKET, Doing.IO).index,
@@ -296,10 +296,6 @@ def _queued(pid: int, stat: Stat) -> float:
     tasks = [str(pid)] if stat.threads == 1 else _tasks(pid)
     found = (numbers(_read(f"/proc/{pid}/task/{task}/schedstat"), 2) for task in tasks)
     return sum(values[1] for values in found if len(values) == 2) / 1e9
-
-
-def _swapped(pid: int) -> bool:
-    return parse_fields(_read(f"/proc/{pid}/status")).get(b"VmSwap", 0) > 0
 
 
 def _tasks(pid: int) -> list[str]:

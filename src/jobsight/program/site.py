@@ -61,9 +61,8 @@ class Partition:
         """Whether AllowAccounts or AllowQos leaves a value out."""
         allowed = self.fields.get(f"Allow{what}", "ALL")
         denied = self.fields.get(f"Deny{what}", "")
-        return (allowed not in ("ALL", "") and value not in allowed.split(",")) or (
-            value in denied.split(",")
-        )
+        listed = allowed in ("ALL", "") or value in allowed.split(",")
+        return not listed or value in denied.split(",")
 
 
 @dataclass(frozen=True)
@@ -146,16 +145,14 @@ class Site:
     @cached_property
     def default_partition(self) -> Partition | None:
         """Where jobs go that name none."""
-        return next(
-            (one for one in self.partitions.values() if one.fields.get("Default") == "YES"), None
-        )
+        chosen = (one for one in self.partitions.values() if one.fields.get("Default") == "YES")
+        return next(chosen, None)
 
     @cached_property
     def nodes(self) -> list[Node]:
         """All nodes."""
-        return [
-            _node(one) for one in shown_records(self.texts.get("scontrol-node.txt", ""), "NodeName")
-        ]
+        text = self.texts.get("scontrol-node.txt", "")
+        return [_node(one) for one in shown_records(text, "NodeName")]
 
     @cached_property
     def config(self) -> dict[str, str]:
@@ -166,10 +163,8 @@ class Site:
     def slots(self) -> list[dict[str, str]]:
         """The ads of an HTCondor pool, values as printed."""
         text = self.texts.get("condor_status.ads", "")
-        ads = [
-            dict(re.findall(r"^(\w+)\s*=\s*(.*?)\s*$", part, re.M))
-            for part in re.split(r"\n\s*\n", text)
-        ]
+        ads = [dict(re.findall(r"(?m)^(\w+)\s*=\s*(.*?)\s*$", part))
+               for part in re.split(r"\n\s*\n", text)]  # fmt: skip
         return [ad for ad in ads if ad]
 
     @cached_property

@@ -18,11 +18,6 @@ from jobsight.program.site import Site
 from jobsight.program.submission.condor import fields_of
 
 
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def checked(text: str, name: str = "job.sh", **options: tuple[str, ...]) -> Report:
     written(Path(), name, text)
     return Checker(**options).check(name)  # type: ignore[arg-type]

@@ -5,22 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.checking import written
-
-from jobsight.program.preflight.check import Checker
+from tests.checking import found
 
 SLURM = "#!/bin/bash\n#SBATCH --mem=1G --time=10\nmodule load lang/1.0\n"
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def found(text: str) -> list[tuple[str, int, str]]:
-    written(Path(), "job.sh", text)
-    report = Checker(shellcheck=False).check("job.sh")
-    return [(one.file, one.line, one.code) for one in report.findings]
 
 
 @pytest.mark.parametrize(

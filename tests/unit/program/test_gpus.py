@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from tests.checking import written
-
-from jobsight.program.preflight.check import Checker
+from tests.checking import found
 
 SLURM = "#!/bin/bash\n#SBATCH --mem=1G --time=10{asked}\nmodule load lang/1.0\n"
 _CODES = ("JS213", "JS214")
 
 
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def found(text: str, asked: str = "") -> list[tuple[str, int, str]]:
-    written(Path(), "job.sh", SLURM.replace("{asked}", asked) + text)
-    report = Checker(shellcheck=False).check("job.sh")
-    return [(one.file, one.line, one.code) for one in report.findings if one.code in _CODES]
+def of_gpus(text: str, asked: str = "") -> list[tuple[str, int, str]]:
+    return [one for one in found(SLURM.replace("{asked}", asked) + text) if one[2] in _CODES]
 
 
 _FOREST = "from sklearn.ensemble import RandomForestClassifier\nfrom tools import rows\n"
@@ -48,7 +37,7 @@ _ROWS = "import csv\ndef rows():\n    return [1]\n"
 def test_programs_for_cpus_alone(call: str, module: str, idle: bool) -> None:
     wrong = [("job.sh", 2, "JS213")] if idle else []
     text = f"{call}\n=== a.py\n{_FOREST}{module}"
-    assert found(text, " --gres=gpu:a100:2") == wrong
+    assert of_gpus(text, " --gres=gpu:a100:2") == wrong
 
 
 _CUDA = "#include <cstdio>\n__global__ void f() {}\nint main() { f<<<1, 1>>>(); return 0; }\n"
@@ -72,10 +61,10 @@ _MAKE = "=== Makefile\nNVCC ?= nvcc\nsim: sim.cu\n\t$(NVCC) -O3 -o $@ $<\n"
 )
 def test_a_program_that_is_compiled_for_gpus(script: str, wrong: list[int]) -> None:
     text = f"{script}\n=== sim.cu\n{_CUDA}"
-    assert found(text) == [("job.sh", line, "JS214") for line in wrong]
+    assert of_gpus(text) == [("job.sh", line, "JS214") for line in wrong]
     for asked in (" --gpus=1", " --exclusive"):
-        assert "JS214" not in {code for _, _, code in found(text, asked)}
-    assert found(text.replace("f<<<", "int n; cudaGetDeviceCount(&n); f<<<")) == []
+        assert "JS214" not in {code for _, _, code in of_gpus(text, asked)}
+    assert of_gpus(text.replace("f<<<", "int n; cudaGetDeviceCount(&n); f<<<")) == []
 
 
 @pytest.mark.parametrize(
@@ -90,8 +79,9 @@ def test_a_program_that_is_compiled_for_gpus(script: str, wrong: list[int]) -> N
     ],
 )
 def test_programs_that_are_called_for_gpus(script: str, wrong: list[int]) -> None:
-    assert found(script) == [("job.sh", line, "JS214") for line in wrong]
+    assert of_gpus(script) == [("job.sh", line, "JS214") for line in wrong]
 
 
 def test_a_second_part_of_the_job_may_have_the_gpus() -> None:
-    assert found("srun --het-group=1 pmemd.cuda -i md.in\n", "\n#SBATCH hetjob\n#SBATCH -G1") == []
+    second = "\n#SBATCH hetjob\n#SBATCH -G1"
+    assert of_gpus("srun --het-group=1 pmemd.cuda -i md.in\n", second) == []

@@ -5,25 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.checking import written
+from tests.checking import found, written
 
 from jobsight.program.machine import Machine
 from jobsight.program.preflight.check import Checker
 
 SLURM = "#!/bin/bash\n#SBATCH --mem=1G --time=10\n"
 CONDOR = "should_transfer_files = YES\nwhen_to_transfer_output = ON_EXIT\nqueue\n"
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def found(text: str, name: str = "job.sh") -> list[tuple[str, int, str]]:
-    written(Path(), name, text)
-    report = Checker(shellcheck=False).check(name)
-    bits = "JS402"  # files of tests may not be executed
-    return [(one.file, one.line, one.code) for one in report.findings if one.code != bits]
 
 
 _TABLE = """import argparse, csv, json

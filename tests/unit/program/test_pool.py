@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 import pytest
-from tests.checking import written
+from tests.checking import found, written
 
 from jobsight.program.preflight.check import Checker
 from jobsight.program.site import Site
@@ -17,29 +17,18 @@ _SLOT += (
 _SLOT += "GPUs = 2\nDisk = 90000000\nTotalSlotDisk = 90000000.0\n"
 
 
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-def found(text: str, site: Site | None = None) -> list[tuple[str, int, str]]:
-    written(Path(), "a.sub", text)
-    report = Checker(site, shellcheck=False).check("a.sub")
-    return [(one.file, one.line, one.code) for one in report.findings if one.code != "JS402"]
-
-
 def test_an_attribute_that_is_nearly_one_of_the_slots(tmp_path: Path) -> None:
     (tmp_path / "condor_status.ads").write_text(_SLOT.format(free=100))
     text = "executable = /bin/true\nrequirements = {} > 100\nqueue\n"
     site = Site.saved(tmp_path)
-    assert found(text.format("Memmory"), site) == [("a.sub", 2, "JS411")]
-    assert found(text.format("MyOwnMark"), site) == []
+    assert found(text.format("Memmory"), "a.sub", site) == [("a.sub", 2, "JS411")]
+    assert found(text.format("MyOwnMark"), "a.sub", site) == []
 
 
 def test_an_image_that_is_a_file_must_be_there() -> None:
     text = "executable = /bin/true\ncontainer_image = {}\nqueue\n"
-    assert found(text.format("img.sif")) == [("a.sub", 2, "JS403")]
-    assert found(text.format("docker://debian:12")) == []
+    assert found(text.format("img.sif"), "a.sub") == [("a.sub", 2, "JS403")]
+    assert found(text.format("docker://debian:12"), "a.sub") == []
 
 
 @pytest.mark.parametrize(
@@ -62,7 +51,7 @@ def test_a_slot_has_no_more_than_its_share_of_the_machine(
     ads = _SLOT.replace("{free}", str(free)).replace("'", '"')
     site = Site.saved(written(Path("site"), "", f"=== condor_status.ads\n{ads}"))
     text = f"executable = /bin/echo\n{asked}\nqueue\n"
-    assert found(text, site) == ([] if fits else [("a.sub", 2, "JS411")])
+    assert found(text, "a.sub", site) == ([] if fits else [("a.sub", 2, "JS411")])
 
 
 _REMOVED = "on_exit_remove = (ExitBySignal == False) && (ExitCode == 0)"
@@ -96,7 +85,7 @@ _REMOVED = "on_exit_remove = (ExitBySignal == False) && (ExitCode == 0)"
 def test_good_runs_that_end_with_1_are_not_tried_again(policy: str, last: str, wrong: bool) -> None:
     script = f"#!/bin/bash\ntouch {{run.log,old.txt,new.txt,out.fa,errors.txt}}\n{last}\n"
     text = f"executable = a.sh\narguments = x\n{policy}\nqueue\n=== a.sh\n{script}"
-    assert [one for one in found(text) if one[2] == "JS408"] == (
+    assert [one for one in found(text, "a.sub") if one[2] == "JS408"] == (
         [("a.sub", 3, "JS408")] if wrong else []
     )
 
@@ -119,7 +108,7 @@ def test_modules_next_to_a_program_of_an_interpreter_that_is_not_known(
     text += "python3 fit.py\n=== code/fit.py\nimport lens, numpy, emcee\nimport json\n"
     text += "from optics import rays\n=== code/lens.py\n=== code/optics/__init__.py\n"
     text += "=== code/json.py\n=== code.tgz\n=== a.sif\n"
-    places = {(PurePosixPath(file).name, code) for file, _, code in found(text)}
+    places = {(PurePosixPath(file).name, code) for file, _, code in found(text, "a.sub")}
     assert {file for file, code in places if code == "JS412"} == {*wrong}
     assert not {file for file, code in places if code in ("JS107", "JS403")}
 
@@ -135,9 +124,8 @@ def test_modules_next_to_a_program_of_an_interpreter_that_is_not_known(
 )
 def test_work_on_the_access_point(asked: str, heavy: bool) -> None:
     wrong = [("a.sub", 1, "JS418")] if heavy else []
-    assert (
-        found(f"{asked.replace('queue', 'executable = /bin/echo' + chr(10) + 'queue')}\n") == wrong
-    )
+    text = asked.replace("queue", "executable = /bin/echo\nqueue")
+    assert found(f"{text}\n", "a.sub") == wrong
 
 
 def test_a_node_of_a_dag_that_ends_with_1() -> None:

@@ -10,39 +10,23 @@ from functools import partial
 
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.tree.expressions import Given, evaluated
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__ = ["allocations", "other_allocations"]
 
-_SHAPED = frozenset(
-    wordlist(
-        "zeros ones empty full rand randn random random_sample standard_normal eye uniform "
-        "normal arange linspace"
-    )
+_SHAPED = wordset(
+    "zeros ones empty full rand randn random random_sample standard_normal eye uniform normal "
+    "arange linspace"
 )
-_SIZES = {
-    "float64": 8,
-    "float": 8,
-    "int64": 8,
-    "int": 8,
-    "double": 8,
-    "complex128": 16,
-    "float32": 4,
-    "int32": 4,
-    "single": 4,
-    "uint32": 4,
-    "float16": 2,
-    "int16": 2,
-    "uint16": 2,
-    "half": 2,
-    "uint8": 1,
-    "int8": 1,
-    "bool": 1,
-    "bool_": 1,
-    "complex64": 8,
-    "uint64": 8,
-    "bfloat16": 2,
+_BY_SIZE = {
+    16: "complex128",
+    8: "float64 float int64 int double complex64 uint64",
+    4: "float32 int32 single uint32",
+    2: "float16 int16 uint16 half bfloat16",
+    1: "uint8 int8 bool bool_",
 }
+_SIZES = {name: size for size, names in _BY_SIZE.items() for name in names.split()}
+_ARRAY_MODULES = ("np", "numpy", "torch", "cupy", "rng")
 _SMALLEST = 1 << 20
 
 
@@ -78,21 +62,15 @@ def _call_size(node: ast.Call, text: PythonText) -> float | None:
     name = dotted(node.func)
     first = node.args[0] if node.args else None
     if name in ("bytearray", "bytes"):
-        known = isinstance(first, ast.Constant) and isinstance(first.value, bytes)
-        return len(first.value) if known else text.number(first)  # type: ignore[union-attr]
+        if isinstance(first, ast.Constant) and isinstance(first.value, bytes):
+            return len(first.value)
+        return text.number(first)
     if name == "list" and isinstance(first, ast.Call) and dotted(first.func) == "range":
         count = text.number(first.args[-1]) if 0 < len(first.args) < 3 else None
         return None if count is None else 36 * count
     module, _, function = name.rpartition(".")
-    if function not in _SHAPED or module.partition(".")[0] not in (
-        "np",
-        "numpy",
-        "torch",
-        "cupy",
-        "rng",
-    ):
-        return None
-    shape = _shape(node, function, text)
+    known = function in _SHAPED and module.partition(".")[0] in _ARRAY_MODULES
+    shape = _shape(node, function, text) if known else None
     if shape is None:
         return None
     default = 4 if module.startswith("torch") else 8
@@ -108,12 +86,9 @@ def _shape(node: ast.Call, function: str, text: PythonText) -> list[float] | Non
         elif node.args:
             first = node.args[0]
     given = [first] if first is not None else []
-    if function in ("rand", "randn") or (
-        function in ("zeros", "ones", "rand")
-        and len(node.args) > 1
-        and isinstance(node.args[1], ast.Constant | ast.Name)
-        and text.number(node.args[1]) is not None
-    ):
+    second = node.args[1] if len(node.args) > 1 else None
+    several = isinstance(second, ast.Constant | ast.Name) and text.number(second) is not None
+    if function in ("rand", "randn") or (function in ("zeros", "ones") and several):
         given = list(node.args)
     if function == "eye" and given:
         given = [given[0], given[0]]
@@ -205,9 +180,8 @@ def _of_c(text: str, known: Mapping[str, float]) -> Iterator[tuple[int, float]]:
     for number, line in enumerate(text.split("\n"), 1):
         plain = line.partition("//")[0]
         for found in _C_ARRAY.finditer(plain):
-            yield from _counted(
-                number, _C_SIZES[found[1]], re.findall(r"\[([^\]]+)", found[2]), known
-            )
+            counts = re.findall(r"\[([^\]]+)", found[2])
+            yield from _counted(number, _C_SIZES[found[1]], counts, known)
         for found in (*_C_NEW.finditer(plain), *_VECTOR.finditer(plain)):
             count = _items(found[2])[:1]
             yield from _counted(number, _C_SIZES[found[1]], count, known)
@@ -280,9 +254,8 @@ def _extent(bounds: str) -> str:
 
 
 def _items(text: str) -> list[str]:
-    return [
-        one for one in re.findall(r"(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+", text) if one.strip()
-    ]
+    parts = re.findall(r"(?:[^,()]|\((?:[^()]|\([^()]*\))*\))+", text)
+    return [one for one in parts if one.strip()]
 
 
 def _counted(

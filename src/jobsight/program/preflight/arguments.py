@@ -79,9 +79,8 @@ def _results(program: Program, text: PythonText) -> Iterator[Hit]:
         if isinstance(node, ast.Attribute) and dotted(node.value) in names - {""}:
             inside = any(node.attr == "help" or isinstance(one, ast.Try) for one in around)
             if node.attr not in known | stored and not inside:
-                yield hit(
-                    node, f"no argument sets {node.attr}: AttributeError", source=program.source
-                )
+                message = f"no argument sets {node.attr}: AttributeError"
+                yield hit(node, message, source=program.source)
 
 
 def _destination(names: list[str]) -> str:
@@ -96,9 +95,8 @@ def _not_a_number(text: PythonText, words: list[Word]) -> tuple[Word, str] | Non
         if name in ("int", "float") and isinstance(first, ast.Subscript) and not catches(
             call, around, "ValueError"
         ):  # fmt: skip
-            number = (
-                text.number(first.slice) if dotted(first.value) in ("sys.argv", "argv") else None
-            )
+            given = dotted(first.value) in ("sys.argv", "argv")
+            number = text.number(first.slice) if given else None
             if number and 0 < number <= len(words):
                 wrong = _wrong({"type": name}, words[int(number) - 1])
                 if wrong is not None:
@@ -124,19 +122,13 @@ def _parser_of(text: PythonText) -> _Parser | None:
     calls = [(name.rpartition(".")[2] or getattr(call.func, "attr", ""), call, around)
              for name, call, around in text.calls]  # fmt: skip
     made = [call for name, call, _ in calls if name == "ArgumentParser"]
-    others = {
-        "add_subparsers",
-        "parse_known_args",
-        "parse_known_intermixed_args",
-        "add_argument_group",
-    }
+    others = {"add_subparsers", "parse_known_args", "parse_known_intermixed_args"}
     given = {name for name, _, _ in calls}
     odd = {"parents", "fromfile_prefix_chars", "prefix_chars", "conflict_handler"}
-    if len(made) != 1 or given & (others - {"add_argument_group"}) or "parse_args" not in given:
+    parsed = [call for name, call, _ in calls if name == "parse_args"]
+    if len(made) != 1 or given & others or not parsed:
         return None
-    if odd & {one.arg for one in made[0].keywords} or any(
-        name == "parse_args" and call.args for name, call, _ in calls
-    ):
+    if odd & {one.arg for one in made[0].keywords} or any(call.args for call in parsed):
         return None
     parser = _Parser()
     for name, call, around in calls:
@@ -212,11 +204,7 @@ def _misuse(parser: _Parser, words: list[Word]) -> tuple[Word | None, str] | Non
         seen.add(id(settings))
         if settings.get("action") in ("version", "help"):
             return None
-        if (
-            settings.get("action") in _BARE
-            or equals
-            or len(name) < len(word.text.partition("=")[0])
-        ):
+        if settings.get("action") in _BARE or equals:
             continue
         if not name.startswith("--") and len(name) > 2 and name not in parser.options:
             continue  # -n4
@@ -270,14 +258,12 @@ def _wrong(settings: dict[str, Any], word: Word) -> str | None:
 def _placed(parser: _Parser, words: Sequence[Word]) -> tuple[Word | None, str] | None:
     ranges = [_numbers(one) for one in parser.places]
     if len(words) > sum(most for _, most in ranges):
-        return words[
-            int(sum(most for _, most in ranges))
-        ], "an argument more than the program takes"
+        extra = words[int(sum(most for _, most in ranges))]
+        return extra, "an argument more than the program takes"
     least = sum(one for one, _ in ranges)
     if len(words) < least:
-        missing = [
-            one["names"][0] for one, (low, _) in zip(parser.places, ranges, strict=True) if low
-        ]
+        needed = zip(parser.places, ranges, strict=True)
+        missing = [one["names"][0] for one, (low, _) in needed if low]
         return None, f"the program needs {missing[len(words) : len(words) + 1] or missing}"
     if all(one == (1, 1) for one in ranges):
         for settings, word in zip(parser.places, words, strict=True):

@@ -14,7 +14,7 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.otherfiles import filled
 from jobsight.program.preflight.traces import path_of
 from jobsight.program.preflight.uses import uses_of
-from jobsight.program.python import PythonText, dotted
+from jobsight.program.python import dotted
 from jobsight.program.shell.model import Word
 from jobsight.program.submission.job import Place
 
@@ -91,10 +91,7 @@ def _offset(text: str, known: dict[str, int]) -> int | None:
 def _chosen(job: Job) -> Iterator[_Choice]:
     """Lists in the shell."""
     known = _aliases(job)
-    code = "\n".join(
-        "" if number in job.here_lines or line.lstrip().startswith("#") else line
-        for number, line in enumerate(job.text.split("\n"), 1)
-    )
+    code = "\n".join(line for _, line in job.code)
     for form in _LINES:
         for found in re.finditer(form, code):
             expressions = [one for one in found.groups()[-3:-1] if one]
@@ -135,10 +132,8 @@ def _array_count(name: str, code: str, job: Job) -> int | None:
         return _line_count(listed[1], job)
     words = re.findall(r"\"[^\"$`]*\"|'[^']*'|[^\s\"'$`*?{}()]+", re.sub(r"(?m)#.*$", "", sets[0]))
     if re.fullmatch(r"\s*[\w./-]*\*[\w./*-]*\s*", sets[0]):
-        here = Path(job.machine.real(job.folder))
-        return (
-            len(list(here.glob(sets[0].strip()))) if not sets[0].strip().startswith("/") else None
-        )
+        here, form = Path(job.machine.real(job.folder)), sets[0].strip()
+        return None if form.startswith("/") else len(list(here.glob(form)))
     return None if re.search(r"[$`*?{}()]", sets[0]) else len(words)
 
 
@@ -161,20 +156,12 @@ def _chosen_in_python(job: Job) -> Iterator[_Choice]:
                 if number is not None and text.stores[node.targets[0].id] == 1:
                     names[node.targets[0].id] = number
         grown = {m[0] for m in re.findall(r"\b(\w+)\.(append|extend|insert|pop)\(", text.text)}
-        yield from _subscripts(
-            text, {k: n for k, n in lists.items() if k not in grown}, given, names
-        )
-
-
-def _subscripts(
-    text: PythonText, lists: dict[str, int], given: dict[str, int | None], names: dict[str, int]
-) -> Iterator[_Choice]:
-    for node, _ in text.nodes:
-        name = dotted(node.value) if isinstance(node, ast.Subscript) else ""
-        if name in lists and isinstance(node, ast.Subscript):
-            offset = _python_offset(node.slice, given, names)
-            if offset is not None:
-                yield _Choice(name, 0, lists[name] - 1, offset)
+        for node, _ in text.nodes:
+            name = dotted(node.value) if isinstance(node, ast.Subscript) else ""
+            if isinstance(node, ast.Subscript) and name in lists.keys() - grown:
+                offset = _python_offset(node.slice, given, names)
+                if offset is not None:
+                    yield _Choice(name, 0, lists[name] - 1, offset)
 
 
 def _python_offset(
@@ -212,11 +199,8 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
     for name in ("output", "error"):
         setting = job.submission.settings.get(name)
         if setting is not None and not re.search(r"^/dev/|%\d*[ajJNnstu]", setting.value):
-            yield hit(
-                setting,
-                f"all tasks write their --{name} to {setting.value}",
-                f"--{name}={_with_task(setting.value)}",
-            )
+            message = f"all tasks write their --{name} to {setting.value}"
+            yield hit(setting, message, f"--{name}={_with_task(setting.value)}")
     if "flock" in job.text:
         return
     yield from _programs_overwrite(job)
@@ -228,32 +212,17 @@ def _array_overwrites(job: Job) -> Iterator[Hit]:
         if program and program.source and "SLURM_ARRAY_TASK_ID" in program.source.text:
             continue  # it may put the number into the name
         for use in uses_of(command):
-            if (
-                use.kind != "write"
-                or use.word.text.startswith(("/dev/", '"/dev/'))
-                or use.word.is_glob
-            ):
+            word, name = use.word, use.word.text
+            if use.kind != "write" or name.startswith(("/dev/", '"/dev/')) or word.is_glob:
                 continue
-            if not PurePosixPath(use.word.text).suffix and all(
-                one.target is not use.word for one in command.redirects
-            ):
+            into = [one.operator for one in command.redirects if one.target is word]
+            if not PurePosixPath(name).suffix and not into:
                 continue  # an option may name a folder
-            appended = any(
-                one.target is use.word and ">>" in one.operator for one in command.redirects
-            )
-            if (
-                (
-                    not appended
-                    and use.word.text != "a.out"
-                    and not any(map(_OWN.fullmatch, use.word.depends))
-                )
-                and "-p" not in use.word.text
-                and command.name not in ("touch", "mv", "cp")
-            ):
-                text = f"all tasks write to {use.word.text[:60]}"
-                yield hit(
-                    use.word, text, "put $SLURM_ARRAY_TASK_ID into the name", source=command.source
-                )
+            kept = any(">>" in one for one in into) or name == "a.out" or "-p" in name
+            own = any(map(_OWN.fullmatch, word.depends))
+            if not (kept or own or command.name in ("touch", "mv", "cp")):
+                fix = "put $SLURM_ARRAY_TASK_ID into the name"
+                yield hit(word, f"all tasks write to {name[:60]}", fix, source=command.source)
 
 
 def _programs_overwrite(job: Job) -> Iterator[Hit]:
@@ -268,8 +237,8 @@ def _programs_overwrite(job: Job) -> Iterator[Hit]:
             continue  # it may be one of the task's own
         for one in text.opened_with(parsed(text, given_words(program))):
             if one.mode == "w" and one.sure and "{" not in one.path:
-                place, message = Place(one.line, one.column), f"all tasks write to {one.path}"
-                yield hit(place, message, "put the task's number into it", source=program.source)
+                message = f"all tasks write to {one.path}"
+                yield hit(one.node, message, "put the task's number into it", source=program.source)
 
 
 _KNOWS = re.compile(
@@ -301,9 +270,8 @@ def _others_overwrite(job: Job) -> Iterator[Hit]:
             for found in re.finditer(form, text):
                 name = next(one for one in found.groups() if one)
                 if not _guarded(text, found.start()) and not name.startswith(("/dev/", "/tmp/")):  # noqa: S108
-                    line = text.count("\n", 0, found.start()) + 1
                     message = f"all tasks write to {name}"
-                    yield hit(line, message, "put the task's number into it", source=source)
+                    yield hit(found, message, "put the task's number into it", source=source)
 
 
 def _guarded(text: str, at: int) -> bool:

@@ -7,56 +7,25 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from jobsight.errors import SourceError
 from jobsight.program.machine import Elsewhere, Machine, read_source
-from jobsight.program.preflight import (
-    arguments,
-    arrays,
-    compiled,
-    condor,
-    condorfiles,
-    condorpool,
-    counts,
-    dags,
-    datafiles,
-    endless,
-    folders,
-    given,
-    gpus,
-    habits,
-    limits,
-    logic,
-    missing,
-    names,
-    otherfiles,
-    packages,
-    pythoncalls,
-    pythonfiles,
-    pythonlogic,
-    pythonslips,
-    requests,
-    retries,
-    rtables,
-    slips,
-    starts,
-    syntax,
-    tools,
-    traps,
-    variables,
-)
+from jobsight.program.preflight.condorfiles import NOT_TRANSFERRED
 from jobsight.program.preflight.condorjob import CondorJob, Instance
 from jobsight.program.preflight.dags import DagJob
 from jobsight.program.preflight.findings import Finding, hits_of, silenced
+from jobsight.program.preflight.habits import secret_in
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.logic import NOT_A_JOB
 from jobsight.program.preflight.shellcheck import shellcheck_findings, start_shellcheck
 from jobsight.program.shell.model import Source
 from jobsight.program.site import Site
 from jobsight.program.submission.condor import looks_like_submit
 from jobsight.program.submission.dag import looks_like_dag
-from jobsight.text import printable
+from jobsight.text import printable, wordlist
 
 __all__ = ["Checker", "Report"]
 
@@ -74,13 +43,14 @@ _OF_CONTAINERS = frozenset({"JS008", "JS103", "JS107", "JS111"})
 _OF_FILES = frozenset({"JS008", "JS103", "JS105", "JS401", "JS403", "JS413", "JS420", "JS424"})
 """Rules that look at the files of a machine: not for a text sent from elsewhere."""
 
-_RULES = (
-    arguments, arrays, compiled, condor, condorfiles, condorpool, counts, dags, datafiles, endless,
-    folders, given, gpus, habits, limits, logic, missing, names, otherfiles, packages,
-    pythoncalls, pythonfiles, pythonlogic, pythonslips, requests, retries, rtables, slips, starts,
-    syntax, tools, traps, variables,
-)  # fmt: skip
+_RULES = wordlist(
+    "arguments arrays compiled condor condorfiles condorpool counts dags datafiles folders "
+    "given gpus habits limits logic missing names otherfiles packages pythoncalls pythonfiles "
+    "pythonlogic pythonslips requests retries rtables slips starts syntax tools traps variables"
+)
 """The modules whose import registers the rules."""
+for _module in _RULES:
+    import_module(f"jobsight.program.preflight.{_module}")
 
 
 @dataclass(frozen=True)
@@ -165,7 +135,8 @@ class Checker:
             scheduler, found = self._found(path, file, data, text, machine)
         except RecursionError:
             raise SourceError(f"{file} is nested too deep to be checked") from None
-        return Report(file, scheduler, not _endless(found), tuple(self._left(found, file, text)))
+        ends = not any(one.code in NOT_A_JOB for one in found)
+        return Report(file, scheduler, ends, tuple(self._left(found, file, text)))
 
     def _found(
         self, path: Path, file: str, data: bytes, text: str, machine: Machine
@@ -222,10 +193,9 @@ class Checker:
         """Its own findings, and those of the scripts that it runs where they will run."""
         yield from hits_of("condor", job, file)
         for number, line in enumerate(job.text.split("\n"), 1):
-            if (found := habits.secret_in(line)) is not None:
-                yield Finding(
-                    file, number, found[1] + 1, "error", "JS311", f"{found[0]} in plain text"
-                )
+            if (found := secret_in(line)) is not None:
+                message = f"{found[0]} in plain text"
+                yield Finding(file, number, found[1] + 1, "error", "JS311", message)
         seen: set[str] = set()
         for one in job.instances:
             script = job.script(one)
@@ -245,15 +215,13 @@ class Checker:
             if (found.code in _FAILS and job.forgiven) or (found.code in _READS and listed):
                 continue  # JS403 says it
             module = f"{os.path.dirname(found.file)}/{found.message.rpartition(' ')[2]}"  # noqa: PTH120
-            lost = found.code == "JS107" and any(
-                job.machine.exists(os.path.abspath(f"./{module}{end}"))  # noqa: PTH100
-                for end in (".py", "/__init__.py")
-            )
+            paths = [os.path.abspath(f"./{module}{end}") for end in (".py", "/__init__.py")]  # noqa: PTH100
+            lost = found.code == "JS107" and any(map(job.machine.exists, paths))
             if found.code in _OF_CONTAINERS and job.contained(one) and not lost:
                 continue
             if (found.code in _READS or lost) and not script.blind and job.transfers(one):
                 place = one.setting("transfer_input_files", "executable").place
-                code, message = condorfiles.NOT_TRANSFERRED, f"{found.message}: not transferred"
+                code, message = NOT_TRANSFERRED, f"{found.message}: not transferred"
                 yield found._replace(code=code, message=message)
                 yield Finding(file, *place, "error", code, f"{shown} line {found.line}: {message}")
             elif found.code in _ARGUMENTS or "argument" in found.message[:27]:
@@ -262,10 +230,8 @@ class Checker:
                 if len(one.own) > 1 and re.search(r"\s", list(one.own.values())[-1]):
                     last, value = list(one.own.items())[-1]
                     message = f"{found.message}: $({last}) is {value!r}, all that is left of a line"
-                    queue = one.queue.place
-                    yield found._replace(
-                        file=file, line=queue.line, column=queue.column, message=message
-                    )
+                    line, column = one.queue.place
+                    yield found._replace(file=file, line=line, column=column, message=message)
             else:
                 yield found
             if found.code == "JS210":
@@ -289,10 +255,8 @@ class Checker:
             if any(re.match(re.escape(code), one.code) for code in self.ignored):
                 continue
             seen.add(key)
-            yield one._replace(
-                message=printable(one.message, 240),
-                fix=None if one.fix is None else printable(one.fix, 160),
-            )
+            fix = None if one.fix is None else printable(one.fix, 160)
+            yield one._replace(message=printable(one.message, 240), fix=fix)
 
 
 def _silenced_in(file: str) -> dict[int, frozenset[str] | None]:
@@ -300,7 +264,3 @@ def _silenced_in(file: str) -> dict[int, frozenset[str] | None]:
         return silenced(read_source(Path(file)).decode("utf-8", "replace"))
     except SourceError:
         return {}
-
-
-def _endless(found: Sequence[Finding]) -> bool:
-    return any(one.code in endless.NOT_A_JOB for one in found)

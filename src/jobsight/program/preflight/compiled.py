@@ -35,6 +35,9 @@ _PURE = re.compile(
     r"(?:\s+qw\s*[(/{][\w\s:$@%&*-]*[)/}]|\s*\(\s*\)|\s+'[\w:]+'(?:\s*,\s*'[\w:]+')*)?\s*;"
 )
 """What Perl may load when it compiles: with words alone, as what follows ``use`` is run."""
+_RISKY = re.compile(
+    r"\b(?:use|no|BEGIN|UNITCHECK|CHECK|INIT)\b|\(\?\??\{|_ATTRIBUTES|\bsub\s+\w+\s*:"
+)
 
 
 @rule(
@@ -46,32 +49,26 @@ def _other_syntax(job: Job) -> Iterator[Hit]:
     """What a compiler of this machine refuses, else what the grammar cannot take."""
     seen: set[tuple[str, int]] = set()
     with tempfile.TemporaryDirectory() as modules:
-        for program in job.walk.programs:
-            source, language = program.source, program.language or ""
-            if source is None or language not in _TREES or not source.exact:
-                continue
-            key = (source.file, source.first)
-            if key in seen or len(source.text) > _MOST:
+        for program, source in job.sources:
+            language, key = program.language or "", (source.file, source.first)
+            unread = language in _TREES and source.exact and key not in seen
+            if not unread or len(source.text) > _MOST:
                 continue
             seen.add(key)
-            compiler = _compiler(program, job, modules)
+            compiler = _compiler(program, source, job, modules)
             if compiler is not None:
                 yield from _refused(compiler, source, program, job, modules)
             else:
                 yield from _by_tree(source, language, program)
 
 
-def _compiler(program: Program, job: Job, modules: str) -> list[str] | None:
+def _compiler(program: Program, source: Source, job: Job, modules: str) -> list[str] | None:
     """The call that reads a program from its standard input; None: it cannot be asked."""
-    language, source = program.language or "", program.source
-    assert source is not None
+    language = program.language or ""
     if language == "perl":
         perl = job.machine.command("perl")
         plain = re.sub(_PURE, "", source.text)
-        risky = re.search(
-            r"\b(?:use|no|BEGIN|UNITCHECK|CHECK|INIT)\b|\(\?\??\{|_ATTRIBUTES|\bsub\s+\w+\s*:",
-            plain,
-        )
+        risky = _RISKY.search(plain)
         first = source.text.partition("\n")[0]
         odd = first.startswith("#!") and re.search(r"\s-(?!w\b)", first)
         return None if perl is None or risky or odd else [perl, "-c"]
@@ -130,9 +127,8 @@ def _complaints(
             line = _before(lines, line)
         yield line, message
     libraries = any(re.match(r"-l(?!m\b)", one.text) for one in program.command.arguments)
-    for found in re.finditer(
-        rf"^{where}:(\d+):\d+: warning: (implicit decl.*['‘](\w+)['’])", said, re.M
-    ):
+    form = rf"^{where}:(\d+):\d+: warning: (implicit decl.*['‘](\w+)['’])"
+    for found in re.finditer(form, said, re.M):
         known = libraries or len(re.findall(rf"\b{found[3]}\s*\(", job.program_texts)) > 1
         if not known and "built-in" not in found[2]:
             yield int(found[1]), found[2]
@@ -150,9 +146,8 @@ def _by_tree(source: Source, language: str, program: Program) -> Iterator[Hit]:
         return  # fixed form
     if language == "perl" and re.search(r"^=\w|<<|\bq[qwrx]?\W|(?:.*\n){80}", source.text, re.M):
         return  # beyond the grammar
-    if language in ("c", "cpp", "cuda") and re.search(
-        r"^[ \t]*#\s*(?:if|define)", source.text, re.M
-    ):
+    form = r"^[ \t]*#\s*(?:if|define)"
+    if language in ("c", "cpp", "cuda") and re.search(form, source.text, re.M):
         return
     plain = re.sub(r"#.*|\"[^\"\n]*\"|'[^'\n]*'", "", source.text) if language == "r" else ""
     for lost in re.finditer(r"^[ \t]*else\b", plain, re.M):
@@ -192,11 +187,10 @@ _MATH = re.compile(
 )
 def _linked(job: Job) -> Iterator[Hit]:
     """C needs ``-lm`` for what ``math.h`` declares, ``omp_…()`` needs ``-fopenmp``."""
-    for program in job.walk.programs:
-        source = program.source
+    for program, source in job.sources:
         words = [one.value or one.text for one in program.command.arguments]
         name = PurePosixPath(program.interpreter or "").name
-        if source is None or program.language not in _COMPILERS or program.command.checked:
+        if program.language not in _COMPILERS or program.command.checked:
             continue
         if any(one == "-c" or one.startswith(("-f", "-l", "-q", "-E", "-S", "$")) for one in words):
             plain = not {"-c", "-E", "-S"} & set(words) and not any("$" in one for one in words)
@@ -220,9 +214,9 @@ def _linked(job: Job) -> Iterator[Hit]:
 )
 def _headers(job: Job) -> Iterator[Hit]:
     """Headers in quotes and in angle brackets, in the folders of ``-I`` and of the system."""
-    for program in job.walk.programs:
-        command, source = program.command, program.source
-        if program.language not in ("c", "cpp", "cuda") or source is None or command.folder is None:
+    for program, source in job.sources:
+        command = program.command
+        if program.language not in ("c", "cpp", "cuda") or command.folder is None:
             continue
         words = [word.value or "" for word in command.arguments]
         if any(word.value is None for word in command.arguments) or job.blind:
@@ -231,20 +225,17 @@ def _headers(job: Job) -> Iterator[Hit]:
         given += [words[k + 1] for k, word in enumerate(words[:-1]) if word in ("-I", "-isystem")]
         own = [os.path.join(command.folder, one) for one in given]  # noqa: PTH118
         where = os.path.dirname(program.path or "")  # noqa: PTH120
-        bare = (
-            command.environment.opaque or command.environment.modules or "CPATH" in command.assigned
-        )
+        chosen = command.environment.opaque or command.environment.modules
+        bare = chosen or "CPATH" in command.assigned
         for found in re.finditer(r'^[ \t]*#\s*include\s+([<"])([^">]+)[">]', source.text, re.M):
             quoted = found[1] == '"'
             folders = [*own, *([where, source.folder, command.folder] if quoted else []), *_SYSTEM]
-            if any(job.machine.exists(f"{one}/{found[2]}") for one in folders) or (
-                any(path.endswith(f"/{found[2]}") for path in job.walk.made)
-            ):
+            made = any(path.endswith(f"/{found[2]}") for path in job.walk.made)
+            if made or any(job.machine.exists(f"{one}/{found[2]}") for one in folders):
                 continue
             if not quoted and (bare or "/" not in found[2] or not job.machine.command("gcc")):
                 continue
-            line = source.text.count("\n", 0, found.start(2)) + 1
-            yield hit(line, f"the header {found[2]} is not there", source=source)
+            yield hit(found, f"the header {found[2]} is not there", source=source)
 
 
 @rule(
@@ -257,26 +248,22 @@ def _headers(job: Job) -> Iterator[Hit]:
 def _module_order(job: Job) -> Iterator[Hit]:
     """Sources are compiled in the order in which they are named, and ``use`` reads a ``.mod``."""
     fortran = [
-        (one, one.source, set(_MODULE.findall(one.source.text.lower())))
-        for one in job.walk.programs
-        if one.language == "fortran" and one.source is not None
-    ]
+        (one, source, set(_MODULE.findall(source.text.lower())))
+        for one, source in job.sources if one.language == "fortran"
+    ]  # fmt: skip
     made: set[str] = set()
     for k, (program, source, own) in enumerate(fortran):
         behind = {
-            name: other
-            for one, other, names in fortran[k + 1 :]
-            for name in names
-            if one.command is program.command
-        }
+            name: other for one, other, names in fortran[k + 1 :]
+            for name in names if one.command is program.command
+        }  # fmt: skip
         made |= own
         for found in re.finditer(r"^[ \t]*use\s*(?:::)?\s*(\w+)", source.text, re.M | re.I):
             name = found[1].lower()
             old = f"{program.command.folder}/{name}.mod"
             if name in behind and name not in made and not job.machine.exists(old):
                 other = PurePosixPath(behind[name].file).name
-                line = source.text.count("\n", 0, found.start(1)) + 1
-                yield hit(line, f"{name} is not compiled yet: {other} is named behind this file",
+                yield hit(found, f"{name} is not compiled yet: {other} is named behind this file",
                           f"{other} first", source=source)  # fmt: skip
 
 

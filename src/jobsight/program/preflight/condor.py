@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 
@@ -13,9 +12,9 @@ from jobsight.program.preflight.condorjob import (
     all_settings,
     megabytes,
 )
-from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.preflight.findings import Hit, Severity, hit, reported, rule
 from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
-from jobsight.text import wordlist
+from jobsight.text import closest, wordlist, wordset
 
 __all__ = ["GIVEN_MACROS"]
 
@@ -29,28 +28,18 @@ __all__ = ["GIVEN_MACROS"]
 def _unknown(job: CondorJob) -> Iterator[Hit]:
     """One slip away from a command, and used nowhere: condor_submit ignores it."""
     used = {name.lower() for name in re.findall(r"\$\((\w+)", job.text)}
-    used |= {
-        name.lower() for name in re.findall(r"^[ \t]*if\s+defined\s+(\w+)", job.text, re.M | re.I)
-    }
+    used |= set(re.findall(r"(?m)^[ \t]*if\s+defined\s+(\w+)", job.text.lower()))
     for name, setting in all_settings(job).items():
-        if (
-            name in COMMANDS
-            or name in used
-            or (name.startswith(("+", "my.", "request_", "$")) and not _misspelt(name))
-        ):
-            continue
         near = _misspelt(name)
-        if near is not None:
-            yield hit(
-                setting, f"condor_submit ignores {setting.name}", f"{near} = {setting.value[:60]}"
-            )
+        if near is not None and name not in used:
+            message = f"condor_submit ignores {setting.name}"
+            yield hit(setting, message, f"{near} = {setting.value[:60]}")
 
 
 def _misspelt(name: str) -> str | None:
     if name in COMMANDS or name.startswith(("+", "my.")):
         return None
-    near = difflib.get_close_matches(name.replace("-", "_"), COMMANDS, 1, 0.85)
-    return near[0] if near and len(name) > 4 else None
+    return closest(name.replace("-", "_"), COMMANDS, 0.85) if len(name) > 4 else None
 
 
 @rule(
@@ -65,10 +54,8 @@ def _queue_fields(job: CondorJob) -> Iterator[Hit]:
         wanted = len(queue.names)
         if wanted < 2 or queue.items is None:
             continue
-        counts = [
-            (max(len(fields_of(line, wanted)), line.count(",") + 1), place, line)
-            for place, line in queue.items
-        ]
+        counts = [(max(len(fields_of(line, wanted)), line.count(",") + 1), place, line)
+                  for place, line in queue.items]  # fmt: skip
         wrong = [one for one in counts if one[0] != wanted]
         if wrong:
             have, place, line = wrong[0]
@@ -94,37 +81,24 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
         given = one.queue.commands
         chosen = (one.known("should_transfer_files") or "").upper()
         when = (one.known("when_to_transfer_output") or "").upper()
-        if "should_transfer_files" in given and chosen and chosen not in ("YES", "NO", "IF_NEEDED"):
-            yield hit(
-                given["should_transfer_files"],
-                f"should_transfer_files = {chosen[:20]}",
-                "YES, NO or IF_NEEDED",
-            )
-        if (
-            "when_to_transfer_output" in given
-            and when
-            and when not in ("ON_EXIT", "ON_EXIT_OR_EVICT", "ON_SUCCESS", "NEVER")
-        ):
-            yield hit(
-                given["when_to_transfer_output"],
-                f"when_to_transfer_output = {when[:20]}",
-                "ON_EXIT, ON_EXIT_OR_EVICT or ON_SUCCESS",
-            )
+        if chosen and chosen not in ("YES", "NO", "IF_NEEDED"):
+            message = f"should_transfer_files = {chosen[:20]}"
+            yield hit(given["should_transfer_files"], message, "YES, NO or IF_NEEDED")
+        if when and when not in ("ON_EXIT", "ON_EXIT_OR_EVICT", "ON_SUCCESS", "NEVER"):
+            message = f"when_to_transfer_output = {when[:20]}"
+            fix = "ON_EXIT, ON_EXIT_OR_EVICT or ON_SUCCESS"
+            yield hit(given["when_to_transfer_output"], message, fix)
         if chosen == "IF_NEEDED" and when == "ON_EXIT_OR_EVICT":
             yield hit(given["when_to_transfer_output"],
                       "ON_EXIT_OR_EVICT needs should_transfer_files = YES", "ON_EXIT")  # fmt: skip
         for name in ("transfer_input_files", "transfer_output_files", "when_to_transfer_output"):
             if chosen == "NO" and name in given:
-                yield hit(
-                    given[name],
-                    f"should_transfer_files = NO, so {name} does nothing",
-                    "should_transfer_files = YES",
-                )
+                message = f"should_transfer_files = NO, so {name} does nothing"
+                yield hit(given[name], message, "should_transfer_files = YES")
         notify = one.known("notification") or "never"
         if notify.lower() not in ("never", "always", "complete", "error"):
-            yield hit(
-                given["notification"], f"notification = {notify[:20]}", "Never, Complete, Error"
-            )
+            message = f"notification = {notify[:20]}"
+            yield hit(given["notification"], message, "Never, Complete, Error")
         yield from _universes(one)
     last = max((one.place for one in job.submission.queues), default=None)
     for setting in job.submission.settings.values():
@@ -180,9 +154,7 @@ def _on_access_point(job: CondorJob) -> Iterator[Hit]:
 )
 def _syntax(job: CondorJob) -> Iterator[Hit]:
     """Lines that are not commands, quotes, ``if`` without ``endif``, no ``queue``."""
-    for problem in job.submission.problems:
-        if problem.kind == "syntax":
-            yield hit(problem, problem.message, problem.fix)
+    yield from reported(job.submission.problems, "syntax")
     if not job.submission.queues and not job.in_dag:
         last = max((one.place.line for one in job.submission.settings.values()), default=1)
         yield hit(last, "there is no queue statement: nothing is submitted", "queue")
@@ -203,11 +175,8 @@ def _syntax(job: CondorJob) -> Iterator[Hit]:
                     yield hit(setting, "environment: in double quotes blanks separate, not ;")
                 bad = next((w for w in words if "=" not in w and "$(" not in w), None)
                 if bad is not None:
-                    yield hit(
-                        setting,
-                        f"environment: {bad[:40]!r} is not NAME=VALUE",
-                        "quote values with blanks: \"A='x y'\"",
-                    )
+                    message = f"environment: {bad[:40]!r} is not NAME=VALUE"
+                    yield hit(setting, message, "quote values with blanks: \"A='x y'\"")
 
 
 _EXPRESSIONS = wordlist(
@@ -224,18 +193,14 @@ _EXPRESSIONS = wordlist(
 )
 def _expressions(job: CondorJob) -> Iterator[Hit]:
     """One ``=`` where ``==`` is meant, brackets and quotes not closed, texts without quotes."""
-    for setting in {
-        one for q in job.submission.queues for n, one in q.commands.items() if n[0] == "+"
-    }:
+    commands = [one for queue in job.submission.queues for one in queue.commands.items()]
+    for setting in {one for name, one in commands if name[0] == "+"}:
         bare = re.fullmatch(r"[A-Za-z_][\w-]*", setting.value)
         if bare and setting.value.lower() not in ("true", "false", "undefined", "error"):
-            yield hit(
-                setting,
-                f"{setting.name}: {bare[0][:40]} is taken for an attribute",
-                f'{setting.name} = "{bare[0][:40]}"',
-            )
+            message = f"{setting.name}: {bare[0][:40]} is taken for an attribute"
+            yield hit(setting, message, f'{setting.name} = "{bare[0][:40]}"')
     for name in _EXPRESSIONS:
-        for setting in {q.commands[name] for q in job.submission.queues if name in q.commands}:
+        for setting in {one for own, one in commands if own == name}:
             text = re.sub(r'"(?:[^"\\]|\\.)*"', '""', setting.value)
             if re.search(r"(?<![=!<>?])=(?![=!?])", re.sub(r"=[?!]=", "", text)):
                 yield hit(setting, f"{setting.name}: = assigns, == compares", "==")
@@ -252,14 +217,11 @@ def _expressions(job: CondorJob) -> Iterator[Hit]:
                 yield hit(setting, f"{setting.name}: ClassAds have &&, || and !", "&&, ||, !")
 
 
-GIVEN_MACROS = frozenset(
-    wordlist(
-        "job retry_count dagmanjobid process procid proc cluster clusterid step row item "
-        "itemindex node jobid "
-        "submit_file submit_time year month day spool arch opsys opsysver opsysmajorver "
-        "opsysandver home fqdn hostname full_hostname ip_address username dollar tilde "
-        "submitfile retry dag_status failed_count numjobs detected_cores detected_memory"
-    )
+GIVEN_MACROS = wordset(
+    "job retry_count dagmanjobid process procid proc cluster clusterid step row item itemindex "
+    "node jobid submit_file submit_time year month day spool arch opsys opsysver opsysmajorver "
+    "opsysandver home fqdn hostname full_hostname ip_address username dollar tilde submitfile "
+    "retry dag_status failed_count numjobs detected_cores detected_memory"
 )
 """Macros that HTCondor sets, in lower case."""
 
@@ -274,28 +236,21 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
     """It becomes nothing, without a word."""
     if job.in_dag or re.search(r"^[ \t]*(?:include|use)\b", job.text, re.M | re.I):
         return
-    known = {name.lower() for name in all_settings(job)} | {
-        n.lower() for q in job.submission.queues for n in q.names
-    }
-    known |= GIVEN_MACROS
+    names = [*all_settings(job), *(one for queue in job.submission.queues for one in queue.names)]
+    known = {one.lower() for one in names} | GIVEN_MACROS
     seen: set[str] = set()
     for setting in sorted(all_settings(job).values(), key=lambda s: s.place):
         if re.search(r"(?<!\$)\$\([\w.]*(?:$|[^\w.):])", setting.value) and setting.name[0] != "+":
             yield hit(setting, "a macro is not closed: $(NAME)")
-        bare = re.search(
-            r"(?i)(?<!\$)\$\{?(process|cluster|procid|clusterid|item)\b", setting.value
-        )
+        form = r"(?i)(?<!\$)\$\{?(process|cluster|procid|clusterid|item)\b"
+        bare = re.search(form, setting.value)
         if bare:
             yield hit(setting, f"{bare[0]} is not filled in", f"$({bare[1]})")
         for found in re.finditer(r"(?<!\$)\$\((\w+)\)", setting.value):
             name = found[1].lower()
             if name not in known and name not in seen:
                 seen.add(name)
-                near = difflib.get_close_matches(name, known, 1)
+                near = closest(name, known)
                 severity: Severity | None = None if near else "warning"
-                yield hit(
-                    setting,
-                    f"nothing sets $({found[1]}): it becomes empty",
-                    f"$({near[0]})" if near else None,
-                    severity=severity,
-                )
+                message = f"nothing sets $({found[1]}): it becomes empty"
+                yield hit(setting, message, near and f"$({near})", severity=severity)

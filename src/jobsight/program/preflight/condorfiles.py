@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance
-from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.preflight.findings import Hit, hit, reported, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import Trace, near, trace_of
 from jobsight.program.preflight.uses import HARMLESS, uses_of
@@ -21,6 +21,8 @@ from jobsight.program.submission.job import Place, Setting
 __all__ = ["NOT_TRANSFERRED", "written_by"]
 
 NOT_TRANSFERRED = "JS412"
+_RUN = frozenset({"executable", "shell", "docker_image", "container_image", "noop_job"})
+"""Commands of which one says what a job runs."""
 
 
 _CAT = "executable = /bin/cat\nshould_transfer_files = YES\narguments = in.dat\n"
@@ -52,11 +54,7 @@ def _executables(job: CondorJob) -> Iterator[Hit]:
         elif job.machine.is_folder(path):
             yield hit(setting, f"{name} is a folder")
     for queue in job.submission.queues:
-        if (
-            "executable" not in queue.commands
-            and "shell" not in queue.commands
-            and not ({"docker_image", "container_image", "noop_job"} & queue.commands.keys())
-        ):
+        if _RUN.isdisjoint(queue.commands):
             yield hit(queue, "no executable is given", "executable = PROGRAM")
 
 
@@ -92,9 +90,8 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
     forms = [one.replace("{}", "*") for one in made]
     for one in job.instances if job.fed is not True else ():
         for name, path in job.found(one):
-            fed = any(
-                fnmatchcase(one, form) for form in forms for one in (name, name.partition("/")[0])
-            )
+            own = (name, name.partition("/")[0])
+            fed = any(fnmatchcase(one, form) for form in forms for one in own)
             if not fed and _absent(path.rstrip("/"), job):
                 place, source = _item_place(one, name, one.setting("transfer_input_files"), job)
                 message = f"{name} is not there: the job is held"
@@ -109,9 +106,7 @@ def _inputs(job: CondorJob) -> Iterator[Hit]:
     for queue in job.submission.queues:
         if job.matched(queue) == []:
             yield hit(queue, f"nothing matches {queue.file}: no job is queued")
-    for problem in job.submission.problems:
-        if problem.kind == "missing":
-            yield hit(problem, problem.message, problem.fix)
+    yield from reported(job.submission.problems, "missing")
 
 
 def _item_place(
@@ -124,10 +119,11 @@ def _item_place(
     return setting.place, None
 
 
-_OWN = re.compile(
-    r"\$(?:INT|REAL|STRING|EVAL)?\((?:Process|ProcId|Proc|Step|Row|ItemIndex|Node|Cluster(?:Id)?\.\$)",
-    re.I,
-)
+_APART = re.compile(
+    r"\$\((?:Process|ProcId|Proc|Step|Row|ItemIndex|Node|Cluster(?:Id)?\.\$)"
+    r"|\$\$\(|\$(?:CHOICE|RANDOM|INT|REAL|STRING|EVAL)", re.I,
+)  # fmt: skip
+"""What differs between the jobs of a queue statement."""
 
 
 _ONE_NAME = (r"\"?\w[^/]*\.\w+\"?", r"\"?[^=;]+=[^=;]*\.\w+\"?")
@@ -155,26 +151,19 @@ def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
             if name not in queue.commands:
                 continue
             value = Instance(queue, {}).value(name) or ""
-            of_item = items and any(
-                re.search(rf"\$\w*\({re.escape(n)}\b", value, re.I) for n in queue.names
-            )
-            counted = (queue.count or 1) > 1 and not _OWN.search(value)
-            if (
-                value.startswith("/dev/")
-                or (name in back and not re.fullmatch(_ONE_NAME[moved], value))
-                or _OWN.search(value)
-                or (of_item and not counted)
-                or re.search(r"\$\$\(|\$(?:CHOICE|RANDOM|INT|REAL|STRING|EVAL)", value, re.I)
-            ):
+            named = "|".join(map(re.escape, queue.names)) or "(?!)"
+            of_item = items and re.search(rf"\$\w*\((?:{named})\b", value, re.I)
+            if name in back and not re.fullmatch(_ONE_NAME[moved], value):
+                continue
+            if value.startswith("/dev/") or _APART.search(value):
+                continue
+            if of_item and (queue.count or 1) == 1:
                 continue
             if folder is not None and "$(" in folder.value:
                 continue
             many = f"{queue.jobs} jobs" if queue.jobs else "all jobs"
-            yield hit(
-                queue.commands[name],
-                f"{many} write their {name} to {value[:60]}",
-                f"{name} = {_with_process(queue.commands[name].value)}",
-            )
+            fix = f"{name} = {_with_process(queue.commands[name].value)}"
+            yield hit(queue.commands[name], f"{many} write their {name} to {value[:60]}", fix)
 
 
 def _with_process(value: str) -> str:
@@ -199,23 +188,16 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
         yield from _by_old_path(job, one, listed)
         if not text:
             continue
-        there = {PurePosixPath(name).name for name in listed} | {
-            PurePosixPath(one.known("executable") or "").name
-        }
-        there |= {PurePosixPath(one.known("input") or "").name}
+        inputs = (*listed, one.known("executable") or "", one.known("input") or "")
+        there = {PurePosixPath(name).name for name in inputs}
         whole = any(name.endswith("/") for name in listed)
         words, _ = split_arguments(one.value("arguments") or "")
         for word in words:
             name = word.rpartition("=")[2] if word.startswith("-") else word
             path = job.place_of(name, folder)
-            if (
-                "$" in name
-                or whole
-                or (name in listed and one.yes("preserve_relative_paths"))
-                or name.startswith(("/", "-"))
-                or not job.machine.exists(path)
-                or name in ("", ".")
-            ):
+            kept = whole or (name in listed and one.yes("preserve_relative_paths"))
+            named = name not in ("", ".") and "$" not in name and not name.startswith(("/", "-"))
+            if kept or not named or not job.machine.exists(path):
                 continue
             if name.partition("/")[0] not in there and not job.machine.is_folder(path):
                 if (last := PurePosixPath(name).name) in there:
@@ -223,11 +205,8 @@ def _not_transferred(job: CondorJob) -> Iterator[Hit]:
                         yield hit(one.setting("arguments"), f"the job finds {name} as {last}", last)
                     continue
                 setting = one.setting("transfer_input_files", "arguments")
-                yield hit(
-                    setting,
-                    f"{name} is named in arguments and not transferred",
-                    f"transfer_input_files = {', '.join([*listed, name])[:100]}",
-                )
+                fix = f"transfer_input_files = {', '.join([*listed, name])[:100]}"
+                yield hit(setting, f"{name} is named in arguments and not transferred", fix)
 
 
 def _takes_last_part(script: Job | None) -> bool:
@@ -250,9 +229,8 @@ def _by_old_path(job: CondorJob, one: Instance, listed: list[str]) -> Iterator[H
         )
         for found in re.finditer(form, script.text) if last else ():
             if not job.machine.exists(found[1]):
-                line = script.text.count("\n", 0, found.start(1)) + 1
                 message = f"{found[1]} is not where the job runs: it finds {last} in its folder"
-                yield hit(line, message, last, source=script.source)
+                yield hit(found, message, last, source=script.source)
 
 
 @rule(
@@ -267,12 +245,9 @@ def _not_written(job: CondorJob) -> Iterator[Hit]:
     """Where all that the executable writes is known: the job is held when it ends."""
     for one in job.instances[:1]:
         listed, script = one.known("transfer_output_files"), job.script(one)
-        if (
-            not listed
-            or script is None
-            or script.blind
-            or script.language not in ("bash", "python")
-        ):
+        if not listed or script is None or script.blind:
+            continue
+        if script.language not in ("bash", "python"):
             continue
         trace = Trace()
         for _, trace in trace_of(script):  # noqa: B007  # the state after the last command
@@ -326,10 +301,9 @@ def written_by(script: Job) -> list[str] | None:
     for command in script.commands if script.language == "bash" else ():
         ran = script.program_of.get(id(command))
         known = ran is not None and ran.language == "python" and ran.source is not None
-        name = PurePosixPath(command.name or "echo").name
-        unsure = name in _WRITES_MORE or (
-            "awk" in name and any(">" in one.text for one in command.arguments)
-        )
+        name = command.bare or "echo"
+        writes = "awk" in name and any(">" in one.text for one in command.arguments)
+        unsure = writes or name in _WRITES_MORE
         if unsure or not (known or name in HARMLESS):
             return None
         words = [use.word for use in uses_of(command) if use.kind == "write"]
@@ -360,6 +334,5 @@ def _log_folders(job: CondorJob) -> Iterator[Hit]:
                 continue
             if _absent(job.place_of(folder, start), job):
                 made = name != "log" and job.transfers(one)
-                severity: Severity | None = "warning" if made else None
                 yield hit(one.setting(name), f"{folder} is not there", f"mkdir -p {folder}",
-                          severity=severity)  # fmt: skip
+                          severity="warning" if made else None)  # fmt: skip

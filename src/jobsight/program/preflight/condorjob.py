@@ -45,7 +45,6 @@ class Instance:
     Attributes:
         queue: of its statement.
         own: its variables.
-        at: line of its item, 0: it has none.
     """
 
     queue: Queue
@@ -70,9 +69,8 @@ class Instance:
 
     def yes(self, name: str) -> bool | None:
         """Whether a command is true; None: it is not given, or neither true nor false."""
-        return {"true": True, "yes": True, "false": False, "no": False}.get(
-            (self.known(name) or "").lower()
-        )
+        words = {"true": True, "yes": True, "false": False, "no": False}
+        return words.get((self.known(name) or "").lower())
 
 
 @dataclass
@@ -129,13 +127,9 @@ class CondorJob:
     def matched(self, queue: Queue) -> list[str] | None:
         """The files of ``queue … matching`` that are here now; None: they are not known."""
         pattern = re.sub(r"^(?:files|dirs|any)\s+", "", queue.file or "", flags=re.I).strip("() ")
-        plain = re.fullmatch(r"(?!/)[^$,\s]*[*?][^$,\s]*", pattern) and len(queue.names) < 2
-        if (
-            not plain
-            or "**" in pattern
-            or queue.items is not None
-            or isinstance(self.machine, Elsewhere)
-        ):
+        plain = re.fullmatch(r"(?!/)(?!.*\*\*)[^$,\s]*[*?][^$,\s]*", pattern)
+        known = queue.items is None and not isinstance(self.machine, Elsewhere)
+        if not (plain and known and len(queue.names) < 2):
             return None
         folder = Path(self.folder)
         return [str(one.relative_to(folder)) for one in sorted(folder.glob(pattern))]
@@ -185,9 +179,8 @@ class CondorJob:
         given = one.value("arguments") or ""
         if "$" not in given and one.queue.commands:
             at = one.setting("arguments").place
-            script.arguments = tuple(
-                Word(word, word, at, quoted=True) for word in split_arguments(given)[0]
-            )
+            words = split_arguments(given)[0]
+            script.arguments = tuple(Word(one, one, at, quoted=True) for one in words)
         if self.transfers(one):
             listed = self.inputs(one)
             found = list(self.found(one))
@@ -203,10 +196,9 @@ class CondorJob:
                 files |= {own: f"{place}/{own}" for own in inner}
                 files |= {} if inner else {os.path.basename(name.rstrip("/")): place}  # noqa: PTH119
             script.folder, script.machine = _SANDBOX, Sandbox(_SANDBOX, files)
-            made = self.fed is not False and any(
-                not self.machine.exists(place) or self.machine.is_folder(place)
-                for _, place in found
-            )
+            plain = all(self.machine.exists(place) and not self.machine.is_folder(place)
+                        for _, place in found)  # fmt: skip
+            made = self.fed is not False and not plain
             script.blind = listed is None or len(found) < len(listed) or made
         return script
 
@@ -231,9 +223,8 @@ class CondorJob:
             return []
         if "$" in listed:
             return None
-        return [
-            name.strip().strip('"') for name in listed.strip().strip('"').split(",") if name.strip()
-        ]
+        names = listed.strip().strip('"').split(",")
+        return [one.strip().strip('"') for one in names if one.strip()]
 
     def found(self, one: Instance) -> Iterator[tuple[str, str]]:
         """Inputs that are files here, with their absolute paths; addresses are left out."""

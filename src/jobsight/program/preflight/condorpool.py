@@ -29,21 +29,13 @@ def _amounts(job: CondorJob) -> Iterator[Hit]:
                 continue
             whole = name in ("request_cpus", "request_gpus")
             good = re.fullmatch(r"\d+", value) if whole else _AMOUNT.fullmatch(value)
-            if good is None and not re.fullmatch(
-                r"(?i)undefined|ifthenelse.*|my\.\w+|target\.\w+", value
-            ):
-                yield hit(
-                    one.setting(name),
-                    f"{name} = {value[:40]} is not an amount",
-                    "a whole number" if whole else f"{name} = 4GB",
-                )
+            form = r"(?i)undefined|ifthenelse.*|my\.\w+|target\.\w+"
+            if good is None and not re.fullmatch(form, value):
+                fix = "a whole number" if whole else f"{name} = 4GB"
+                yield hit(one.setting(name), f"{name} = {value[:40]} is not an amount", fix)
             elif name == "request_memory" and re.fullmatch(r"[1-9]|1\d|[23]\d", value):
-                yield hit(
-                    one.setting(name),
-                    f"{name} = {value} asks for {value} MB",
-                    f"{name} = {value}GB",
-                    severity="warning",
-                )
+                message = f"{name} = {value} asks for {value} MB"
+                yield hit(one.setting(name), message, f"{name} = {value}GB", severity="warning")
             elif name == "request_disk" and re.fullmatch(r"\d{1,3}", value) and value != "0":
                 yield hit(one.setting(name), f"{name} = {value} asks for {value} KB",
                           f"{name} = {value}GB", severity="warning")  # fmt: skip
@@ -77,13 +69,12 @@ def _matches(job: CondorJob) -> Iterator[Hit]:
             asked = megabytes(text, unit) if unit else (float(text) if text.isdecimal() else None)
             most = most / 1024 if attribute == "Disk" else most
             if asked is not None and asked > most:
-                yield hit(
-                    one.setting(name),
-                    f"{name} = {text}: no slot of the pool has more than {most:,.0f}"
-                    + (" MB" if unit else ""),
-                )
+                amount = f"{most:,.0f} MB" if unit else f"{most:,.0f}"
+                message = f"{name} = {text}: no slot of the pool has more than {amount}"
+                yield hit(one.setting(name), message)
         text = one.known("requirements")
-        names = _names_in(text or "")
+        plain = re.sub(r'"[^"]*"', "", text or "").lower()
+        names = set(re.findall(r"[a-z_]\w*", plain))
         for name in sorted(names - known):
             close = (other for other in sorted(known) if len(name) > 4 and one_slip(name, other))
             near = next(close, None)
@@ -98,11 +89,6 @@ def _number(ad: dict[str, str], attribute: str) -> float:
     texts = [ad.get(f"{front}{attribute}", "") for front in ("TotalSlot", "", "Total", "Detected")]
     known = [float(one) for one in texts if re.fullmatch(r"\d+(?:\.\d+)?", one)]
     return max(known[:1] if texts[0] else known[:2], default=0.0)
-
-
-def _names_in(text: str) -> set[str]:
-    """The names in an expression, in lower case."""
-    return set(re.findall(r"[a-z_]\w*", re.sub(r'"[^"]*"', "", text).lower()))
 
 
 def _never(text: str, slots: list[dict[str, str]]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from jobsight.program.preflight.arguments import given_words
 from jobsight.program.preflight.findings import Hit, hit, rule
@@ -51,9 +50,8 @@ def _counted(job: Job) -> Iterator[Hit]:
             text = re.sub(r"(?ms)^(?:function\s+)?\w+\s*\(\)\s*\{.*?^\}", "", text)
             if re.search(r"\bshift\b|\bset --", text):
                 continue
-            text = re.sub(
-                r"(?ms)^[ \t]*case\b.*?^[ \t]*esac\b", "", text
-            )  # each branch takes its own
+            # Each branch of a case takes its own.
+            text = re.sub(r"(?ms)^[ \t]*case\b.*?^[ \t]*esac\b", "", text)
         given = len(words)
         form, extra = _COUNTS.get(language, (r"(?!)", 0))
         needed = _needed_by_shell(text) if language == "bash" else _taken(language, text)
@@ -66,9 +64,8 @@ def _counted(job: Job) -> Iterator[Hit]:
                 if found[1] in _MANY:
                     high = min(high, number + _MANY[found[1]])
         if low <= high and not low <= given <= high:
-            wanted = (
-                str(low) if low == high else f"at least {low}" if given < low else f"at most {high}"
-            )
+            wanted = f"at least {low}" if given < low else f"at most {high}"
+            wanted = str(low) if low == high else wanted
             message = f"the program wants {wanted} arguments, {given} are given"
             yield hit(program.command, message)
 
@@ -122,7 +119,7 @@ def _started(job: Job) -> Iterator[tuple[Program, list[Word]]]:
     yield from _called(job)
     for program in job.walk.programs:
         one, command = program, program.command
-        if COMPILERS.fullmatch(PurePosixPath(command.name or "").name):
+        if COMPILERS.fullmatch(command.bare):
             continue
         if program.source is None:
             built = job.compiled.get(id(command), ())

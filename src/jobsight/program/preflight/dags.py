@@ -12,7 +12,7 @@ from jobsight.program.machine import Machine
 from jobsight.program.preflight.condor import GIVEN_MACROS
 from jobsight.program.preflight.condorfiles import written_by
 from jobsight.program.preflight.condorjob import CondorJob
-from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.findings import Hit, hit, reported, rule
 from jobsight.program.preflight.traces import near
 from jobsight.program.submission.dag import Dag, DagNode, cycle_of, read_dag
 
@@ -216,9 +216,7 @@ def _undefined(job: DagJob) -> Iterator[Hit]:
     """Names of nodes in PARENT, CHILD, VARS, RETRY, SCRIPT and others."""
     if job.dag.included or any(node.kind == "SPLICE" for node in job.dag.nodes.values()):
         return
-    for one in job.dag.problems:
-        if one.kind == "unknown":
-            yield hit(one, one.message, one.fix)
+    yield from reported(job.dag.problems, "unknown")
 
 
 @rule(
@@ -229,9 +227,7 @@ def _undefined(job: DagJob) -> Iterator[Hit]:
 )
 def _syntax(job: DagJob) -> Iterator[Hit]:
     """Unknown commands, missing words, nodes defined twice."""
-    for one in job.dag.problems:
-        if one.kind == "syntax":
-            yield hit(one, one.message, one.fix)
+    yield from reported(job.dag.problems, "syntax")
 
 
 @rule(
@@ -244,16 +240,14 @@ def _syntax(job: DagJob) -> Iterator[Hit]:
 )
 def _variables(job: DagJob) -> Iterator[Hit]:
     """It becomes empty in this node."""
-    every = set().union(
-        *(names for node, names, _ in job.dag.variables if node.upper() == "ALL_NODES")
-    )
+    of_all = (names for node, names, _ in job.dag.variables if node.upper() == "ALL_NODES")
+    every = set().union(*of_all)
     if job.dag.included:
         return
     for name, node in job.dag.nodes.items():
         path = job.place_of(node.file or "", node.folder)
-        text = (
-            job.machine.text(path) if node.kind not in ("SUBDAG", "SPLICE") and node.file else None
-        )
+        submits = node.file and node.kind not in ("SUBDAG", "SPLICE")
+        text = job.machine.text(path) if submits else None
         if text is None or re.search(r"^[ \t]*(?:include|use)\b", text, re.M | re.I):
             continue
         own = [(names, place) for other, names, place in job.dag.variables if other == name]

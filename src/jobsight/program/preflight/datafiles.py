@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 from collections.abc import Iterator
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.pythonflow import Flow
-from jobsight.program.preflight.traces import made_before, path_of
-from jobsight.program.python import PythonText, catches, dotted
-from jobsight.program.shell.model import Program, Word
-from jobsight.program.submission.job import Place
+from jobsight.program.preflight.traces import made_before, path_of, text_here
+from jobsight.program.python import PythonText, catches, dotted, within
+from jobsight.program.shell.model import Program
+from jobsight.text import closest
 
 __all__: list[str] = []
 
@@ -47,11 +46,8 @@ def _only(pattern: str, program: Program, text: PythonText, job: Job) -> str | N
     if len(names) != 1:
         return None
     name = names.pop()
-    path = path_of(Word(name, name, Place(1)), program.command.folder, job)
-    if path is None or path in job.walk.made:
-        return None
     written = any(set("wa") & set(one.mode) for one in text.opened if one.path == name)
-    return None if written else job.machine.text(path)
+    return None if written else text_here(name, program.command.folder, job)
 
 
 def _keys(flow: Flow) -> Iterator[tuple[ast.expr, str]]:
@@ -74,8 +70,8 @@ def _keys(flow: Flow) -> Iterator[tuple[ast.expr, str]]:
             continue
         content = flow.data(node.value, around)
         if isinstance(content, dict) and key not in content and not _perhaps(node, around):
-            close = difflib.get_close_matches(key, list(map(str, content)), 1, 0.5)
-            meant = f" (is it {close[0]}?)" if close else ""
+            close = closest(key, map(str, content), 0.5)
+            meant = f" (is it {close}?)" if close else ""
             yield node, f"the file has no {key}: KeyError{meant}"
 
 
@@ -93,28 +89,24 @@ def _contents(program: Program, made: set[str], job: Job) -> dict[str, str]:
     """The texts of data files that the program is given, or names, and that nothing made before."""
     names = {one.value for one in program.arguments if one.value}
     names |= {one.value.rpartition("=")[2] for one in program.arguments if one.value}
-    names |= set(
-        re.findall(r"[\"']([\w./-]+\.\w+)[\"']", program.source.text if program.source else "")
-    )
+    text = program.source.text if program.source else ""
+    names |= set(re.findall(r"[\"']([\w./-]+\.\w+)[\"']", text))
     found: dict[str, str] = {}
     for name in names:
-        path = path_of(Word(name, name, Place(1)), program.command.folder, job)
-        if path and path not in made | job.walk.made.keys() and re.search(_DATA, path):
-            content = job.machine.text(path)
+        path = path_of(name, program.command.folder, job)
+        if path and path not in made and re.search(_DATA, path):
+            content = text_here(name, program.command.folder, job)
             found |= {} if content is None else {name: content}
     return found
 
 
 def _headers(program: Program, text: PythonText, job: Job) -> Iterator[tuple[ast.expr, str]]:
     """``float(fields[1])`` of every line of a table whose first line is a header."""
-    if re.search(
-        r"\bnext\(|\[1:\]|readline\(|islice|enumerate|DictReader|startswith|isdigit", text.text
-    ):
+    form = r"\bnext\(|\[1:\]|readline\(|islice|enumerate|DictReader|startswith|isdigit"
+    if re.search(form, text.text):
         return
     for loop, _ in text.nodes:
-        if not isinstance(loop, ast.For) or any(
-            isinstance(one, ast.If | ast.Try) for one in loop.body
-        ):
+        if not isinstance(loop, ast.For) or within(loop.body, ast.If, ast.Try):
             continue
         for node in (one for part in loop.body for one in ast.walk(part)):
             called = dotted(node.func) if isinstance(node, ast.Call) else ""

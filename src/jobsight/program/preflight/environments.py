@@ -7,7 +7,7 @@ import sys
 from itertools import pairwise
 
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.traces import path_of
+from jobsight.program.preflight.traces import text_here
 from jobsight.program.shell.model import Command, Program, Word
 
 __all__ = ["built_for", "requirement_of"]
@@ -69,9 +69,8 @@ def built_for(program: Program, job: Job) -> tuple[str, frozenset[str]] | None:
         installs = [words for one in before if (words := _installed(one)) is not None]
         lists = [found for words in installs for found in _pip(words, before, job)]
     elif len(made) == 1 and len(_CREATES.findall(job.text)) == 1 and "install" not in job.text:
-        entered = re.findall(
-            r"(?m)^[ \t]*(?:source|conda|mamba|micromamba)\s+activate\s+(\S+)", job.text
-        )
+        form = r"(?m)^[ \t]*(?:source|conda|mamba|micromamba)\s+activate\s+(\S+)"
+        entered = re.findall(form, job.text)
         own = "/" in (program.interpreter or "")
         if not own and (len(entered) != 1 or entered[0] == "base"):
             return None
@@ -99,9 +98,7 @@ def _pip(
     words: tuple[Word, ...], before: list[Command], job: Job
 ) -> list[tuple[str, list[str] | None]]:
     """For each list or package of a call of pip: its name, and the packages; None: not known."""
-    folder = (
-        next(one.folder for one in before if words and words[0] in one.words) if words else None
-    )
+    folder = next((one.folder for one in before if {*words[:1]} & {*one.words}), None)
     found: list[tuple[str, list[str] | None]] = []
     taken = ""
     for word in words:
@@ -129,15 +126,13 @@ def _packages(lines: list[str]) -> list[str] | None:
 
 
 def _requirements(word: Word, folder: str | None, job: Job) -> list[str] | None:
-    path = path_of(word, folder, job)
-    text = job.machine.text(path) if path and path not in job.walk.made else None
+    text = text_here(word, folder, job)
     return None if text is None else _packages(text.splitlines())
 
 
 def _conda(word: Word, command: Command, job: Job) -> tuple[str, list[str] | None]:
     """The packages of an ``environment.yml``, with those for pip."""
-    path = path_of(word, command.folder, job)
-    text = job.machine.text(path) if path and path not in job.walk.made else None
+    text = text_here(word, command.folder, job)
     block = re.search(r"(?m)^dependencies:[ \t]*\n((?:[ \t]*(?:-.*|#.*)?(?:\n|$))+)", text or "")
     if block is None:
         return word.text, None

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple, Protocol
 
 from jobsight.program.shell.model import Source
-from jobsight.program.submission.job import Place
+from jobsight.program.submission.job import Place, Problem
 
 __all__ = [
     "RULES",
@@ -27,6 +27,7 @@ __all__ = [
     "Severity",
     "hit",
     "hits_of",
+    "reported",
     "rule",
     "silenced",
 ]
@@ -64,13 +65,14 @@ class Hit(NamedTuple):
 
 
 def hit(
-    at: Placed | Place | int | ast.stmt | ast.expr, message: str, fix: str | None = None, *,
-    severity: Severity | None = None, edit: Edit | None = None, source: Source | None = None,
+    at: Placed | Place | int | re.Match[str] | ast.stmt | ast.expr, message: str,
+    fix: str | None = None, *, severity: Severity | None = None,
+    edit: Edit | None = None, source: Source | None = None,
 ) -> Hit:  # fmt: skip
     """What a rule found.
 
     Args:
-        at: where: what has a place, a line, or a node of a Python program.
+        at: where: what has a place, a line, a match in the text, or a node of a Python program.
         message: what happens.
         fix: what to write instead.
         severity: where it is not the rule's.
@@ -79,11 +81,18 @@ def hit(
     """
     if isinstance(at, int):
         place = Place(at)
+    elif isinstance(at, re.Match):
+        place = Place(at.string.count("\n", 0, at.start()) + 1)
     elif isinstance(at, ast.AST):
         place = Place(at.lineno, at.col_offset + 1)
     else:
         place = at if isinstance(at, Place) else at.place
     return Hit(source or getattr(at, "source", None), place, message, fix, severity, edit)
+
+
+def reported(problems: Iterable[Problem], *kinds: str) -> Iterator[Hit]:
+    """What a parser could not take, of some kinds."""
+    return (hit(one, one.message, one.fix) for one in problems if one.kind in kinds)
 
 
 class Finding(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -26,16 +25,13 @@ def _in_new_folders(job: Job) -> Iterator[Hit]:
     made: set[str] = set()
     inside, written = False, set[str]()
     for command in job.commands if job.is_slurm and not job.blind else ():
-        name = PurePosixPath(command.name or "").name
+        name = command.bare
         program = job.program_of.get(id(command))
         reads = [one.word for one in uses_of(command) if one.kind == "read"]
         for word in reads if not command.conditional else ():
             bare = re.fullmatch(r"\$(\w+)/([\w./-]+)", _bare(word))
-            if (
-                bare
-                and job.machine.exists(f"{job.folder}/{bare[2]}")
-                and _unused(bare[1], word, job)
-            ):
+            there = bare and job.machine.exists(f"{job.folder}/{bare[2]}")
+            if bare and there and _unused(bare[1], word, job):
                 yield hit(word, f"{bare[2]} is in the folder of the submission, not in ${bare[1]}",
                           source=command.source)  # fmt: skip
         if name == "mkdir":

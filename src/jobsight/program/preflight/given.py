@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jobsight.program.preflight.findings import Hit, Severity, hit, rule
+from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import catches, dotted
 
@@ -48,9 +48,8 @@ def _unset_by_slurm(job: Job) -> Iterator[Hit]:
         if line.lstrip().startswith("#") or "\\$" in line:
             continue
         for name in re.findall(_NAMED, line):
-            guarded = re.search(
-                rf"SLURM_{name}\}}?:?[-+?=]|\[\s+(?:!\s+)?-[nzv]\s+\S*SLURM_{name}\b", job.text
-            )
+            form = rf"SLURM_{name}\}}?:?[-+?=]|\[\s+(?:!\s+)?-[nzv]\s+\S*SLURM_{name}\b"
+            guarded = re.search(form, job.text)
             if _lacks(name, job) and not guarded and name not in seen:
                 seen.add(name)
                 counts = name.startswith("ARRAY") or strict
@@ -75,7 +74,7 @@ def _unset_in_programs(job: Job) -> Iterator[Hit]:
     for program, text in job.pythons:
         for node, around in text.nodes:
             name = _needed(node)
-            if name is None or not _lacks(name, job) or program.source is None:
+            if name is None or not _lacks(name, job):
                 continue
             asked = re.search(rf"[\"']SLURM_{name}[\"']\s+(?:not\s+)?in\b", text.text)
             chosen = any(
@@ -84,15 +83,13 @@ def _unset_in_programs(job: Job) -> Iterator[Hit]:
             )
             if not (asked or chosen or catches(node, around, "KeyError")):
                 yield hit(node, *_unset(name), source=program.source)  # type: ignore[arg-type]
-    for program in job.walk.programs:
-        source = program.source
+    for program, source in job.sources:
         form = _READS.get(program.language or "", r"(?!)")
-        if source is None or re.search(_GUARDS, source.text):
+        if re.search(_GUARDS, source.text):
             continue
         for found in re.finditer(form, source.text):
             if _lacks(found[1], job):
-                line = source.text.count("\n", 0, found.start()) + 1
-                yield hit(line, *_unset(found[1]), source=source)
+                yield hit(found, *_unset(found[1]), source=source)
 
 
 def _needed(node: ast.AST) -> str | None:
@@ -133,15 +130,12 @@ def _other_schedulers(job: Job) -> Iterator[Hit]:
         return
     both = re.search(r"^#(?:PBS|BSUB|\$) -", job.text, re.M)
     seen: set[str] = set()
-    for number, line in enumerate(job.text.split("\n"), 1):
-        if line.lstrip().startswith("#") or number in job.here_lines:
-            continue
+    for number, line in job.code:
         for name in re.findall(r"(?<!\\)\$\{?(\w+)", line):
             if name not in _FOREIGN or name in seen or name in job.walk.assigned:
                 continue
             seen.add(name)
             asked = rf"\$\{{{name}:?[-+?=]|-[nzv]\s+[\"']?\$?\{{?{name}\b"
             if not re.search(asked, job.text):
-                severity: Severity | None = "warning" if both or "$(" in line else None
                 yield hit(number, f"Slurm does not set {name}", f"${_FOREIGN[name]}",
-                          severity=severity)  # fmt: skip
+                          severity="warning" if both or "$(" in line else None)  # fmt: skip

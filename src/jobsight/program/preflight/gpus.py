@@ -8,14 +8,14 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.packages import R_PACKAGES
-from jobsight.program.python import PythonText, dotted
+from jobsight.program.python import PythonText, dotted, within
 from jobsight.program.submission.job import Place
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 if TYPE_CHECKING:
     from jobsight.program.shell.model import Command, Source
@@ -34,11 +34,11 @@ _SETS_UP = re.compile(
     r"[^;&|\n]*|export CUDA_VISIBLE_DEVICES=\S*)"
 )
 """Lines of a script that choose where its programs come from, or show the node."""
-_FOR_CPUS = sys.stdlib_module_names | set(wordlist(
+_FOR_CPUS = sys.stdlib_module_names | wordset(
     "numpy scipy pandas sklearn statsmodels matplotlib seaborn networkx joblib tqdm yaml requests "
     "h5py netCDF4 xarray astropy Bio sympy PIL cv2 polars pyarrow psutil zarr pysam geopandas "
     "rasterio mpi4py emcee nltk gensim"
-))  # fmt: skip
+)
 """Modules of Python that use no GPU by themselves."""
 _RUNS_MORE = re.compile(
     r"\bsubprocess\b|\bsystem2?\s*\(|\bos\.(?:exec|spawn|popen)|\bqx\b|import_module|__import__|runpy|ctypes"
@@ -61,14 +61,7 @@ def _unused_gpus(job: Job) -> Iterator[Hit]:
     """Only where all that runs is known, and none of it knows of GPUs."""
     if not job.is_slurm or not job.submission.request.gpus or not job.walk.complete:
         return
-    name = next(
-        (
-            n
-            for n in ("gres", "gpus", "gpus-per-node", "gpus-per-task")
-            if n in job.submission.settings
-        ),
-        None,
-    )
+    setting = job.submission.first("gres", "gpus", "gpus-per-node", "gpus-per-task")
     texts = [one.text for one in job.walk.sources] or [job.text]
     if job.walk.programs:
         texts = [_SETS_UP.sub("", text) for text in texts]
@@ -81,47 +74,40 @@ def _unused_gpus(job: Job) -> Iterator[Hit]:
     texts += [text.text for _, text in job.pythons]
     body = "\n".join(re.sub(r"(?m)^[ \t]*#.*$", "", text) for text in texts)
     known = all(_known(one, job) for one in job.commands) and _for_cpus(job)
-    if name is not None and known and not _GPU_TEXT.search(body):
-        setting = job.submission.settings[name]
-        yield hit(setting, f"--{name}={setting.value}: nothing here uses a GPU", "leave it out")
+    if setting is not None and known and not _GPU_TEXT.search(body):
+        message = f"--{setting.name}={setting.value}: nothing here uses a GPU"
+        yield hit(setting, message, "leave it out")
 
 
 def _for_cpus(job: Job) -> bool:
     """Whether all packages of its Python and R programs are for CPUs, and these start no others."""
-    texts = [one.source.text for one in job.walk.programs if one.source and one.language == "r"]
+    texts = [source.text for one, source in job.sources if one.language == "r"]
     loaded = {one or other for text in texts for one, other in _R_LOADS.findall(text)}
     texts = [job.program_texts, *(text.text for _, text in job.pythons)]
     imports = ((one, program) for program, text in job.pythons for one in text.imports)
-    return (
-        loaded <= R_PACKAGES
-        and not any(map(_RUNS_MORE.search, texts))
-        and all(
-            one.name in _FOR_CPUS or job.local_module(one.full, program)[1] is not None
-            for one, program in imports
-        )
-    )
+    known = all(one.name in _FOR_CPUS or job.local_module(one.full, program)[1] is not None
+                for one, program in imports)  # fmt: skip
+    return known and loaded <= R_PACKAGES and not any(map(_RUNS_MORE.search, texts))
 
 
 def _compiles(command: Command) -> bool:
     """Whether it is a compiler that builds for CPUs alone."""
     plain = re.fullmatch(r"(?:gcc|g\+\+|cc|c\+\+|gfortran)(?:-\d+)?", command.name or "")
-    return plain is not None and not any(
-        one.text.startswith(("-foffload", "-fopenacc")) for one in command.arguments
-    )
+    texts = [one.text for one in command.arguments]
+    return bool(plain) and not any(one.startswith(("-foffload", "-fopenacc")) for one in texts)
 
 
 def _known(command: Command, job: Job) -> bool:
     from jobsight.program.preflight.uses import HARMLESS
     from jobsight.program.shell.programs import interpreter_of
 
-    name = PurePosixPath(command.name or "").name
+    name = command.bare
     if not command.words or name in HARMLESS or name in job.walk.functions or _compiles(command):
         return True
     if _SETS_UP.match(" ".join(one.text for one in command.words)):
         return True
-    return any(one.command is command for one in job.walk.programs) and bool(
-        interpreter_of(name) or "/" in (command.name or "")
-    )
+    runs = any(one.command is command for one in job.walk.programs)
+    return runs and bool(interpreter_of(name) or "/" in (command.name or ""))
 
 
 @rule(
@@ -138,9 +124,8 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
     if not job.is_slurm or submission.request.gpus or submission.components > 1:
         return
     # With --exclusive, but not with =user or =mcs, a job gets all GPUs of its nodes (man sbatch).
-    if {"gres", "tres-per-task"} & submission.settings.keys() or (
-        submission.value("exclusive") in ("", "true")
-    ):
+    whole = submission.value("exclusive") in ("", "true")
+    if whole or submission.first("gres", "tres-per-task"):
         return
     named = f"{submission.value('partition')} {submission.value('constraint')}"
     gres = job.site is not None and any(one.gpus for one in job.site.nodes)
@@ -149,11 +134,8 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
     severity: Severity | None = "warning" if given else None
     fix = "#SBATCH --gpus=1"
     for command in job.commands:
-        nv = any(
-            {"nv", "gpus"} & one.options.keys()
-            for one in command.launchers
-            if one.name in ("apptainer", "singularity", "docker")
-        )
+        nv = any({"nv", "gpus"} & one.options.keys() for one in command.launchers
+                 if one.name in ("apptainer", "singularity", "docker"))  # fmt: skip
         called = _GPU_CALL.search(" ".join(one.text for one in command.words))
         what = "nvidia-smi" if command.name == "nvidia-smi" else "--nv" if nv else None
         what = called[0].strip() if called else what
@@ -167,12 +149,9 @@ def _missing_gpus(job: Job) -> Iterator[Hit]:
         if "is_available" in text.text or "device_count" in text.text:
             continue
         for node, around in text.nodes:
-            if _needs_gpu(node) and not any(
-                isinstance(up, ast.Try | ast.If | ast.IfExp) for up in around
-            ):
-                place = Place(getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+            if _needs_gpu(node) and not within(around, ast.Try, ast.If, ast.IfExp):
                 message = "this needs a GPU, and the job asks for none"
-                yield hit(place, message, fix, severity=severity, source=program.source)
+                yield hit(node, message, fix, severity=severity, source=program.source)
                 break
 
 
@@ -203,7 +182,7 @@ def _compiled(job: Job) -> Iterator[Command]:
             yield command
 
 
-def _needs_gpu(node: ast.AST) -> bool:
+def _needs_gpu(node: ast.AST) -> TypeGuard[ast.stmt | ast.expr]:
     if isinstance(node, ast.Import):
         return any(one.name.partition(".")[0] in ("cupy", "cudf", "pycuda") for one in node.names)
     if isinstance(node, ast.ImportFrom):
@@ -212,12 +191,8 @@ def _needs_gpu(node: ast.AST) -> bool:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" and not node.args:
             return True
         given = [*node.args, *(one.value for one in node.keywords)]
-        return any(
-            isinstance(one, ast.Constant)
-            and isinstance(one.value, str)
-            and re.fullmatch(r"cuda(?::\d)?|/gpu:\d|/device:GPU:\d", one.value, re.I)
-            for one in given
-        )
+        texts = [str(one.value) for one in given if isinstance(one, ast.Constant)]
+        return any(re.fullmatch(r"(?i)cuda(?::\d)?|/gpu:\d|/device:GPU:\d", one) for one in texts)
     return False
 
 
@@ -232,9 +207,7 @@ def _too_many_gpus(job: Job) -> Iterator[Hit]:
     if not gpus or "exclusive" in job.submission.settings:
         return
     each = max(1, gpus // job.submission.request.nodes)
-    for number, line in enumerate(job.text.split("\n"), 1):
-        if line.lstrip().startswith("#") or number in job.here_lines:
-            continue
+    for number, line in job.code:
         listed = re.search(r"CUDA_VISIBLE_DEVICES=[\"']?(\d+(?:,\d+)*)", line)
         counted = re.search(r"--nproc[-_]per[-_]node[= ](\d+)|\bsrun\b.*--gpus[= ](\d+)", line)
         counted = counted or re.search(r"\bsrun\b.*--gres=gpu:(?:\w+:)?(\d+)()", line)
@@ -248,9 +221,7 @@ def _too_many_gpus(job: Job) -> Iterator[Hit]:
             continue
         for node, around in text.nodes:
             used = _gpus_named(node, text)
-            if used > each and not any(
-                isinstance(up, ast.Try | ast.If | ast.IfExp) for up in around
-            ):
+            if used > each and not within(around, ast.Try, ast.If, ast.IfExp):
                 yield _more(Place(getattr(node, "lineno", 1)), used, each, program.source)
 
 
@@ -293,7 +264,7 @@ def _blind_containers(job: Job) -> Iterator[Hit]:
               if launcher.name in ("apptainer", "singularity", "docker", "podman")]  # fmt: skip
     if any("gpus" in launcher.options or "device" in launcher.options for _, launcher in inside):
         return
-    texts = [one.source.text for one in job.walk.programs if one.source and one.command.contained]
+    texts = [source.text for one, source in job.sources if one.command.contained]
     for command, launcher in inside:
         shown = " ".join(word.text for word in command.words) + launcher.options.get("image", "")
         if _GPU_USED.search("\n".join([shown, *texts])):

@@ -6,16 +6,15 @@ import ast
 import math
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
-from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.pythonflow import Flow
-from jobsight.program.python import PythonText, dotted
+from jobsight.program.python import PythonText, dotted, within
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.shell.model import Command, Program, Source
 from jobsight.program.submission.job import Place
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__ = ["secret_in"]
 
@@ -34,13 +33,10 @@ def _small_io(job: Job) -> Iterator[Hit]:
     for command in job.commands:
         times = math.prod(loop.times or 1 for loop in command.loops)
         for one in command.redirects:
-            to_file = one.operator in (">", ">>", "<") and not one.target.text.startswith(
-                ("/dev/", "&")
-            )
-            if times >= _MANY and to_file:
-                yield hit(
-                    command, f"opens a file {times:,} times", "redirect the loop, behind done"
-                )
+            aside = one.target.text.startswith(("/dev/", "&"))
+            if times >= _MANY and one.operator in (">", ">>", "<") and not aside:
+                message = f"opens a file {times:,} times"
+                yield hit(command, message, "redirect the loop, behind done")
     for program, text in job.pythons:
         flow = Flow(program, text, {})
         for name, call, around in text.calls:
@@ -50,12 +46,8 @@ def _small_io(job: Job) -> Iterator[Hit]:
             times = math.prod(_rounds(one, around[:k], flow) or 1 for k, one in enumerate(around))
             tests = [ast.unparse(one.test) for one in around if isinstance(one, ast.If)]
             if times >= _MANY and not any("%" in one for one in tests):
-                yield hit(
-                    call,
-                    f"opens a file {int(times):,} times",
-                    "open it once, before the loop",
-                    source=program.source,
-                )
+                message = f"opens a file {int(times):,} times"
+                yield hit(call, message, "open it once, before the loop", source=program.source)
 
 
 def _rounds(node: ast.AST, around: tuple[ast.AST, ...], flow: Flow) -> int | None:
@@ -67,13 +59,10 @@ def _rounds(node: ast.AST, around: tuple[ast.AST, ...], flow: Flow) -> int | Non
     return None
 
 
-_EDITORS = frozenset(wordlist("vim vi nano emacs top htop less more man screen tmux gedit"))
+_EDITORS = wordset("vim vi nano emacs top htop less more man screen tmux gedit")
 _INSTALLS = {
-    "apt": {"install"},
-    "apt-get": {"install", "update"},
-    "yum": {"install"},
-    "dnf": {"install"},
-}
+    "apt": {"install"}, "apt-get": {"install", "update"}, "yum": {"install"}, "dnf": {"install"},
+}  # fmt: skip
 
 
 @rule(
@@ -88,81 +77,51 @@ def _login_work(job: Job) -> Iterator[Hit]:
         what = _interactive(command) if job.is_slurm else None
         if what is not None and not command.checked:
             place = command.launchers[0].place if command.launchers else command.place
-            yield hit(
-                place,
-                what[0],
-                what[1],
-                severity="error" if what[2] else None,
-                source=command.source,
-            )
+            severity: Severity | None = "error" if what[2] else None
+            yield hit(place, *what[:2], severity=severity, source=command.source)
         if command.name == "sbatch" and math.prod(one.times or 1 for one in command.loops) >= 500:
             yield hit(command, "submits hundreds of single jobs", "--array")
         loops = [loop for loop in command.loops if loop.times is None or loop.times > 10]
-        if (
-            command.name in ("squeue", "sacct", "scontrol", "condor_q")
-            and loops
-            and not _rests(job, command)
-        ):
-            yield hit(
-                command,
-                f"asks the scheduler with {command.name} in a loop without rest",
-                "sleep 60 in the loop, or sbatch --wait, or --dependency",
-            )
+        asks = command.name in ("squeue", "sacct", "scontrol", "condor_q") and loops
+        if asks and not _rests(job, command):
+            message = f"asks the scheduler with {command.name} in a loop without rest"
+            yield hit(command, message, "sleep 60 in the loop, or sbatch --wait, or --dependency")
     if not job.is_slurm and any(one.name in ("sbatch", "condor_submit") for one in job.commands):
         for command in job.commands:
             heavy = any(one.name in MPI for one in command.launchers)
             if heavy and "SLURM_JOB" not in job.text:
-                yield hit(
-                    command,
-                    "runs where the script is started: on the login node",
-                    "put it into the batch script",
-                )
+                message = "runs where the script is started: on the login node"
+                yield hit(command, message, "put it into the batch script")
 
 
 def _rests(job: Job, command: Command) -> bool:
     loop = command.loops[-1]
     rests = [one for one in job.commands if one.name == "sleep" and loop in one.loops]
-    return any(
-        not (word.value or "60").isdecimal() or int(word.value or "60") >= 10
-        for one in rests
-        for word in one.arguments
-    )
+    times = [word.value or "60" for one in rests for word in one.arguments]
+    return any(not one.isdecimal() or int(one) >= 10 for one in times)
 
 
 def _interactive(command: Command) -> tuple[str, str | None, bool] | None:
     """Message, fix, and whether it fails."""
-    name = PurePosixPath(command.name or "").name
+    name = command.bare
     words = [word.text for word in command.arguments]
     for one in command.launchers:
         if one.name == "srun" and "pty" in one.options:
-            return (
-                "srun --pty needs a terminal, which a batch job lacks",
-                "srun without --pty",
-                True,
-            )
+            why = "srun --pty needs a terminal, which a batch job lacks"
+            return why, "srun without --pty", True
         if one.name == "sudo":
             return "sudo asks for a password, and a batch job has no terminal", None, False
     if name == "salloc":
         return "salloc asks for a second allocation inside the job", "srun", True
-    if (
-        name in _EDITORS
-        and not command.fed
-        and not command.piped
-        and not {"-b", "-c", "-es"} & set(words)
-    ) and not any(w.startswith(("-b", "--batch", "-d")) for w in words):
+    alone = not any(w in ("-c", "-es") or w.startswith(("-b", "--batch", "-d")) for w in words)
+    if name in _EDITORS and alone and not (command.fed or command.piped):
         return f"{name} needs a terminal, which a batch job lacks", None, True
     if name == "read" and not command.fed and any(re.fullmatch(r"-\w*p", w) for w in words):
-        return (
-            "read -p waits for an answer, and a batch job has no terminal",
-            "give it as an argument",
-            False,
-        )
+        why = "read -p waits for an answer, and a batch job has no terminal"
+        return why, "give it as an argument", False
     if name in _INSTALLS and words and words[-1] and _INSTALLS[name] & set(words):
-        return (
-            f"{name} needs root on the compute node",
-            "a module, an environment or a container",
-            False,
-        )
+        why = f"{name} needs root on the compute node"
+        return why, "a module, an environment or a container", False
     return None
 
 
@@ -200,21 +159,14 @@ _PLACEHOLDER = re.compile(
 def _secrets(job: Job) -> Iterator[Hit]:
     """Scripts are kept by the scheduler and shown to others; the secret is not printed here."""
     subjects: list[tuple[Source | None, str]] = [(None, job.text)]
-    subjects += [
-        (one.source, one.source.text)
-        for one in job.walk.programs
-        if one.source is not None and one.source.file != job.source.file
-    ]
-    subjects += [(one, one.text) for one in job.walk.sources[1:] if one.file != job.source.file]
+    others = [*(source for _, source in job.sources), *job.walk.sources[1:]]
+    subjects += [(one, one.text) for one in others if one.file != job.source.file]
     for source, text in subjects:
         for number, line in enumerate(text.split("\n"), 1):
             if (found := secret_in(line)) is not None:
-                yield hit(
-                    Place(number, found[1] + 1),
-                    f"{found[0]} in plain text: the scheduler keeps and shows the script",
-                    "read it from a file with mode 0600",
-                    source=source,
-                )
+                message = f"{found[0]} in plain text: the scheduler keeps and shows the script"
+                fix = "read it from a file with mode 0600"
+                yield hit(Place(number, found[1] + 1), message, fix, source=source)
 
 
 def secret_in(line: str) -> tuple[str, int] | None:
@@ -287,9 +239,8 @@ def _ends(node: ast.stmt, text: PythonText) -> str | None:
         if dotted(call.func) in ("sys.exit", "exit", "quit", "os._exit"):
             given = call.args[0] if call.args else ast.Constant(0)
             if isinstance(given, ast.Constant):
-                return (
-                    "" if given.value in (0, None, False) else f"exit status {given.value!r}"[:60]
-                )
+                fails = given.value not in (0, None, False)
+                return f"exit status {given.value!r}"[:60] if fails else ""
             return ""
         if dotted(call.func) == "ctypes.string_at" and call.args and text.number(call.args[0]) == 0:
             return "a segmentation fault"
@@ -298,29 +249,18 @@ def _ends(node: ast.stmt, text: PythonText) -> str | None:
 
 def _arguments(program: Program, text: PythonText, job: Job) -> Iterator[Hit]:
     unknown = program.path == job.path and job.arguments is None
-    if (
-        unknown
-        or program.imported
-        or re.search(r"len\(\s*(?:sys\.)?argv|argv\s*\[\s*\d*\s*:|\bargv\.", text.text)
-    ):
+    asks = r"len\(\s*(?:sys\.)?argv|argv\s*\[\s*\d*\s*:|\bargv\."
+    if unknown or program.imported or re.search(asks, text.text):
         return
     if any(word.value is None or word.is_glob for word in program.arguments):
         return
     for node, around in text.nodes:
         if isinstance(node, ast.Subscript) and dotted(node.value) in ("sys.argv", "argv"):
             number = text.number(node.slice)
-            sure = not any(
-                isinstance(one, ast.If | ast.Try | ast.IfExp | ast.FunctionDef) for one in around
-            )
-            if (
-                sure
-                and number is not None
-                and number > len(program.arguments)
-                and program.command.launchers == ()
-            ):
-                yield hit(
-                    program.command,
-                    f"the program reads argument {int(number)}, "
-                    f"and {len(program.arguments)} are given",
-                )
+            if number is None or within(around, ast.If, ast.Try, ast.IfExp, ast.FunctionDef):
+                continue
+            given = len(program.arguments)
+            if number > given and not program.command.launchers:
+                message = f"the program reads argument {int(number)}, and {given} are given"
+                yield hit(program.command, message)
                 return

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from pathlib import PurePosixPath
 
 from jobsight.program.languages import language_of, shebang, syntax_tree
 from jobsight.program.machine import Machine
@@ -53,12 +53,10 @@ def bash_error(text: str, machine: Machine, *, dash: bool = False) -> tuple[int,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    lines = ended.stderr[:4000].decode("utf-8", "replace").splitlines()
-    for line in lines:
+    for line in ended.stderr[:4000].decode("utf-8", "replace").splitlines():
         found = re.match(r"\S*(?:bash|sh): (?:line )?(?:(\d+): )?(.*)", line)
-        if found and "warning:" not in line and ended.returncode:
-            return int(found[1] or 1), found[2]
-        if found and "here-document" in line:
+        refused = ended.returncode and "warning:" not in line
+        if found and (refused or "here-document" in line):
             return int(found[1] or 1), found[2]
     return None
 
@@ -111,9 +109,7 @@ class Job:
     @cached_property
     def is_slurm(self) -> bool:
         """Whether it is written for sbatch."""
-        return bool(self.options) or bool(
-            re.search(r"^#\s?SBATCH\b", self.source.text, re.M | re.I)
-        )
+        return bool(self.options or re.search(r"(?im)^#\s?SBATCH\b", self.source.text))
 
     @cached_property
     def submission(self) -> Submission:
@@ -147,11 +143,10 @@ class Job:
         if name in known:
             return str(known[name] or name)
         sets = re.findall(rf"(?m)\b{name}\+?=(.*?)(?:\s#.*|;.*)?$", self.text)
-        others = re.search(
-            rf"\b(?:for|read|local)\b.{{0,80}}\b{name}\b|\(\(\s*{name}\s*(?:[-+*/]?=(?!=)|\+\+|--)",
-            self.text,
-        )
-        known_once = len(sets) == 1 and len(sets[0]) <= _LONGEST_NUMBER and not others
+        loops = rf"\b(?:for|read|local)\b.{{0,80}}\b{name}\b"
+        others = rf"{loops}|\(\(\s*{name}\s*(?:[-+*/]?=(?!=)|\+\+|--)"
+        known_once = len(sets) == 1 and len(sets[0]) <= _LONGEST_NUMBER
+        known_once = known_once and not re.search(others, self.text)
         return f"({sets[0]})" if known_once else name
 
     @cached_property
@@ -201,14 +196,14 @@ class Job:
     def started_by(self, command: Command) -> list[tuple[Program, Source]]:
         """The programs whose texts are here that a command starts: its own, or compiled before."""
         own = [self.program_of.get(id(command)), *self.compiled.get(id(command), ())]
-        if COMPILERS.fullmatch(PurePosixPath(command.name or "").name):
+        if COMPILERS.fullmatch(command.bare):
             own = []
         return [(one, one.source) for one in own if one is not None and one.source is not None]
 
     @cached_property
     def program_texts(self) -> str:
         """The texts of all programs that it runs, one after another."""
-        return "\n".join(one.source.text for one in self.walk.programs if one.source is not None)
+        return "\n".join(source.text for _, source in self.sources)
 
     @cached_property
     def endless(self) -> tuple[Endless, ...]:
@@ -217,13 +212,10 @@ class Job:
             return ()
         source = Source(self.source.file, self.text, folder=self.source.folder)
         known = self.walk.sources[:1] if self.language == "bash" else []
-        found = endless_in(
-            known[0] if known else source, self.language, self.walk, self.folder, self.path
-        )
-        last = None if self.broken is None else self.broken[0]
-        return tuple(
-            one for one in found if last is None or one.file != self.source.file or one.line < last
-        )
+        source = known[0] if known else source
+        found = endless_in(source, self.language, self.walk, self.folder, self.path)
+        last, file = self.broken[0] if self.broken else math.inf, self.source.file
+        return tuple(one for one in found if one.file != file or one.line < last)
 
     @cached_property
     def here_lines(self) -> frozenset[int]:
@@ -241,35 +233,46 @@ class Job:
                 waiting += node.children
         return frozenset(found)
 
+    @cached_property
+    def code(self) -> list[tuple[int, str]]:
+        """Its lines with their numbers, without comments and without `here_lines`."""
+        return [
+            (number, line) for number, line in enumerate(self.text.split("\n"), 1)
+            if number not in self.here_lines and not line.lstrip().startswith("#")
+        ]  # fmt: skip
+
+    @cached_property
+    def sources(self) -> list[tuple[Program, Source]]:
+        """The programs that it runs whose texts are here, with these."""
+        return [(one, one.source) for one in self.walk.programs if one.source is not None]
+
     @property
     def commands(self) -> list[Command]:
         """Commands up to a syntax error: what follows it is read wrongly."""
         if self.broken is None:
             return self.walk.commands
         line = self.broken[0]
-        return [
-            one
-            for one in self.walk.commands
-            if one.source.file != self.source.file or one.place.line < line
-        ]
+        return [one for one in self.walk.commands
+                if one.source.file != self.source.file or one.place.line < line]  # fmt: skip
 
     @cached_property
     def pythons(self) -> list[tuple[Program, PythonText]]:
         """Python programs that it runs and whose text is here, with modules next to them, once."""
         found: dict[tuple[str, int], tuple[Program, PythonText]] = {}
-        waiting = [one for one in self.walk.programs if one.language == "python" and one.source]
+        waiting = [one for one in self.sources if one[0].language == "python"]
         while waiting and len(found) < _MOST_PYTHONS:
-            one = waiting.pop(0)
-            key = (one.source.file, one.source.first) if one.source else ("", 0)
-            if one.source is None or key in found:
+            one, own = waiting.pop(0)
+            key = (own.file, own.first)
+            if key in found:
                 continue
             path = one.path if one.path and one.path.startswith("/") else None
-            text = PythonText(one.source.text, path)
+            text = PythonText(own.text, path)
             found[key] = (one, text)
             for name in (*(name.full for name in text.imports), *text.siblings):
                 path, source = self.local_module(name, one)
                 if source is not None:
-                    waiting.append(replace(one, source=source, path=path, imported=True))
+                    module = replace(one, source=source, path=path, imported=True)
+                    waiting.append((module, source))
         return list(found.values())
 
     def local_module(self, name: str, program: Program) -> tuple[str, Source | None]:
@@ -286,7 +289,3 @@ class Job:
                 shown = os.path.relpath(self.machine.real(path))
                 return path, Source(shown, text, folder=os.path.dirname(path))  # noqa: PTH120
         return "", None
-
-    def shown(self, path: str) -> str:
-        """A path as findings name it: relative to the current folder."""
-        return os.path.relpath(path)

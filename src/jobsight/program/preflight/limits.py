@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -13,12 +12,15 @@ from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.shell.model import Source
 from jobsight.program.submission.job import Place
+from jobsight.text import closest
 
 if TYPE_CHECKING:
     from jobsight.program.site import Node, Partition
 
 
 __all__: list[str] = []
+
+_MEMORY = ("mem", "mem-per-cpu", "mem-per-gpu")
 
 
 @rule(
@@ -34,54 +36,39 @@ def _memory(job: Job) -> Iterator[Hit]:
     for program, text in job.pythons:
         for node, size in allocations(text):
             if size > asked * 2**20:
-                yield hit(
-                    node,
-                    f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
-                    _more(size, job),
-                    source=program.source,
-                )
+                message = f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB"
+                yield hit(node, message, _more(size, job), source=program.source)
     yield from _other_memory(job, asked)
 
 
 def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
     """Of programs in other languages, and of options of commands."""
-    for program in job.walk.programs:
-        source = program.source
-        if source is not None:
-            used = partial(_used, job, source)
-            for line, size in other_allocations(source.text, program.language or "", used):
-                if size > asked * 2**20:
-                    yield hit(
-                        line,
-                        f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB",
-                        _more(size, job),
-                        source=source,
-                    )
+    for program, source in job.sources:
+        used = partial(_used, job, source)
+        for line, size in other_allocations(source.text, program.language or "", used):
+            if size > asked * 2**20:
+                message = f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB"
+                yield hit(line, message, _more(size, job), source=source)
     for command in job.commands:
         words = command.words if command.name not in ("sbatch", "salloc") else ()
         for word, before in zip(words, ("", *(one.text for one in words)), strict=False):
             found = re.fullmatch(r"-Xm[xs](\d+)([kmgKMG])", word.text)
-            found = found or re.fullmatch(
-                r"--?(?:vm-bytes|buffer-size|memory|mem|max-memory)=?(\d+)([kmgKMG])b?", word.text
-            )
+            form = r"--?(?:vm-bytes|buffer-size|memory|mem|max-memory)=?(\d+)([kmgKMG])b?"
+            found = found or re.fullmatch(form, word.text)
             if not found and command.name == "sort" and before in ("-S", "--buffer-size"):
                 found = re.fullmatch(r"(\d+)([kmgKMG])", word.text)
             if found:
                 size = int(found[1]) << {"k": 10, "m": 20, "g": 30}[found[2].lower()]
                 if size > asked * 2**20:
-                    yield hit(
-                        word,
-                        f"{word.text}, but the job has {asked:,} MB",
-                        _more(size, job),
-                        source=command.source,
-                    )
+                    message = f"{word.text}, but the job has {asked:,} MB"
+                    yield hit(word, message, _more(size, job), source=command.source)
 
 
 def _used(job: Job, source: Source, name: str) -> str:
     """The text of a header, or of the program that has a module of Fortran."""
     if "." in name:
         return job.machine.text(f"{source.folder}/{name}") or ""
-    texts = (one.source.text for one in job.walk.programs if one.source is not None)
+    texts = (one.text for _, one in job.sources)
     return next((one for one in texts if re.search(rf"(?im)^[ \t]*module\s+{name}\b", one)), "")
 
 
@@ -99,9 +86,7 @@ def _memory_mb(job: Job) -> int | None:
     if request.node_memory_mb is not None:
         return request.node_memory_mb
     partition = _partition(job)
-    for fields in ([partition.fields] if partition else []) + (
-        [job.site.config] if job.site else []
-    ):
+    for fields in (partition.fields if partition else {}, job.site.config if job.site else {}):
         each = fields.get("DefMemPerNode", fields.get("defmempernode", ""))
         if each.isdecimal():
             return int(each)
@@ -112,12 +97,16 @@ def _memory_mb(job: Job) -> int | None:
 
 
 def _partition(job: Job) -> Partition | None:
+    names = _partitions(job)
     if job.site is None:
         return None
-    name = job.submission.value("partition")
-    return (
-        job.site.default_partition if name is None else job.site.partitions.get(name.split(",")[0])
-    )
+    return job.site.partitions.get(names[0]) if names else job.site.default_partition
+
+
+def _partitions(job: Job) -> list[str]:
+    """The partitions that are named."""
+    named = job.submission.value("partition")
+    return [] if named is None else named.split(",")
 
 
 @rule(
@@ -131,16 +120,13 @@ def _partition_refuses(job: Job) -> Iterator[Hit]:
         return
     settings = job.submission.settings
     named = settings.get("partition")
-    names = named.value.split(",") if named else []
+    names = _partitions(job)
     for name in names:
         if name not in job.site.partitions and named is not None:
-            near = difflib.get_close_matches(name, job.site.partitions, 1)
+            near = closest(name, job.site.partitions)
             have = ", ".join(sorted(job.site.partitions)[:8])
-            yield hit(
-                named,
-                f"there is no partition {name}",
-                f"--partition={near[0]}" if near else f"one of {have}",
-            )
+            fix = f"--partition={near}" if near else f"one of {have}"
+            yield hit(named, f"there is no partition {name}", fix)
             return
     chosen = _partition(job)
     if chosen is None or len(names) > 1:
@@ -151,11 +137,9 @@ def _partition_refuses(job: Job) -> Iterator[Hit]:
     for what, option in (("Accounts", "account"), ("Qos", "qos")):
         if option in settings and chosen.refuses(what, settings[option].value):
             allowed = chosen.fields.get(f"Allow{what}", "")
-            yield hit(
-                settings[option],
-                f"partition {chosen.name} does not take {option} {settings[option].value}",
-                f"one of {allowed[:100]}" if allowed not in ("", "ALL") else None,
-            )
+            message = f"partition {chosen.name} does not take {option} {settings[option].value}"
+            others = f"one of {allowed[:100]}" if allowed not in ("", "ALL") else None
+            yield hit(settings[option], message, others)
 
 
 @rule(
@@ -169,28 +153,17 @@ def _limits(job: Job) -> Iterator[Hit]:
         return
     chosen = _partition(job)
     settings, request = job.submission.settings, job.submission.request
-    one_partition = "," not in settings["partition"].value if "partition" in settings else True
-    if chosen is not None and one_partition:
-        limit = chosen.time_s
-        if (
-            limit is not None
-            and request.time_s is not None
-            and (request.time_s > limit or request.time_s < 0)
-        ):
-            yield hit(
-                settings["time"],
-                f"--time is more than the {limit / 60:,.0f} minutes that {chosen.name} allows",
-                f"--time={int(limit // 60)}",
-            )
+    if chosen is not None and len(_partitions(job)) < 2:
+        limit, time = chosen.time_s, request.time_s
+        if limit is not None and time is not None and (time > limit or time < 0):
+            message = f"--time is more than the {limit / 60:,.0f} minutes that {chosen.name} allows"
+            yield hit(settings["time"], message, f"--time={int(limit // 60)}")
         most = chosen.number("MaxNodes")
         if most is None and chosen.fields.get("TotalNodes", "").isdecimal():
             most = int(chosen.fields["TotalNodes"])
         if most and request.nodes > most and "nodes" in settings:
-            yield hit(
-                settings["nodes"],
-                f"--nodes={request.nodes} is more than the {most} of {chosen.name}",
-                f"--nodes={most}",
-            )
+            message = f"--nodes={request.nodes} is more than the {most} of {chosen.name}"
+            yield hit(settings["nodes"], message, f"--nodes={most}")
         yield from _most(job, chosen)
     yield from _node_limits(job, chosen)
     array, most_array = request.array, job.site.config.get("maxarraysize", "")
@@ -202,53 +175,37 @@ def _limits(job: Job) -> Iterator[Hit]:
 
 def _most(job: Job, chosen: Partition) -> Iterator[Hit]:
     """CPUs and memory of a partition."""
-    settings, request = job.submission.settings, job.submission.request
-    total = chosen.number("TotalCPUs")
-    most_cpus = next(
-        (settings[n] for n in ("ntasks", "ntasks-per-node", "cpus-per-task") if n in settings),
-        None,
-    )
-    if total and most_cpus and request.cpus > total:
-        yield hit(most_cpus, f"{request.cpus} CPUs are more than the {total} of {chosen.name}")
+    request, total = job.submission.request, chosen.number("TotalCPUs")
+    place = job.submission.first("ntasks", "ntasks-per-node", "cpus-per-task")
+    if total and place and request.cpus > total:
+        yield hit(place, f"{request.cpus} CPUs are more than the {total} of {chosen.name}")
     cap = chosen.number("MaxMemPerNode")
-    place = _memory_place(job)
+    place = job.submission.first(*_MEMORY)
     if cap and place and (request.node_memory_mb or 0) > cap:
         yield hit(place, f"{chosen.name} allows {cap:,} MB per node", f"--mem={cap}M")
-
-
-def _memory_place(job: Job) -> Place | None:
-    settings = job.submission.settings
-    return next(
-        (settings[n].place for n in ("mem", "mem-per-cpu", "mem-per-gpu") if n in settings), None
-    )
 
 
 def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     assert job.site is not None
     settings, request = job.submission.settings, job.submission.request
-    named = settings["partition"].value.split(",") if "partition" in settings else []
-    names = set(named) or ({chosen.name} if chosen else set())
-    nodes = [
-        n for n in job.site.nodes if not names or not n.partitions - {""} or n.partitions & names
-    ]
+    names = set(_partitions(job)) or ({chosen.name} if chosen else set())
+    nodes = [one for one in job.site.nodes
+             if not names or not one.partitions - {""} or one.partitions & names]  # fmt: skip
     if not nodes:
         return
     where = f"a node of {', '.join(sorted(names))}" if names else "a node"
-    place = _memory_place(job)
+    place = job.submission.first(*_MEMORY)
     largest = max(one.memory_mb for one in nodes)
     if place and largest and (request.node_memory_mb or 0) > largest:
-        yield hit(
-            place,
-            f"{request.node_memory_mb:,} MB are more than {where} has: {largest:,} MB",
-            f"--mem={largest}M at most",
-        )
+        message = f"{request.node_memory_mb:,} MB are more than {where} has: {largest:,} MB"
+        yield hit(place, message, f"--mem={largest}M at most")
     cpus = max(one.cpus for one in nodes)
     each = request.cpus_per_task
     option = "cpus-per-task"
-    if "ntasks-per-node" in settings or ("ntasks" in settings and settings.get("nodes")):
-        per = settings["ntasks-per-node"].value if "ntasks-per-node" in settings else ""
+    if "ntasks-per-node" in settings or {"ntasks", "nodes"} <= settings.keys():
+        per = job.submission.value("ntasks-per-node") or ""
         per_node = int(per) if per.isdecimal() else -(-request.tasks // request.nodes)
-        if "-" not in (settings["nodes"].value if "nodes" in settings else ""):
+        if "-" not in (job.submission.value("nodes") or ""):
             each, option = each * per_node, "ntasks-per-node" if per else "ntasks"
     if cpus and each > cpus and (option in settings or "cpus-per-task" in settings):
         alone = each == request.cpus_per_task and "cpus-per-task" in settings
@@ -263,23 +220,17 @@ def _named_nodes(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
     assert job.site is not None
     settings = job.submission.settings
     known = {one.name for one in job.site.nodes}
-    for name in re.split(
-        r",(?![^\[]*\])", settings["nodelist"].value if "nodelist" in settings else ""
-    ):
+    for name in re.split(r",(?![^\[]*\])", job.submission.value("nodelist") or ""):
         if name and not re.search(r"[\[$/]", name) and name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            yield hit(settings["nodelist"], f"there is no node {name}", near[0] if near else None)
+            yield hit(settings["nodelist"], f"there is no node {name}", closest(name, known))
     if "constraint" in settings:
         text = settings["constraint"].value
         have = frozenset().union(*(one.features for one in nodes))
         for feature in re.findall(r"[A-Za-z_][\w.-]*", text):
             if feature not in have and not re.search(r"[|()!*]", text):
-                near = difflib.get_close_matches(feature, have, 1)
-                yield hit(
-                    settings["constraint"],
-                    f"{where} with feature {feature} does not exist",
-                    f"--constraint={near[0]}" if near else None,
-                )
+                near = closest(feature, have)
+                message = f"{where} with feature {feature} does not exist"
+                yield hit(settings["constraint"], message, near and f"--constraint={near}")
 
 
 def _gpu_limits(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
@@ -298,8 +249,8 @@ def _gpu_limits(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
             if not most:
                 types = sorted({name for one in nodes for name in one.gpus if name})
                 what = f"GPUs of type {kind}" if kind else "GPUs"
-                near = difflib.get_close_matches(kind, types, 1) if kind else []
-                fix = f"{near[0]}?" if near else f"types: {', '.join(types)}" if types else None
+                near = closest(kind, types) if kind else None
+                fix = f"{near}?" if near else f"types: {', '.join(types)}" if types else None
                 yield hit(settings[option], f"{where} with {what} does not exist", fix)
             elif count > most and option in ("gres", "gpus-per-node"):
                 yield hit(settings[option], f"{count} GPUs are more than {where} has: {most}")
@@ -319,8 +270,5 @@ def _nothing_asked(job: Job) -> Iterator[Hit]:
     default = chosen.fields.get("DefaultTime", "")
     if default == "NONE" and (chosen.time_s is None or chosen.time_s > 86400):
         first = min((one.place for one in job.submission.settings.values()), default=Place(1))
-        yield hit(
-            first,
-            f"no --time: {chosen.name} then takes its longest, and backfill cannot place it",
-            "#SBATCH --time=HH:MM:SS",
-        )
+        message = f"no --time: {chosen.name} then takes its longest, and backfill cannot place it"
+        yield hit(first, message, "#SBATCH --time=HH:MM:SS")

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 from jobsight.program.preflight.findings import Hit, hit
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.traces import path_of, siblings
-from jobsight.program.shell.model import Source, Word
-from jobsight.program.submission.job import Place
+from jobsight.program.preflight.traces import path_of, siblings, text_here
+from jobsight.program.shell.model import Source
 from jobsight.text import one_slip
 
 __all__ = ["named_in_lists"]
@@ -35,8 +34,7 @@ def named_in_lists(job: Job) -> Iterator[Hit]:
     reads += [(one[2], [one[1]], "\n", job.text[one.end() :]) for one in _LINE.finditer(job.text)]
     folder = next((one.folder for one in reversed(job.commands)), None)
     for file, names, mark, body in reads:
-        path = path_of(Word(file, file, Place(1)), folder, job)
-        text = job.machine.text(path) if path and path not in job.walk.made else None
+        path, text = path_of(file, folder, job), text_here(file, folder, job)
         if text is None or mark == "?":
             continue
         rows = [(n, one.split(mark, len(names) - 1)) for n, one in enumerate(text.splitlines(), 1)]
@@ -63,7 +61,7 @@ def _of_column(
 ) -> Iterator[Hit]:  # fmt: skip
     for front, back in dict.fromkeys(used):
         paths = {
-            line: path_of(Word("", f"{front}{value}{back}", Place(1)), folder, job)
+            line: path_of(f"{front}{value}{back}", folder, job)
             for line, value in column if re.fullmatch(r"[\w./-]+", value)
         }  # fmt: skip
         there = {one for one in paths.values() if one and job.machine.exists(one)}

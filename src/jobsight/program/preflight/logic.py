@@ -11,24 +11,22 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.uses import BUILDS, BUILTINS, HARMLESS
 from jobsight.program.preflight.variables import GIVEN
 from jobsight.program.shell.launchers import MPI
-from jobsight.program.shell.model import Command
+from jobsight.program.shell.model import Command, Source
 from jobsight.program.shell.programs import interpreter_of
-from jobsight.text import wordlist
+from jobsight.text import wordlist, wordset
 
-__all__: list[str] = []
+__all__ = ["NOT_A_JOB"]
 
 _NO_WORK = (
     HARMLESS
     | BUILDS - {"make", "cmake"}
-    | frozenset(wordlist("if then else elif fi for while until do done case esac { } ( ) !"))
+    | wordset("if then else elif fi for while until do done case esac { } ( ) !")
 )
 """What does no work; words of the shell where the grammar takes them for commands."""
-_SAYS = frozenset(
-    wordlist("echo date printf true : sleep ls hostname module df free sstat sacct seff times")
-)
+_SAYS = wordset("echo date printf true : sleep ls hostname module df free sstat sacct seff times")
 
 
-_HOLDS = frozenset(wordlist("sleep tail flock timeout xargs srun exec wait find"))
+_HOLDS = wordset("sleep tail flock timeout xargs srun exec wait find")
 """Commands that may take as long as what runs in the background."""
 
 
@@ -40,30 +38,22 @@ _ON_FAILURE = re.compile(
 
 def _programs(job: Job, checked: bool = False) -> list[Command]:
     """Commands that do the work of the job; those whose status is looked at too, if `checked`."""
+    walked = {id(one.command) for one, _ in job.sources}  # their commands are known
     return [
-        one
-        for one in job.commands
+        one for one in job.commands
         if one.words
         and (one.name or "?").rpartition("/")[2] not in _NO_WORK
         and one.name not in job.walk.functions
         and not (one.substituted or (one.checked and not checked))
-        and not (interpreter_of(one.name) == "bash" and _walked(one, job))
-    ]
+        and not (interpreter_of(one.name) == "bash" and id(one) in walked)
+    ]  # fmt: skip
 
 
-def _walked(command: Command, job: Job) -> bool:
-    """Whether it runs a shell script whose commands are known."""
-    return any(one.command is command and one.source is not None for one in job.walk.programs)
-
-
-def _last(job: Job) -> Command | None:
-    """The command of the script whose status becomes that of the job."""
-    own = [
-        one
-        for one in job.commands
-        if one.source.file == job.source.file and one.words and not one.substituted
-    ]
-    return max(own, key=lambda one: one.place, default=None)
+def _own(job: Job) -> list[Command]:
+    """The commands of the script itself."""
+    file = job.source.file
+    return [one for one in job.commands
+            if one.source.file == file and one.words and not one.substituted]  # fmt: skip
 
 
 @rule(
@@ -74,13 +64,10 @@ def _last(job: Job) -> Command | None:
 )
 def _hidden_status(job: Job) -> Iterator[Hit]:
     """Without ``set -e``, the job counts as completed whatever the program did."""
-    last = _last(job)
-    if (
-        not job.is_slurm
-        or last is None
-        or job.language != "bash"
-        or re.search(r"\$\?|PIPESTATUS|trap ", job.text)
-    ):
+    last = max(_own(job), key=lambda one: one.place, default=None)
+    if not job.is_slurm or last is None or job.language != "bash":
+        return
+    if re.search(r"\$\?|PIPESTATUS|trap ", job.text):
         return
     shown = [one for one in last.arguments if not one.text.startswith("-")]
     if last.name == "ls" and shown:
@@ -88,18 +75,12 @@ def _hidden_status(job: Job) -> Iterator[Hit]:
     zero = last.name == "exit" and [word.text for word in last.arguments] == ["0"]
     if not (last.name in _SAYS or zero) or last.conditional or last.piped or last.loops:
         return
-    before = [
-        one
-        for one in _programs(job)
-        if one.place < last.place and not one.errexit and not one.background and not one.conditional
-    ]
+    before = [one for one in _programs(job) if one.place < last.place
+              and not (one.errexit or one.background or one.conditional)]  # fmt: skip
     if before and before[-1].source.file == job.source.file and not last.errexit:
-        name = PurePosixPath(before[-1].name or "a program").name
-        yield hit(
-            last,
-            f"if {name} fails, the job still counts as completed",
-            "set -e after the directives, or exit $? behind the program",
-        )
+        name = before[-1].bare or "a program"
+        message = f"if {name} fails, the job still counts as completed"
+        yield hit(last, message, "set -e after the directives, or exit $? behind the program")
 
 
 @rule(
@@ -117,13 +98,13 @@ def _piped_status(job: Job) -> Iterator[Hit]:
         following = job.commands[at + 1]
         if not command.piped or command.pipefail or command not in work:
             continue
-        name, line = PurePosixPath(following.name or "").name, following.place.line
+        name, line = following.bare, following.place.line
         asked = [k for k in (line, line + 1) if "$?" in "".join(lines[k - 1 : k])]
         used = name == "tee" and (following.checked or asked)  # as the status of the program
         if not used and (command.conditional or command.checked or not job.is_slurm):
             continue
         if name in wordlist("tee cat tail grep head ts sed gzip bzip2 xz zstd pigz sort"):
-            text = f"| {name} hides whether {PurePosixPath(command.name or '?').name} fails"
+            text = f"| {name} hides whether {command.bare or '?'} fails"
             severity: Severity | None = "error" if used or asked else None
             place = asked[0] if asked and command.source.file == job.source.file else command
             yield hit(place, text, "set -o pipefail", severity=severity)
@@ -178,29 +159,22 @@ def _resubmits(job: Job) -> Iterator[Hit]:
     for command in job.commands:
         if command.name != "sbatch" or command.conditional or not job.is_slurm:
             continue
-        leaves = (
-            one
-            for one in job.commands
-            if one.name in ("exit", "return")
-            and one.conditional
-            and not _ON_FAILURE.match(
-                "".join(one.source.text.split("\n")[one.place.line - 1 :][:1])
-            )
-        )
+        leaves = [one for one in job.commands if one.name in ("exit", "return")
+                  and one.conditional and not _on_failure(one)]  # fmt: skip
         if any(one.place < command.place and one.source is command.source for one in leaves):
             continue  # it may end before
         for word in command.arguments:
             name = PurePosixPath((word.value or word.text).strip('"')).name
-            itself = word.text.strip('"') in ("$0", "${0}", "$BASH_SOURCE") or name in (
-                own,
-                "slurm_script",
-            )
-            if itself:
-                yield hit(
-                    command,
-                    "the job submits itself again as long as nothing fails",
-                    "put a condition before it that ends the chain",
-                )
+            itself = word.text.strip('"') in ("$0", "${0}", "$BASH_SOURCE")
+            if itself or name in (own, "slurm_script"):
+                message = "the job submits itself again as long as nothing fails"
+                yield hit(command, message, "put a condition before it that ends the chain")
+
+
+def _on_failure(command: Command) -> bool:
+    """Whether the line of an ``exit`` ends the job only where a command fails."""
+    line = command.source.text.split("\n")[command.place.line - 1 :][:1]
+    return _ON_FAILURE.match("".join(line)) is not None
 
 
 def _trapped(job: Job, own: str) -> Iterator[Hit]:
@@ -228,27 +202,17 @@ def _no_wait(job: Job) -> Iterator[Hit]:
     text = re.sub(r"\(\s*wait[^()]*\)", "", job.text)
     if any(one.name in ("fg", "parallel") for one in job.commands) or re.search(r"\bwait\b", text):
         return
-    own = [
-        one
-        for one in job.commands
-        if one.source.file == job.source.file and one.words and not one.substituted
-    ]
+    own = _own(job)
     started = any(
         one.background and one.loops and one.name not in HARMLESS - BUILTINS for one in own
     )
     quick = HARMLESS - _HOLDS if started and not re.search(r"\$!|kill|fifo", text) else _SAYS
     quick |= {"wait"}
-    last = max(
-        (one for one in own if one.background or one.name not in quick),
-        key=lambda one: one.place,
-        default=None,
-    )
+    works = (one for one in own if one.background or one.name not in quick)
+    last = max(works, key=lambda one: one.place, default=None)
     if last is not None and last.background and not last.conditional:
-        yield hit(
-            last,
-            "the script ends here, and Slurm kills what runs in the background",
-            "wait at the end",
-        )
+        message = "the script ends here, and Slurm kills what runs in the background"
+        yield hit(last, message, "wait at the end")
 
 
 @rule(
@@ -277,11 +241,8 @@ def _always_fails(job: Job) -> Iterator[Hit]:
 )
 def _spool_folder(job: Job) -> Iterator[Hit]:
     """Slurm runs a copy of the script: ``$0`` is in slurmd's spool folder."""
-    if (
-        not job.is_slurm
-        or "scontrol show job" in job.text
-        or "SLURM_JOB_ID" in job.text.partition("$0")[0]
-    ):
+    asked = "scontrol show job" in job.text or "SLURM_JOB_ID" in job.text.partition("$0")[0]
+    if asked or not job.is_slurm:
         return
     for number, line in enumerate(job.text.split("\n"), 1):
         code = "" if line.lstrip().startswith("#") or "SLURM_SUBMIT_DIR:-" in line else line
@@ -299,11 +260,9 @@ def _same_tasks(job: Job) -> Iterator[Hit]:
     """Nothing that is known here reads the number of the task."""
     if not job.is_slurm or (job.submission.request.array or 0) < 2 or not job.walk.complete:
         return
-    texts = [job.text, *(one.text for one in job.walk.sources)]
-    for program in job.walk.programs:
-        if program.source is None:
-            return
-        texts.append(program.source.text)
+    if len(job.sources) < len(job.walk.programs):
+        return
+    texts = [job.text, job.program_texts, *(one.text for one in job.walk.sources)]
     if any(one.environment.opaque or one.contained for one in job.commands):
         return
     if any("SLURM_ARRAY" in text or ("environ" in text and "SLURM" in text) for text in texts):
@@ -329,10 +288,38 @@ def _nested_launchers(job: Job) -> Iterator[Hit]:
         both = [one for one in command.launchers if one.name in MPI]
         if both and "srun" in names and names.index("srun") < names.index(both[0].name):
             tasks = job.submission.request.tasks if job.is_slurm else 0
-            count = next(one for one in command.launchers if one.name == "srun").options.get(
-                "n", ""
-            )
-            if tasks > 1 and count != "1":
-                yield hit(
-                    command, f"srun starts {both[0].name} {tasks} times", "srun or mpirun, not both"
-                )
+            srun = command.launchers[names.index("srun")]
+            if tasks > 1 and srun.options.get("n") != "1":
+                message = f"srun starts {both[0].name} {tasks} times"
+                yield hit(command, message, "srun or mpirun, not both")
+
+
+NOT_A_JOB = frozenset({"JS307", "JS308"})
+"""Findings that say that what was checked is not a job: it does not end by itself."""
+
+
+def _parts(job: Job, fix: str, *, server: bool) -> Iterator[Hit]:
+    for part in job.endless:
+        if part.server == server:
+            message = f"{part.reason}: it runs into the time limit"
+            yield hit(part.line, message, fix, source=Source(part.file, ""))
+
+
+@rule(
+    "JS307 A loop that nothing ends",
+    fails="#SBATCH --time=10\nwhile true; do\n  date\n  sleep 60\ndone\n",
+    passes="#SBATCH --time=10\nwhile true; do\n  [ -f done ] && break\n  sleep 60\ndone\n",
+)
+def _endless_loops(job: Job) -> Iterator[Hit]:
+    """Always true, with nothing in it that leaves it: it runs into the time limit."""
+    yield from _parts(job, "break, or a condition", server=False)
+
+
+@rule(
+    "JS308 A server, which does not end by itself",
+    fails="#SBATCH --time=10\npython3 -m http.server 8000\n",
+    passes="#SBATCH --time=10\npython3 -m http.server 8000 &\ncurl -s localhost:8000\nkill $!\n",
+)
+def _servers(job: Job) -> Iterator[Hit]:
+    """Known servers in the foreground; ``sleep infinity``, ``tail -f``; questions to the user."""
+    yield from _parts(job, "start it in the background, and stop it at the end", server=True)

@@ -6,7 +6,6 @@ and where nothing before it in the script can have made it.
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import os
 import re
@@ -20,18 +19,15 @@ from jobsight.program.preflight.traces import Trace, absent, path_of, said, trac
 from jobsight.program.preflight.uses import BUILTINS, Use, uses_of
 from jobsight.program.shell.model import Command, Program, Word
 from jobsight.program.shell.programs import interpreter_of, other_language
-from jobsight.text import one_slip, wordlist
+from jobsight.text import closest, one_slip, wordlist
 
 __all__: list[str] = []
 
-_COMMON = [
-    *wordlist(
-        "python python3 echo mkdir export source module srun mpirun mpiexec sbatch Rscript "
-        "julia matlab perl apptainer singularity conda awk grep sleep gunzip unzip chmod touch "
-        "rsync which nvidia-smi hostname gcc gfortran make cmake time date head tail sort wget "
-        "curl java"
-    )
-]
+_COMMON = wordlist(
+    "python python3 echo mkdir export source module srun mpirun mpiexec sbatch Rscript julia "
+    "matlab perl apptainer singularity conda awk grep sleep gunzip unzip chmod touch rsync which "
+    "nvidia-smi hostname gcc gfortran make cmake time date head tail sort wget curl java"
+)
 _KEYWORDS = wordlist("else elif then done esac")
 _CLUSTER = re.compile(
     r"s(?:run|batch|cancel|queue|info|acct|stat|alloc|bcast|attach)|scontrol|condor_\w+|mpi\w+|module|ml|"
@@ -71,14 +67,9 @@ def _matches_nothing(word: Word, command: Command, trace: Trace, job: Job) -> bo
     """Whether a pattern surely matches no file: its folder is here, and nothing writes there."""
     value = word.value or ""
     front, _, last = value.rpartition("/")
-    if (
-        not last
-        or any(c in front for c in "*?[{")
-        or "{" in value
-        or trace.built
-        or trace.opaque
-        or trace.blurred
-    ):
+    if not last or re.search(r"[*?\[{]", front) or "{" in value:
+        return False
+    if trace.built or trace.opaque or trace.blurred:
         return False
     if re.search(r"failglob|\[\[? -[efs] |compgen|extglob", job.text):
         return False
@@ -111,9 +102,8 @@ def _program_files(job: Job) -> Iterator[Hit]:
         if program is None:
             continue
         if program.source is None and program.word is not None and _module_lacks(program, job):
-            yield hit(
-                program.word, f"there is no module {program.word.value}", source=command.source
-            )
+            message = f"there is no module {program.word.value}"
+            yield hit(program.word, message, source=command.source)
         if program.source is not None or program.word is None:
             continue
         path = None if (program.path or "\0").startswith("\0") else program.path
@@ -132,20 +122,16 @@ def _module_lacks(program: Program, job: Job) -> bool:
     own = module and job.machine.exists(job.machine.resolve(f"{folder}/__init__.py"))
     inner = job.machine.resolve(f"{folder}/{module.replace('.', '/')}")
     plain = program.path is None and any(w.text == "-m" for w in program.command.words)
-    return bool(own and plain) and not any(
-        job.machine.exists(inner + e) for e in (".py", "", ".so")
-    )
+    there = any(job.machine.exists(inner + end) for end in (".py", "", ".so"))
+    return bool(own and plain) and not there
 
 
 def _images(command: Command, trace: Trace, job: Job) -> Iterator[Hit]:
     """Images of containers that are files."""
     for one in command.launchers:
         image = one.options.get("image", "")
-        if (
-            re.search(r"\.(?:sif|simg|img)$|^\./", image)
-            and "://" not in image
-            and "$" not in image
-        ):
+        file = re.search(r"\.(?:sif|simg|img)$|^\./", image)
+        if file and "://" not in image and "$" not in image:
             word = Word(image, image, one.place)
             path = path_of(word, command.folder, job)
             if not command.conditional and absent(path, trace, job):
@@ -184,17 +170,13 @@ def _commands_known(job: Job) -> Iterator[Hit]:
             continue
         if id(command) in job.compiled:
             continue
-        if (
-            command.contained
-            or (command.conditional and command.checked)
-            or job.machine.command(name)
-        ):
+        perhaps = command.conditional and command.checked
+        if command.contained or perhaps or job.machine.command(name):
             continue
         if not re.fullmatch(r"[\w.+-]+", name) or name == "alias":
             continue
-        asked = re.search(
-            rf"\b(?:command -v|type|which|hash|alias)\b.*\b{re.escape(name)}\b", job.text
-        )
+        form = rf"\b(?:command -v|type|which|hash|alias)\b.*\b{re.escape(name)}\b"
+        asked = re.search(form, job.text)
         bare = not command.arguments and not command.redirects
         word = next((w for w in _KEYWORDS if one_slip(name, w)), None) if bare else None
         near = word or (None if asked else _misspelt(name, modules or frozenset()))
@@ -228,10 +210,9 @@ def _misspelt(name: str, modules: frozenset[str]) -> str | None:
     if _CLUSTER.fullmatch(name) or len(name) < 4 or name in modules:
         return None
     provided = sorted(one for one in modules if len(one) > 5 and one.isalnum())
-    near = (
-        one for one in (*_COMMON, *provided) if one[:1] == name[:1] or set(one[:2]) == set(name[:2])
-    )
-    return next((one for one in near if len(one) > 3 and one_slip(name, one)), None)
+    near = (one for one in (*_COMMON, *provided) if len(one) > 3 and one_slip(name, one))
+    alike = (one for one in near if one[0] == name[0] or set(one[:2]) == set(name[:2]))
+    return next(alike, None)
 
 
 @rule(
@@ -265,22 +246,14 @@ def _folder_hit(use: Use, command: Command, trace: Trace, job: Job) -> Iterator[
         message, fix = said(path, use.word)
         yield hit(use.word, message, fix or f"mkdir -p {use.word.value}", source=command.source)
     parent = os.path.dirname(path)  # noqa: PTH120
-    redirected = command.name in _WRITES_TO or any(
+    into = command.name in _WRITES_TO or any(
         use.word.place == one.target.place for one in command.redirects
     )
-    if (
-        use.kind == "write"
-        and redirected
-        and parent != job.folder
-        and absent(parent, trace, job, program=sure)
-    ):
+    lost = parent != job.folder and absent(parent, trace, job, program=sure)
+    if use.kind == "write" and into and lost:
         folder = os.path.dirname(use.word.value or "")  # noqa: PTH120
-        yield hit(
-            use.word,
-            f"the folder {folder} is not there",
-            f"mkdir -p {folder}",
-            source=command.source,
-        )
+        message = f"the folder {folder} is not there"
+        yield hit(use.word, message, f"mkdir -p {folder}", source=command.source)
 
 
 @rule(
@@ -315,10 +288,8 @@ def _log_folders(job: Job) -> Iterator[Hit]:
 def _modules_known(job: Job) -> Iterator[Hit]:
     """Against the module files of the site."""
     known = (job.site.modules if job.site is not None else None) or frozenset()
-    if any(
-        one.name == "module" and one.arguments and one.arguments[0].text == "use"
-        for one in job.commands
-    ):
+    called = [(one.name, *(word.text for word in one.arguments[:1])) for one in job.commands]
+    if ("module", "use") in called:
         return
     seen: set[str] = set()
     for command in job.commands:
@@ -340,13 +311,9 @@ def _modules_known(job: Job) -> Iterator[Hit]:
             name = word.value
             if name and known and name not in known and name not in seen and not word.is_glob:
                 seen.add(name)
-                near = difflib.get_close_matches(name, known, 1, 0.6)
-                yield hit(
-                    word,
-                    f"there is no module {name}",
-                    f"module load {near[0]}" if near else None,
-                    source=command.source,
-                )
+                near = closest(name, known)
+                fix = f"module load {near}" if near else None
+                yield hit(word, f"there is no module {name}", fix, source=command.source)
 
 
 def _unwritable(job: Job, changed: set[str | None]) -> Iterator[Hit]:

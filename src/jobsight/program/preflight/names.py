@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -69,12 +69,11 @@ _OF_DATA = re.compile(
 """Lines of R in which names may be columns of a table."""
 
 
-def _programs(job: Job, languages: object) -> Iterator[tuple[Program, Source, str]]:
+def _programs(job: Job, languages: Collection[str]) -> Iterator[tuple[Program, Source, str]]:
     """Programs of these languages, with their texts without strings and comments."""
-    for program in job.walk.programs:
-        source = program.source
-        if source is not None and source.exact and program.language in languages:  # type: ignore[operator]
-            language = program.language or ""
+    for program, source in job.sources:
+        language = program.language or ""
+        if source.exact and language in languages:
             form = rf"{_TEXTS}|{_COMMENT.get(language, '#')}.*"
             form = {"go": r"(?!)", "perl": PERL_ASIDE}.get(language, form)
             yield program, source, re.sub(form, _blanked, source.text)
@@ -119,10 +118,8 @@ _ASSIGNS = re.compile(
 
 def _undeclared(job: Job) -> Iterator[Hit]:
     """Variables that Fortran sets without a declaration, after ``implicit none``."""
-    texts = [
-        (program, source, _JOINED.sub(" \v", text.lower()))
-        for program, source, text in _programs(job, {"fortran"})
-    ]
+    texts = [(program, source, _JOINED.sub(" \v", text.lower()))
+             for program, source, text in _programs(job, {"fortran"})]  # fmt: skip
     everything = "\n".join(text for _, _, text in texts)
     known = {*re.findall(r"[a-z]\w*", "\n".join(_DECLARES.findall(everything)))}
     modules = {*re.findall(r"^[ \t]*module[ \t]+(\w+)", everything, re.M), "iso_fortran_env"}
@@ -131,9 +128,8 @@ def _undeclared(job: Job) -> Iterator[Hit]:
         fixed = (program.path or "").endswith((".f", ".F", ".for"))
         if fixed or used - modules or not re.search(r"^[ \t]*implicit[ \t]+none", text, re.M):
             continue
-        for found in (
-            () if re.search(r"^[ \t]*#?[ \t]*include\b", text, re.M) else _ASSIGNS.finditer(text)
-        ):
+        included = re.search(r"^[ \t]*#?[ \t]*include\b", text, re.M)
+        for found in () if included else _ASSIGNS.finditer(text):
             if found[1] not in known:
                 line = len(re.findall(r"[\n\v]", text[: found.start(1)])) + 1
                 yield hit(line, f"{found[1]} is not declared", source=source)
@@ -213,6 +209,7 @@ _BRINGS = (
     r"(?m)^[^#\n]*?(?:(?:library|require|requireNamespace|loadNamespace)\("
     r"|\b(?:using|import|use|require)\s+[A-Z]\w+)[^\n]*"
 )
+_BEFORE = {"r": r"(?<![\w.$@:])", "julia": r"(?<![\w.:!@])", "perl": r"(?<![\w>:$@%&-])"}
 _BARE = re.compile(
     r"\b(?:parallel|stats|utils|methods|grid|splines|Random|Printf|LinearAlgebra|Dates|Statistics"
     r"|DelimitedFiles|Distributed|foreach|doParallel|MASS|data\.table|jsonlite)\b"
@@ -239,17 +236,14 @@ def _unloaded(job: Job) -> Iterator[Hit]:
             found = _first_use(functions, language, text, job.program_texts)
             others = [one for one in packages if language != "perl" and not _BARE.search(one)]
             if found is not None and not others:
-                line = text.count("\n", 0, found.start()) + 1
                 load = {"r": f"library({package})", "julia": f"using {package}"}.get(language)
                 message = f"{found[1]} is of {package}, which is not loaded"
-                yield hit(line, message, load or f"use {package};", source=source)
+                yield hit(found, message, load or f"use {package};", source=source)
 
 
 def _first_use(functions: str, language: str, text: str, everything: str) -> re.Match[str] | None:
     """The first call of one of these that the programs of the job do not define themselves."""
-    before = {"r": r"(?<![\w.$@:])", "julia": r"(?<![\w.:!@])", "perl": r"(?<![\w>:$@%&-])"}[
-        language
-    ]
+    before = _BEFORE[language]
     for name in wordlist(functions):
         word = re.escape(name)
         own = rf"\b{word}\s*(?:<-|=[^=])|(?:function|sub)\s+(?:[\w.]+\.)?{word}\b"
@@ -273,16 +267,12 @@ def _go(job: Job) -> Iterator[Hit]:
         block = re.search(r"(?m)^import\s*\((?s:.*?)^\)|^(?:import\s+[^(\n]*\n)+", code)
         start, end = block.span() if block else (0, 0)
         rest = code[end:]
-        imports = re.finditer(
-            r"(?m)^[ \t]*(?:import\s+)?([\w.]+\s+)?\"([\w./-]+)\"", code[start:end]
-        )
+        form = r"(?m)^[ \t]*(?:import\s+)?([\w.]+\s+)?\"([\w./-]+)\""
+        imports = re.finditer(form, code[start:end])
         for found in imports:
             name = (found[1] or found[2].rpartition("/")[2]).strip()
-            if (
-                name not in ("_", ".", "C")
-                and "-" not in name
-                and not re.search(rf"\b{name}\.", rest)
-            ):
+            aside = name in ("_", ".", "C") or "-" in name
+            if not aside and not re.search(rf"\b{name}\.", rest):
                 line = code.count("\n", 0, start + found.start(2)) + 1
                 yield hit(line, f"{found[2]} is imported and not used", source=source)
         for found in re.finditer(r"(?m)^[ \t]+(?:var\s+(?=\w+\s)|(?=\w+\s*:=))(\w+)", rest):
@@ -307,11 +297,9 @@ def _zero_index(job: Job) -> Iterator[Hit]:
     """Of arrays in Julia and MATLAB."""
     for program, source, text in _programs(job, ("julia", "matlab")):
         for found in re.finditer(_ARRAYS[program.language or ""], text):
-            made = (
-                rf"(?<![\w.]){found[1]}\s*=\s*(?:\[|zeros|ones|linspace|rand|load|readmatrix|\d+:)"
-            )
+            values = r"(?:\[|zeros|ones|linspace|rand|load|readmatrix|\d+:)"
+            made = rf"(?<![\w.]){found[1]}\s*=\s*{values}"
             array = program.language == "julia" and not re.search(r"\bDict\b|OffsetArray", text)
             if array or (program.language == "matlab" and re.search(made, text)):
-                line = text.count("\n", 0, found.start()) + 1
                 message = f"{found[1]} begins with 1: 0 is out of bounds"
-                yield hit(line, message, source=source)
+                yield hit(found, message, source=source)

@@ -7,24 +7,10 @@ import re
 __all__ = ["as_matlab", "dedented", "opener", "unclosed"]
 
 _CLOSES = {
-    "if": "fi",
-    "then": "fi",
-    "else": "fi",
-    "elif": "fi",
-    "for": "done",
-    "while": "done",
-    "until": "done",
-    "select": "done",
-    "do": "done",
-    "case": "esac",
-    "{": "}",
-    "(": ")",
-    '"': '"',
-    "'": "'",
-    "`": "`",
-    "$(": ")",
-    "${": "}",
-}
+    **dict.fromkeys(("if", "then", "else", "elif"), "fi"),
+    **dict.fromkeys(("for", "while", "until", "select", "do"), "done"),
+    "case": "esac", "{": "}", "${": "}", "(": ")", "$(": ")", '"': '"', "'": "'", "`": "`",
+}  # fmt: skip
 _TOKEN = re.compile(
     r"(?P<comment>(?:^|(?<=[\s;]))#[^\n]*)|(?P<escape>\\.)|(?P<here><<-?\s*(?P<q>['\"]?)(?P<tag>\w+)(?P=q))"
     r"|(?P<single>'[^']*')|(?P<dollar>\$[({])|(?P<mark>[\"'`(){}])"
@@ -33,12 +19,11 @@ _TOKEN = re.compile(
 )
 
 
-def opener(text: str, line: int, words: str) -> tuple[int, str, str] | None:
+def opener(text: str, words: str) -> tuple[int, str, str] | None:
     """The line, the name and the closing word of what is left open.
 
     Args:
         text: the script.
-        line: where bash stops.
         words: its complaint.
 
     Returns:
@@ -77,7 +62,7 @@ def _open_parts(text: str, wanted: str | None) -> tuple[int, str] | None:
             continue
         if kind == "here" and inside not in ('"', "$(("):
             end = re.compile(rf"^\t*{found['tag']}$", re.M).search(text, at)
-            at = _after_here(text, at, end.end() if end else len(text))
+            at = end.end() if end else len(text)
         elif kind in ("dollar", "word", "mark"):
             lost = lost or _by_indent(stack, line, token, text)
             _push_or_pop(stack, line, token)
@@ -104,11 +89,6 @@ def _runs_on(text: str, quote: str) -> int | None:
         if re.search(rf"(?:^|[\s=(]){quote}[\w$/]", lines[second - 1]):
             return first
     return None
-
-
-def _after_here(text: str, at: int, end: int) -> int:
-    """Behind a here-document; what follows on its first line is read too rarely to matter."""
-    return max(at, end)
 
 
 def _by_indent(

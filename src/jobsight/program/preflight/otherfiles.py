@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import difflib
 import json
 import os
 import re
@@ -18,8 +17,8 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.rtables import with_arguments
 from jobsight.program.preflight.traces import Trace, absent, near, path_of, said, siblings, trace_of
 from jobsight.program.shell.makefiles import make_call, read_makefile
-from jobsight.program.shell.model import Command, Program, Source, Word
-from jobsight.program.submission.job import Place
+from jobsight.program.shell.model import Command, Program, Source
+from jobsight.text import closest
 
 __all__ = ["filled"]
 
@@ -73,7 +72,7 @@ def _read(
     for found in re.finditer(_OPENS.get(language, r"(?!)"), code, re.M):
         name = found[found.lastindex or 0]
         line = code.count("\n", 0, found.end()) + 1
-        path = path_of(Word(name, name, Place(line)), command.folder, job)
+        path = path_of(name, command.folder, job)
         given = next((one for one in words or () if one.value == name), None)
         if not path or not absent(path, now, job):
             continue
@@ -152,7 +151,7 @@ def _written(
     code = filled(source.text, program.language)
     for found in re.finditer(rf"^(?![ \t]*[#%!/])[^\n]*?(?:{form})", code, re.M):
         name = found[found.lastindex or 0]
-        path = path_of(Word(name, name, Place(1)), folder, job)
+        path = path_of(name, folder, job)
         if path and absent(path, trace, job):
             line = code.count("\n", 0, found.end()) + 1
             yield hit(line, f"the folder {name} is not there", f"mkdir -p {name}", source=source)
@@ -179,22 +178,16 @@ def _data_files(job: Job) -> Iterator[Hit]:
         if text and text.tree:  # names that are put into variables first
             names += re.findall(r"[\"']([\w./-]+\.(?:json|toml|ya?ml|ini|cfg))[\"']", text.text)
         for name in names:
-            path = path_of(Word(name, name, Place(1)), command.folder, job)
-            if (
-                path is None
-                or path in seen
-                or not re.search(r"\.(?:json|toml|ya?ml|ini|cfg)$", path)
-            ):
+            path = path_of(name, command.folder, job)
+            kind = re.search(r"\.(?:json|toml|ya?ml|ini|cfg)$", path or "")
+            if path is None or path in seen or not kind:
                 continue
             seen.add(path)
             made = job.walk.made.get(path)
             content = made.text if made and made.exact else None if made else job.machine.text(path)
-            wrong = _unparsed(path, content) if content is not None else None
-            if (
-                wrong is not None
-                and content is not None
-                and _reads(text.text if text else None, path)
-            ):
+            if content is None or not _reads(text.text if text else None, path):
+                continue
+            if (wrong := _unparsed(path, content)) is not None:
                 source = made or Source(os.path.relpath(job.machine.real(path)), content)
                 yield hit(wrong[0], f"{PurePosixPath(path).name}: {wrong[1]}", source=source)
 
@@ -277,9 +270,8 @@ def _makefile(command: Command, job: Job) -> Iterator[Hit]:
         name = word.value or ""
         like = any(Path(one).stem == name for one in siblings(f"{folder}/{name}"))
         if name and not there(name) and not like:
-            close = difflib.get_close_matches(name, makefile.targets, 1, 0.6)
-            yield hit(word, f"the Makefile has no target {name}",
-                      close[0] if close else None, source=command.source)  # fmt: skip
+            close = closest(name, makefile.targets)
+            yield hit(word, f"the Makefile has no target {name}", close, source=command.source)
     chosen = {word.value for word in call.targets} or {*makefile.default}
     for rule_ in makefile.rules:
         for one in rule_.needs if chosen & {*rule_.targets} else ():

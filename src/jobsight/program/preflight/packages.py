@@ -13,18 +13,18 @@ from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.names import PERL_ASIDE
 from jobsight.program.shell.model import Command, Source
-from jobsight.text import one_slip, wordlist
+from jobsight.text import one_slip, wordset
 
 __all__ = ["R_PACKAGES"]
 
-R_PACKAGES = frozenset(wordlist(
-    "base compiler datasets graphics grDevices grid methods parallel splines stats stats4 "
-    "tcltk tools utils boot class cluster codetools foreign lattice MASS Matrix mgcv nlme nnet "
-    "rpart spatial survival ggplot2 dplyr tidyr readr purrr tibble stringr tidyverse data.table "
-    "lme4 vegan ape Rcpp doParallel foreach future raster terra sf caret randomForest glmnet "
-    "jsonlite optparse argparse DESeq2 edgeR limma Seurat Biostrings GenomicRanges brms rstan "
-    "reshape2 plyr igraph"
-))  # fmt: skip
+R_PACKAGES = wordset(
+    "base compiler datasets graphics grDevices grid methods parallel splines stats stats4 tcltk "
+    "tools utils boot class cluster codetools foreign lattice MASS Matrix mgcv nlme nnet rpart "
+    "spatial survival ggplot2 dplyr tidyr readr purrr tibble stringr tidyverse data.table lme4 "
+    "vegan ape Rcpp doParallel foreach future raster terra sf caret randomForest glmnet jsonlite "
+    "optparse argparse DESeq2 edgeR limma Seurat Biostrings GenomicRanges brms rstan reshape2 plyr "
+    "igraph"
+)
 """Packages that come with R or that many sites install."""
 _R_FOLDERS = ("/usr/lib/R/library", "/usr/lib/R/site-library", "/usr/local/lib/R/site-library",
               "/usr/lib64/R/library", "/usr/share/R/library")  # fmt: skip
@@ -53,9 +53,9 @@ def _r_packages() -> frozenset[str]:
 )
 def _packages(job: Job) -> Iterator[Hit]:
     """Looked up in the folders of this machine's interpreter, where no module chooses another."""
-    for program in job.walk.programs:
-        source, command = program.source, program.command
-        if source is None or command.contained or command.environment.opaque:
+    for program, source in job.sources:
+        command = program.command
+        if command.contained or command.environment.opaque:
             continue
         if program.language == "r":
             yield from _of_r(source, command, job)
@@ -67,12 +67,10 @@ def _packages(job: Job) -> Iterator[Hit]:
             own = os.path.dirname(program.path)  # noqa: PTH120
             for found in re.finditer(r"\brequire\s*\(?\s*[\"']([\w.]+)[\"']", source.text):
                 name = f"{found[1].replace('.', '/')}.lua"
-                if job.machine.exists(f"{own}/{name}") and not job.machine.exists(
-                    f"{command.folder}/{name}"
-                ):
-                    line = source.text.count("\n", 0, found.start()) + 1
+                here = job.machine.exists(f"{command.folder}/{name}")
+                if job.machine.exists(f"{own}/{name}") and not here:
                     message = f"Lua looks for {name} in the current folder, not in its program's"
-                    yield hit(line, message, "LUA_PATH", source=source)
+                    yield hit(found, message, "LUA_PATH", source=source)
 
 
 def _of_r(source: Source, command: Command, job: Job) -> Iterator[Hit]:
@@ -96,8 +94,7 @@ def _of_r(source: Source, command: Command, job: Job) -> Iterator[Hit]:
         if slip is None and not judged:
             continue
         severity: Severity | None = "warning" if name in known or not (there or slip) else None
-        line = source.text.count("\n", 0, found.start()) + 1
-        yield hit(line, f"R has no package {name}", slip, severity=severity, source=source)
+        yield hit(found, f"R has no package {name}", slip, severity=severity, source=source)
 
 
 def _libraries(source: Source, command: Command, job: Job) -> frozenset[str] | None:
@@ -124,13 +121,10 @@ def _of_perl(source: Source, command: Command, job: Job) -> Iterator[Hit]:
     perl = job.machine.command("perl")
     if perl is None or re.search(r"\buse lib\b|@INC", source.text) or "PERL5LIB" in job.text:
         return
-    folders = [
-        *_perl_folders(perl),
-        *(one.text[2:] for one in command.arguments if one.text[:2] == "-I"),
-    ]
+    given = (one.text[2:] for one in command.arguments if one.text[:2] == "-I")
+    folders = [*_perl_folders(perl), *given]
     text = re.sub(PERL_ASIDE, lambda m: re.sub(r"[^\n]", " ", m[0]), source.text)
     for found in re.finditer(r"^[ \t]*use ([A-Z][\w:]*)", text, re.M):
         path = found[1].replace("::", "/") + ".pm"
         if not any(job.machine.exists(f"{one}/{path}") for one in folders):
-            line = source.text.count("\n", 0, found.start(1)) + 1
-            yield hit(line, f"Perl has no module {found[1]}", source=source)
+            yield hit(found, f"Perl has no module {found[1]}", source=source)

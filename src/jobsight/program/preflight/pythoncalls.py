@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.python import PythonText, catches, dotted
+from jobsight.program.python import PythonText, catches, dotted, within
 from jobsight.program.shell.model import Program, Source
-from jobsight.text import wordlist
+from jobsight.text import closest, wordset
 
-__all__ = ["compiled_programs", "imported"]
+__all__ = ["compiled_programs", "imported", "known_in"]
+
+T = TypeVar("T")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -56,12 +58,7 @@ def imported(
 def _misfits(job: Job) -> Iterator[Hit]:
     """Too many, too few or unknown arguments of a function, class or method of the same program."""
     for program, text in compiled_programs(job):
-        others = imported(program, text, job)
-        theirs = {id(module): _callables(module) for module, _, _ in others.values()}
-        known = _callables(text) | {
-            name: theirs[id(module)][own]
-            for name, (module, own, _) in others.items() if own in theirs[id(module)]
-        }  # fmt: skip
+        known = known_in(_callables, text, imported(program, text, job))
         for name, call, around in text.calls:
             cls = next((one for one in reversed(around) if isinstance(one, ast.ClassDef)), None)
             if name.startswith("self.") and cls is not None and _plain(cls):
@@ -85,7 +82,7 @@ def _misfits(job: Job) -> Iterator[Hit]:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
                 given = _returned(node.value, known)
                 wanted = len(node.targets[0].elts)
-                starred = any(isinstance(one, ast.Starred) for one in node.targets[0].elts)
+                starred = within(node.targets[0].elts, ast.Starred)
                 if given is not None and given != wanted and not starred:
                     message = f"{wanted} names for {given} values: ValueError"
                     yield hit(node, message, source=program.source)
@@ -122,11 +119,21 @@ def _returned(node: ast.AST, known: dict[str, tuple[_Function, int]]) -> int | N
     if function is None or function.name == "__init__" or function.decorator_list:
         return None
     inner = list(ast.walk(function))
-    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in inner):
+    if within(inner, ast.Yield, ast.YieldFrom):
         return None
     returns = [one.value for one in inner if isinstance(one, ast.Return)]
     sizes = {len(one.elts) if isinstance(one, ast.Tuple) else None for one in returns}
     return sizes.pop() if len(sizes) == 1 else None
+
+
+def known_in(
+    read: Callable[[PythonText], dict[str, T]], text: PythonText,
+    others: dict[str, tuple[PythonText, str, Source]],
+) -> dict[str, T]:  # fmt: skip
+    """What is read of a program and of the modules of `imported`, by the program's own names."""
+    theirs = {id(module): read(module) for module, _, _ in others.values()}
+    return read(text) | {name: theirs[id(module)][own] for name, (module, own, _) in others.items()
+                         if own in theirs[id(module)]}  # fmt: skip
 
 
 def _callables(text: PythonText) -> dict[str, tuple[_Function, int]]:
@@ -147,17 +154,14 @@ def _plain(cls: ast.ClassDef) -> bool:
 
 
 def _misfit(call: ast.Call, given: ast.arguments, bound: int) -> str | None:
-    if any(isinstance(one, ast.Starred) for one in call.args) or any(
-        one.arg is None for one in call.keywords
-    ):
+    if within(call.args, ast.Starred) or any(one.arg is None for one in call.keywords):
         return None
     places = [one.arg for one in (*given.posonlyargs, *given.args)][bound:]
     if len(call.args) > len(places) and given.vararg is None:
         return f"takes {len(places)} arguments, {len(call.args)} are given"
     names = {one.arg or "" for one in call.keywords}
-    if given.kwarg is None and (
-        unknown := names - set(places) - {one.arg for one in given.kwonlyargs}
-    ):
+    unknown = names - {*places, *(one.arg for one in given.kwonlyargs)}
+    if given.kwarg is None and unknown:
         return f"has no argument {min(unknown)}"
     needed = places[: len(places) - len(given.defaults)] + [
         one.arg for one, value in zip(given.kwonlyargs, given.kw_defaults, strict=True)
@@ -167,14 +171,12 @@ def _misfit(call: ast.Call, given: ast.arguments, bound: int) -> str | None:
     return f"lacks the argument {lacking[0]}" if lacking else None
 
 
-_MODULES = frozenset(
-    wordlist(
-        "math os sys re json time random itertools collections functools statistics datetime "
-        "subprocess shutil pathlib csv glob string struct gzip argparse logging pickle copy heapq "
-        "bisect operator tempfile hashlib socket threading signal decimal fractions cmath textwrap "
-        "zipfile tarfile configparser io platform uuid warnings os.path multiprocessing queue "
-        "contextlib dataclasses traceback bz2 lzma sqlite3 array calendar difflib locale"
-    )
+_MODULES = wordset(
+    "math os sys re json time random itertools collections functools statistics datetime "
+    "subprocess shutil pathlib csv glob string struct gzip argparse logging pickle copy heapq "
+    "bisect operator tempfile hashlib socket threading signal decimal fractions cmath textwrap "
+    "zipfile tarfile configparser io platform uuid warnings os.path multiprocessing queue "
+    "contextlib dataclasses traceback bz2 lzma sqlite3 array calendar difflib locale"
 )
 """Modules of Python that are quick to import; no others are."""
 
@@ -211,8 +213,8 @@ def _object_members(program: Program, text: PythonText) -> Iterator[Hit]:
             kind = str
         if kind is not None and not hasattr(kind, method):
             message = f"a {kind.__name__} has no {method}(): AttributeError"
-            close = difflib.get_close_matches(method, [n for n in dir(kind) if n[0] != "_"], 1)
-            yield hit(call, message, close[0] if close else None, source=program.source)
+            close = closest(method, [n for n in dir(kind) if n[0] != "_"])
+            yield hit(call, message, close, source=program.source)
 
 
 def _module_members(program: Program, text: PythonText, job: Job) -> Iterator[Hit]:

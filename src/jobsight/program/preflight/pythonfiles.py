@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import os
 import re
 import sys
@@ -20,19 +19,16 @@ from jobsight.program.preflight.traces import Trace, absent, near, path_of, sibl
 from jobsight.program.python import PythonText
 from jobsight.program.pythonpaths import RUNS, path_in
 from jobsight.program.shell.model import Command, Program
-from jobsight.program.submission.job import Place
-from jobsight.text import one_slip, wordlist
+from jobsight.text import closest, one_slip, wordset
 
 __all__ = ["not_executable"]
 
-_KNOWN_PACKAGES = frozenset(
-    wordlist(
-        "numpy scipy pandas matplotlib torch tensorflow sklearn mpi4py h5py netCDF4 xarray dask "
-        "numba cupy jax keras transformers yaml tqdm requests PIL cv2 seaborn sympy networkx "
-        "pyarrow polars Bio rdkit ase pymatgen openmm MDAnalysis astropy pytest joblib psutil "
-        "zarr pysam statsmodels lightgbm xgboost datasets wandb ray lightning pytorch_lightning "
-        "torchvision accelerate petsc4py geopandas rasterio"
-    )
+_KNOWN_PACKAGES = wordset(
+    "numpy scipy pandas matplotlib torch tensorflow sklearn mpi4py h5py netCDF4 xarray dask numba "
+    "cupy jax keras transformers yaml tqdm requests PIL cv2 seaborn sympy networkx pyarrow polars "
+    "Bio rdkit ase pymatgen openmm MDAnalysis astropy pytest joblib psutil zarr pysam statsmodels "
+    "lightgbm xgboost datasets wandb ray lightning pytorch_lightning torchvision accelerate "
+    "petsc4py geopandas rasterio"
 )
 
 
@@ -54,13 +50,12 @@ def _python_imports(job: Job) -> Iterator[Hit]:
         names = frozenset(sys.stdlib_module_names) if found is None else found
         moved = "sys.path" in _OWN_FOLDER.sub("", text.text)
         for one in text.imports if program.source is not None else ():
-            place = Place(one.line, one.column)
             if one.name in names or text.renamed(one.name):
                 continue
             if _local(one.full, program, job):
                 if not moved and (inner := _lacks(one.full, program, job)) is not None:
                     message = f"{inner} has no module {one.full.rpartition('.')[2]}"
-                    yield hit(place, message, source=program.source)
+                    yield hit(one.node, message, source=program.source)
                 continue
             meant = None if moved or program.command.contained else _meant(one.name, program, job)
             if found is None and meant is None:
@@ -68,14 +63,12 @@ def _python_imports(job: Job) -> Iterator[Hit]:
             sure = program.command.environment.venv is not None or job.site is not None
             sure = sure or bool(built) or job.machine.has_scheduler
             sure = sure or one.name not in _KNOWN_PACKAGES
-            near = [meant] if meant else difflib.get_close_matches(
-                one.name, names | _KNOWN_PACKAGES, 1, 0.84
-            )  # fmt: skip
-            fix = f"import {near[0]}?" if near else "an environment that has it"
+            near = meant or closest(one.name, names | _KNOWN_PACKAGES, 0.84)
+            fix = f"import {near}?" if near else "an environment that has it"
             fix = f"add {requirement_of(one.name)} to {built[0]}" if built else fix
             severity: Severity | None = None if sure else "warning"
             message = f"{name} has no module {one.name}"
-            yield hit(place, message, fix, severity=severity, source=program.source)
+            yield hit(one.node, message, fix, severity=severity, source=program.source)
 
 
 _UNPACKS = r"\b(?:tar|unzip|git|cp|mv|ln|rsync|curl|wget|xrdcp|stashcp|osdf|PYTHONPATH)\b"
@@ -110,8 +103,7 @@ def _not_on_path(job: Job) -> Iterator[Hit]:
             known = one.name in (names or ()) or text.renamed(one.name)
             if not known and not _local(one.full, program, job):
                 message = f"{named} has no module {one.name}: the interpreter must have it"
-                yield hit(Place(one.line, one.column), message, severity="warning",
-                          source=program.source)  # fmt: skip
+                yield hit(one.node, message, severity="warning", source=program.source)
 
 
 _OWN_FOLDER = re.compile(
@@ -160,9 +152,8 @@ def _local(module: str, program: Program, job: Job) -> bool:
         folders.add(program.source.folder)
     top = module.partition(".")[0]
     written = any(path.endswith((f"/{top}.py", f"/{top}/__init__.py")) for path in job.walk.made)
-    return written or any(
-        job.machine.exists(f"{one}/{top}{end}") for one in folders for end in (".py", "", ".so")
-    )
+    paths = (f"{one}/{top}{end}" for one in folders for end in (".py", "", ".so"))
+    return written or any(map(job.machine.exists, paths))
 
 
 def _lacks(module: str, program: Program, job: Job) -> str | None:
@@ -212,12 +203,8 @@ def _arguments_read(program: Program, text: PythonText, trace: Trace, job: Job) 
         names = {one.lower(): one for one in siblings(path)}
         same = names.get(os.path.basename(path).lower())  # noqa: PTH119
         if number in read or same is not None:
-            yield hit(
-                word,
-                f"{word.value} is not there",
-                same or near(path),
-                source=program.command.source,
-            )
+            message = f"{word.value} is not there"
+            yield hit(word, message, same or near(path), source=program.command.source)
 
 
 _MAKES = re.compile(
@@ -251,26 +238,15 @@ def _python_opens(
             continue
         if reads and not made_before and absent(path, trace, job):
             other = near(path)
-            yield hit(
-                Place(one.line, one.column),
-                f"{_shown(one.path, command)} is not there",
-                f"is it {other}?" if other else None,
-                source=program.source,
-            )
+            message = f"{_shown(one.path, command)} is not there"
+            fix = f"is it {other}?" if other else None
+            yield hit(one.node, message, fix, source=program.source)
         parent = os.path.dirname(path)  # noqa: PTH120
-        if (
-            set("wax") & set(one.mode)
-            and not makes
-            and "/" in one.path
-            and absent(parent, trace, job)
-        ):
+        writes = set("wax") & set(one.mode) and not makes and "/" in one.path
+        if writes and absent(parent, trace, job):
             folder = os.path.dirname(_shown(one.path, command))  # noqa: PTH120
-            yield hit(
-                Place(one.line, one.column),
-                f"the folder {folder} is not there",
-                f"mkdir -p {folder}",
-                source=program.source,
-            )
+            message, fix = f"the folder {folder} is not there", f"mkdir -p {folder}"
+            yield hit(one.node, message, fix, source=program.source)
 
 
 def not_executable(job: Job, changed: Container[str | None]) -> Iterator[Hit]:

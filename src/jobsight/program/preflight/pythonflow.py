@@ -173,10 +173,9 @@ class Flow:
             return None
         first = self.text.number(cut.lower) if cut.lower else 0
         place = None if first is None else int(first) + at - 1
-        own = dotted(value.value) == "sys.argv" and place is not None and place >= 0
-        return (
-            self._words[place] if own and place is not None and place < len(self._words) else None
-        )
+        if place is None or dotted(value.value) != "sys.argv":
+            return None
+        return self._words[place] if 0 <= place < len(self._words) else None
 
     def data(self, node: ast.AST, around: _Around, deep: int = 0) -> Any:
         """What an expression is of a data file: dictionary, list, `Rows`; None: it is not known."""

@@ -10,7 +10,7 @@ from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.pythoncalls import compiled_programs
 from jobsight.program.preflight.variables import GIVEN
-from jobsight.program.python import PythonText, catches, dotted
+from jobsight.program.python import PythonText, catches, dotted, within
 from jobsight.program.pythonpaths import RUNS
 from jobsight.program.shell.model import Program
 
@@ -93,7 +93,7 @@ def _unbound(function: _Function) -> Iterator[ast.Name]:
         waiting += [(one, (*around, node)) for one in ast.iter_child_nodes(node)]
     seen: set[str] = set()
     for name, around in sorted(loads, key=lambda one: (one[0].lineno, one[0].col_offset)):
-        looped = any(isinstance(one, ast.For | ast.While | ast.If | ast.With) for one in around)
+        looped = within(around, ast.For, ast.While, ast.If, ast.With)
         if name.id in stores and name.id not in parameters | seen:
             seen.add(name.id)
             augmented = bool(around) and isinstance(around[-1], ast.AugAssign)
@@ -101,6 +101,7 @@ def _unbound(function: _Function) -> Iterator[ast.Name]:
                 yield name
 
 
+_OF_OPERATIONS = ("TypeError", "AttributeError", "LookupError", "EOFError", "OSError")
 _TWO_METHODS = {"iteritems": "items", "itervalues": "values", "iterkeys": "keys", "has_key": "in"}
 _LAZY = frozenset({"map", "filter", "zip", "reversed"})
 _OF_HANDLES = frozenset({"json.load", "pickle.load", "csv.reader", "csv.DictReader"})
@@ -114,12 +115,8 @@ _OF_HANDLES = frozenset({"json.load", "pickle.load", "csv.reader", "csv.DictRead
 def _stays(job: Job) -> Iterator[Hit]:
     """A comparison of names that the loop does not set: it runs into the time limit."""
     for program, text in compiled_programs(job):
-        shared = {
-            name
-            for n, _ in text.nodes
-            if isinstance(n, ast.Global | ast.Nonlocal)
-            for name in n.names
-        }
+        shared = {name for n, _ in text.nodes if isinstance(n, ast.Global | ast.Nonlocal)
+                  for name in n.names}  # fmt: skip
         for node, _ in text.nodes:
             if not isinstance(node, ast.While) or not isinstance(node.test, ast.Compare):
                 continue
@@ -131,12 +128,9 @@ def _stays(job: Job) -> Iterator[Hit]:
             leaves = any(isinstance(one, ast.Break | ast.Return | ast.Raise | ast.Yield | ast.Await)
                          or (isinstance(one, ast.Call) and dotted(one.func).endswith("exit"))
                          for one in inner)  # fmt: skip
-            changed = {
-                n.id for n in inner if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-            }
-            ordered = not any(
-                isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot) for op in node.test.ops
-            )
+            names_in = [one for one in inner if isinstance(one, ast.Name)]
+            changed = {one.id for one in names_in if not isinstance(one.ctx, ast.Load)}
+            ordered = not within(node.test.ops, ast.In, ast.NotIn, ast.Is, ast.IsNot)
             if ordered and not leaves and not names & (changed | shared):
                 yield hit(node, f"nothing in the loop changes {min(names)}", source=program.source)
 
@@ -151,9 +145,7 @@ def _impossible(job: Job) -> Iterator[Hit]:
     for program, text in compiled_programs(job):
         fed = program.command.fed or program.path is None or "isatty(" in text.text
         for node, around in text.nodes:
-            if catches(
-                node, around, "TypeError", "AttributeError", "LookupError", "EOFError", "OSError"
-            ):
+            if catches(node, around, *_OF_OPERATIONS):
                 continue
             found = _cannot(node, text, fed)
             if found is not None:
@@ -273,12 +265,8 @@ def _not_in(node: ast.Subscript, text: PythonText) -> str | None:
         return None
     if isinstance(value, ast.Dict):
         keys = [one.value for one in value.keys if isinstance(one, ast.Constant)]
-        known = len(keys) == len(value.keys)
-        return (
-            f"{name} has no {key.value!r}: KeyError"[:90]
-            if known and key.value not in keys
-            else None
-        )
+        lacks = len(keys) == len(value.keys) and key.value not in keys
+        return f"{name} has no {key.value!r}: KeyError"[:90] if lacks else None
     size = len(value.elts)
     wrong = isinstance(key.value, int) and not isinstance(key.value, bool) and key.value >= size
     return f"{name} has numbers 0 to {size - 1}: IndexError" if wrong else None
@@ -287,17 +275,14 @@ def _not_in(node: ast.Subscript, text: PythonText) -> str | None:
 def _is_fraction(node: ast.AST, text: PythonText) -> bool:
     if isinstance(node, ast.Name) and text.stores[node.id] == 1:
         value = text.values.get(node.id)
-        return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div) and _of_number(value)
+        if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Div):
+            return False
+        return _is_number(value.right)  # what else / joins may be paths
     return isinstance(node, ast.BinOp) and (
         isinstance(node.op, ast.Div)
         or (isinstance(node.op, ast.Add | ast.Sub | ast.Mult)
             and (_is_fraction(node.left, text) or _is_fraction(node.right, text)))
     )  # fmt: skip
-
-
-def _of_number(node: ast.BinOp) -> bool:
-    """Whether something is divided by a number, and is no path: ``/`` joins those."""
-    return isinstance(node.right, ast.Constant) and isinstance(node.right.value, int)
 
 
 def _is_number(node: ast.AST) -> bool:
@@ -349,6 +334,5 @@ def _environment(
     own = not (command.environment.opaque or command.environment.modules)
     site = GIVEN.fullmatch(name) and not (own and _OWN.fullmatch(name))
     if name in job.walk.assigned and not site:
-        yield hit(
-            node, f"{name} is not exported: KeyError", f"export {name}", source=program.source
-        )
+        message = f"{name} is not exported: KeyError"
+        yield hit(node, message, f"export {name}", source=program.source)

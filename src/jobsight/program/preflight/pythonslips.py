@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.pythoncalls import compiled_programs, imported
-from jobsight.program.python import PythonText, catches, dotted
+from jobsight.program.preflight.pythoncalls import compiled_programs, imported, known_in
+from jobsight.program.python import PythonText, catches, dotted, within
 
 __all__: list[str] = []
 
@@ -42,17 +42,7 @@ def _nothing_returned(job: Job) -> Iterator[Hit]:
     """A function without ``return``, and methods that change a list in place."""
     for program, text in compiled_programs(job):
         others = imported(program, text, job)
-        modules = {id(module): module for module, _, _ in others.values()}
-        quiet = {key: _silent(module) for key, module in modules.items()}
-        silent = {name: (node, program.source) for name, node in _silent(text).items()} | {
-            name: (quiet[id(module)][own], source)
-            for name, (module, own, source) in others.items() if own in quiet[id(module)]
-        }  # fmt: skip
-        defined = {key: _functions(module) for key, module in modules.items()}
-        functions = _functions(text) | {
-            name: defined[id(module)][own]
-            for name, (module, own, _) in others.items() if own in defined[id(module)]
-        }  # fmt: skip
+        silent, functions = (known_in(one, text, others) for one in (_silent, _functions))
         empty = {
             name: value for name, value in _last_values(text).items()
             if isinstance(value, ast.Call)
@@ -61,21 +51,20 @@ def _nothing_returned(job: Job) -> Iterator[Hit]:
         seen: set[str] = set()
         for node, around in text.nodes:
             name = _used(node) or _handed(node, functions, empty.keys())
-            value = empty.get(name)
-            if (
-                value is None
-                or name in seen
-                or getattr(node, "lineno", 0) <= value.lineno
-                or catches(node, around, "TypeError", "AttributeError")
-            ):
+            value = None if name in seen else empty.get(name)
+            if value is None or getattr(node, "lineno", 0) <= value.lineno:
+                continue
+            if catches(node, around, "TypeError", "AttributeError"):
                 continue
             seen.add(name)
             assert isinstance(value, ast.Call)
             message = f"{name} is None: {ast.unparse(value.func)}() gives nothing"
             yield hit(node, message, "return", source=program.source)  # type: ignore[arg-type]
-            if (gives := silent.get(dotted(value.func))) is not None:
-                message = f"{gives[0].name}() gives nothing, and its result is used"
-                yield hit(gives[0], message, "return", source=gives[1])
+            called = dotted(value.func)
+            if (gives := silent.get(called)) is not None:
+                message = f"{gives.name}() gives nothing, and its result is used"
+                source = others[called][2] if called in others else program.source
+                yield hit(gives, message, "return", source=source)
 
 
 def _functions(text: PythonText) -> dict[str, _Function]:
@@ -112,16 +101,13 @@ def _silent(text: PythonText) -> dict[str, ast.FunctionDef]:
     """Functions that end without a value, whatever they do."""
     found = {}
     for one in text.tree.body if text.tree else ():
-        if (
-            isinstance(one, ast.FunctionDef)
-            and not one.decorator_list
-            and text.stores[one.name] == 1
-        ):
-            inner = list(ast.walk(one))
-            gives = any(isinstance(n, ast.Return) and n.value is not None for n in inner)
-            other = any(isinstance(n, ast.Yield | ast.YieldFrom) for n in inner)
-            if not (gives or other or isinstance(one.body[-1], ast.Raise)):
-                found[one.name] = one
+        if not isinstance(one, ast.FunctionDef) or one.decorator_list:
+            continue
+        inner = list(ast.walk(one))
+        gives = any(isinstance(n, ast.Return) and n.value is not None for n in inner)
+        gives = gives or within(inner, ast.Yield, ast.YieldFrom)
+        if text.stores[one.name] == 1 and not (gives or isinstance(one.body[-1], ast.Raise)):
+            found[one.name] = one
     return found
 
 
@@ -163,8 +149,7 @@ def _beyond(job: Job) -> Iterator[Hit]:
             name, most = _range(loop, text)
             index = dotted(loop.target)
             inner = [one for part in loop.body for one in ast.walk(part)]
-            stops = any(isinstance(one, ast.If | ast.IfExp | ast.Try | ast.Break) for one in inner)
-            if not name or not index or stops:
+            if not (name and index) or within(inner, ast.If, ast.IfExp, ast.Try, ast.Break):
                 continue
             for node in inner:
                 over = _offset(node, name, index) if isinstance(node, ast.Subscript) else None
@@ -177,11 +162,9 @@ def _beyond(job: Job) -> Iterator[Hit]:
 def _range(loop: ast.For, text: PythonText) -> tuple[str, float]:
     """The list whose length bounds a loop, and how far behind its last the loop goes."""
     call = loop.iter
-    if (
-        not isinstance(call, ast.Call)
-        or dotted(call.func) != "range"
-        or len(call.args) not in (1, 2)
-    ):
+    if not isinstance(call, ast.Call) or dotted(call.func) != "range":
+        return "", 0
+    if len(call.args) not in (1, 2):
         return "", 0
     stop, more = call.args[-1], 0.0
     if isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add | ast.Sub):

@@ -7,15 +7,14 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
+from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, reported, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.workers import too_many_workers
 from jobsight.program.shell.launchers import MPI
-from jobsight.program.submission.job import Place, Problem
-from jobsight.text import wordlist
+from jobsight.program.submission.job import Problem
+from jobsight.text import wordset
 
 if TYPE_CHECKING:
     from jobsight.program.shell.model import Command
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-def _problems(job: Job, *kinds: str) -> list[Problem]:
-    return [one for one in job.submission.problems if one.kind in kinds] if job.is_slurm else []
+def _problems(job: Job) -> tuple[Problem, ...]:
+    return job.submission.problems if job.is_slurm else ()
 
 
 @rule(
@@ -34,7 +33,7 @@ def _problems(job: Job, *kinds: str) -> list[Problem]:
 )
 def _unknown_option(job: Job) -> Iterator[Hit]:
     """Sbatch refuses the script."""
-    for one in _problems(job, "unknown"):
+    for one in (one for one in _problems(job) if one.kind == "unknown"):
         old = re.search(r"--[\w-]+", one.message)
         new = re.match(r"--[\w-]+", one.fix or "")
         edit = Edit(one.place.line, old[0], new[0]) if old and new else None
@@ -48,13 +47,10 @@ def _unknown_option(job: Job) -> Iterator[Hit]:
 )
 def _late_directive(job: Job) -> Iterator[Hit]:
     """Slurm reads directives until the first line that is neither empty nor a comment."""
-    for one in _problems(job, "late"):
-        if one.place.line not in job.here_lines:
-            yield hit(
-                one,
-                f"Slurm ignores #SBATCH {one.message[:60]}: a command comes before it",
-                "move it above the first command",
-            )
+    for one in _problems(job):
+        if one.kind == "late" and one.place.line not in job.here_lines:
+            message = f"Slurm ignores #SBATCH {one.message[:60]}: a command comes before it"
+            yield hit(one, message, "move it above the first command")
 
 
 @rule(
@@ -64,8 +60,7 @@ def _late_directive(job: Job) -> Iterator[Hit]:
 )
 def _refused_value(job: Job) -> Iterator[Hit]:
     """Units, times, counts, words."""
-    for one in _problems(job, "value", "conflict"):
-        yield hit(one, one.message, one.fix)
+    yield from reported(_problems(job), "value", "conflict")
 
 
 @rule(
@@ -75,8 +70,7 @@ def _refused_value(job: Job) -> Iterator[Hit]:
 )
 def _misread_directive(job: Job) -> Iterator[Hit]:
     """Words that are dropped, and variables, which Slurm does not expand."""
-    for one in _problems(job, "dropped", "variable"):
-        yield hit(one, one.message, one.fix)
+    yield from reported(_problems(job), "dropped", "variable")
 
 
 @rule(
@@ -96,13 +90,9 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
                 return
             indented = re.match(r"\s+#SBATCH\s+-", line)
             if indented:
-                yield hit(
-                    number,
-                    "Slurm ignores a directive that is indented",
-                    line.strip(),
-                    severity="error",
-                    edit=Edit(number, indented[0], indented[0].lstrip()),
-                )
+                message = "Slurm ignores a directive that is indented"
+                edit = Edit(number, indented[0], indented[0].lstrip())
+                yield hit(number, message, line.strip(), severity="error", edit=edit)
             continue
         word = found[2]
         if (word == "SBATCH" and not found[1]) or (word == "sbatch" and found[1]):
@@ -112,13 +102,9 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
         if word.upper() == "SBATCH" or difflib.SequenceMatcher(None, word, "SBATCH").ratio() > 0.8:
             old = line[: found.end(2)]
             severity: Severity | None = None if found[1] else "error"
-            yield hit(
-                number,
-                f"Slurm takes {old} for a comment",
-                f"#SBATCH{line[found.end(2) :]}",
-                severity=severity,
-                edit=Edit(number, old, "#SBATCH"),
-            )
+            message = f"Slurm takes {old} for a comment"
+            fix = f"#SBATCH{line[found.end(2) :]}"
+            yield hit(number, message, fix, severity=severity, edit=Edit(number, old, "#SBATCH"))
 
 
 @rule(
@@ -128,8 +114,7 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
 )
 def _tasks_and_nodes(job: Job) -> Iterator[Hit]:
     """More nodes than tasks, or more tasks than nodes × tasks per node."""
-    for one in _problems(job, "tasks"):
-        yield hit(one, one.message, one.fix)
+    yield from reported(_problems(job), "tasks")
 
 
 @rule(
@@ -159,15 +144,11 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
             slots = "openmpi" in job.text and one.name in MPI and "ntasks-per-node" in settings
             if given > request.tasks and (slots or not open_ended):
                 cpus = request.cpus
-                fits = one.name in MPI and given <= cpus
+                perhaps = whole or (one.name in MPI and given <= cpus)
                 message = f"{one.name} starts {given} tasks, the job has {request.tasks}"
-                yield hit(
-                    one,
-                    message,
-                    f"#SBATCH --ntasks={given}",
-                    severity="warning" if fits or whole else None,
-                    source=command.source,
-                )
+                severity: Severity | None = "warning" if perhaps else None
+                yield hit(one, message, f"#SBATCH --ntasks={given}", severity=severity,
+                          source=command.source)  # fmt: skip
             nodes = one.options.get("N", one.options.get("nodes", ""))
             if one.name == "srun" and nodes.isdecimal() and int(nodes) > request.nodes:
                 message = f"srun wants {nodes} nodes, the job has {request.nodes}"
@@ -202,15 +183,11 @@ def _unused_tasks(job: Job) -> Iterator[Hit]:
         return
     if any(one.background for one in job.commands) or not job.commands:
         return
-    name = next(
-        (n for n in ("ntasks", "nodes", "ntasks-per-node") if n in job.submission.settings), None
-    )
-    if name is not None:
-        yield hit(
-            job.submission.settings[name],
-            f"{request.tasks} tasks are asked for, and one runs",
-            "start them with srun, or ask for --cpus-per-task",
-        )
+    setting = job.submission.first("ntasks", "nodes", "ntasks-per-node")
+    if setting is not None:
+        message = f"{request.tasks} tasks are asked for, and one runs"
+        fix = "start them with srun, or ask for --cpus-per-task"
+        yield hit(setting, message, fix)
 
 
 _DIVIDES = re.compile(r"(?i)mpi|slurm|pmi|rank|hvd|horovod|torch|deepspeed|dask|procid|hostname")
@@ -220,9 +197,8 @@ def _is_serial(command: Command, job: Job) -> bool:
     """Whether a program, known as a whole, never asks which of the tasks it is."""
     texts = [source.text for _, source in job.started_by(command)]
     texts += [text.text for one, text in job.pythons if one.command is command]
-    return bool(texts) and not any(
-        _DIVIDES.search(one) for one in (*texts, *(word.text for word in command.words))
-    )
+    words = [word.text for word in command.words]
+    return bool(texts) and not any(map(_DIVIDES.search, (*texts, *words)))
 
 
 _LONG = (
@@ -240,11 +216,9 @@ _COUNTS_THREADS = re.compile(
 )
 _SUBMITS = re.compile(r"--(?:cluster|executor|profile|drmaa|slurm)\b")
 """Options with which snakemake submits its jobs."""
-_THREAD_VARIABLES = frozenset(
-    wordlist(
-        "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS "
-        "JULIA_NUM_THREADS BLIS_NUM_THREADS RAYON_NUM_THREADS VECLIB_MAXIMUM_THREADS"
-    )
+_THREAD_VARIABLES = wordset(
+    "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS JULIA_NUM_THREADS "
+    "BLIS_NUM_THREADS RAYON_NUM_THREADS VECLIB_MAXIMUM_THREADS"
 )
 
 
@@ -270,12 +244,9 @@ def _threads(job: Job) -> Iterator[Hit]:
                 seen.add(name)
                 line = _line_of(job, rf"\b{name}=")
                 message = f"{name}={value}, but a task has {most} CPUs"
-                yield hit(
-                    Place(line) if line else command,
-                    message,
-                    f"#SBATCH --cpus-per-task={value}, or {name}=$SLURM_CPUS_PER_TASK",
-                    source=None if line else command.source,
-                )
+                fix = f"#SBATCH --cpus-per-task={value}, or {name}=$SLURM_CPUS_PER_TASK"
+                source = None if line else command.source
+                yield hit(line or command, message, fix, source=source)
             form = rf"\b{name}=[\"']?\$\{{?SLURM_(?:CPUS_ON_NODE|JOB_CPUS_PER_NODE)\b"
             line = _line_of(job, form) if mpi and request.tasks > (request.nodes or 1) else None
             if line and name not in seen:
@@ -286,11 +257,8 @@ def _threads(job: Job) -> Iterator[Hit]:
         processes = max((int(one) for one in many if one.isdecimal()), default=0)
         found = processes if processes > 2 * most else _threads_given(command)
         if found is not None and found > most:
-            yield hit(
-                command,
-                f"{found} threads, but a task has {most} CPUs",
-                f"#SBATCH --cpus-per-task={found}, or $SLURM_CPUS_PER_TASK",
-            )
+            message = f"{found} threads, but a task has {most} CPUs"
+            yield hit(command, message, f"#SBATCH --cpus-per-task={found}, or $SLURM_CPUS_PER_TASK")
     yield from too_many_workers(job, request.cpus)
 
 
@@ -300,7 +268,7 @@ def _line_of(job: Job, pattern: str) -> int | None:
 
 
 def _threads_given(command: Command) -> int | None:
-    name = PurePosixPath(command.name or "").name
+    name = command.bare
     submits = name == "snakemake" and any(_SUBMITS.match(one.text) for one in command.arguments)
     if command.contained or submits or name in ("sbatch", "salloc"):
         return None
@@ -349,11 +317,9 @@ def _too_long(job: Job) -> Iterator[Hit]:
         spans = [one * times for one in spans]
         if sum(spans) > limit:
             named = job.submission.settings["time"]
-            yield hit(
-                command if command.name == "sleep" else named,
-                f"{sum(spans):,.0f} s are longer than --time={named.value}: {limit:,} s",
-                "#SBATCH --time=HH:MM:SS",
-            )
+            message = f"{sum(spans):,.0f} s are longer than --time={named.value}: {limit:,} s"
+            fix = "#SBATCH --time=HH:MM:SS"
+            yield hit(command if command.name == "sleep" else named, message, fix)
 
 
 def _seconds(text: str) -> float | None:

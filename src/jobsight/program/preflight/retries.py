@@ -35,28 +35,20 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
         given = one.queue.commands
         remove = re.sub(r"[\s()]", "", one.value("on_exit_remove") or "").lower()
         if remove in ("false", "0"):
-            yield hit(
-                given["on_exit_remove"],
-                "on_exit_remove is never true: the job runs again for ever",
-                "on_exit_remove = ExitCode == 0 || NumJobCompletions > 3",
-            )
+            message = "on_exit_remove is never true: the job runs again for ever"
+            fix = "on_exit_remove = ExitCode == 0 || NumJobCompletions > 3"
+            yield hit(given["on_exit_remove"], message, fix)
         hold = re.sub(r"\s", "", one.value("on_exit_hold") or "").lower()
         kept = "max_retries" in given and "periodic_release" not in given
         if kept and re.search(r"exitcode(?:!=|=!=|>)0|^\(?true", hold):
-            yield hit(
-                given["max_retries"],
-                "on_exit_hold holds each failure before it is tried again",
-                "leave out on_exit_hold, or max_retries",
-            )
+            message = "on_exit_hold holds each failure before it is tried again"
+            yield hit(given["max_retries"], message, "leave out on_exit_hold, or max_retries")
         yield from _releases(one)
         yield from _good_ends(job, one)
         retries = one.known("max_retries")
         if retries is not None and not re.fullmatch(r"\d+", retries.strip()):
-            yield hit(
-                given["max_retries"],
-                f"max_retries = {retries[:20]} is not a number",
-                "max_retries = 3",
-            )
+            message = f"max_retries = {retries[:20]} is not a number"
+            yield hit(given["max_retries"], message, "max_retries = 3")
         codes = one.known("success_exit_code"), one.known("retry_until")
         for name, code in zip(("success_exit_code", "retry_until"), codes, strict=True):
             if re.fullmatch(r"-\d+|\d{4,}|[3-9]\d\d|2[6-9]\d|25[6-9]", code or ""):
@@ -66,31 +58,24 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
             yield hit(given["success_exit_code"], text, "success_exit_code = 0")
         if codes[0] is not None and codes[0] == codes[1]:
             continue
-        periodic = re.sub(
-            r"[\s()]", "", one.value("periodic_remove") or one.value("periodic_hold") or ""
-        ).lower()
-        if periodic in ("true", "1"):
+        periodic = one.value("periodic_remove") or one.value("periodic_hold") or ""
+        if re.sub(r"[\s()]", "", periodic).lower() in ("true", "1"):
             name = "periodic_remove" if "periodic_remove" in given else "periodic_hold"
             yield hit(given[name], f"{name} is always true: the job never runs to its end")
 
 
+_BOUNDED = re.compile(
+    r"num(?:job|shadow|system)?\w*(?:starts|holds|completions)|runcount|holdreason(?:sub)?code"
+    r"|enteredcurrentstatus|my\.\w+"
+)
+
+
 def _releases(one: Instance) -> Iterator[Hit]:
     release = re.sub(r"[\s()]", "", one.value("periodic_release") or "").lower()
-    if (
-        release
-        and release not in ("false", "0")
-        and not re.search(
-            r"num(?:job|shadow|system)?\w*(?:starts|holds|completions)|runcount|holdreasonsubcode|holdreasoncode|"
-            r"enteredcurrentstatus|my\.\w+",
-            release,
-        )
-    ):
-        yield hit(
-            one.setting("periodic_release"),
-            "every hold is released again, for ever",
-            "periodic_release = NumHolds < 5 && ...",
-            severity="warning",
-        )
+    if release and release not in ("false", "0") and not _BOUNDED.search(release):
+        message = "every hold is released again, for ever"
+        fix = "periodic_release = NumHolds < 5 && ..."
+        yield hit(one.setting("periodic_release"), message, fix, severity="warning")
 
 
 _PROBLEMS = re.compile(

@@ -12,7 +12,6 @@ from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import made_before, path_of
 from jobsight.program.shell.model import Program, Source, Word
-from jobsight.program.submission.job import Place
 
 __all__ = ["with_arguments"]
 
@@ -20,15 +19,8 @@ _BLANKED = re.compile(r"#[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _NAME = r"(?<![\w.$@])([A-Za-z.][\w.]*)"
 
 
-def _programs(job: Job) -> Iterator[tuple[Program, Source]]:
-    for program in job.walk.programs:
-        if program.language == "r" and program.source is not None and program.source.exact:
-            yield program, program.source
-
-
-def _plain(text: str) -> str:
-    """The text with comments and the insides of quotes blanked."""
-    return _BLANKED.sub(lambda m: re.sub(r"[^\n\"']", " ", m[0]), text)
+def _programs(job: Job) -> list[tuple[Program, Source]]:
+    return [one for one in job.sources if one[0].language == "r" and one[1].exact]
 
 
 def _inside(text: str, at: int) -> list[str] | None:
@@ -55,7 +47,7 @@ def _inside(text: str, at: int) -> list[str] | None:
 def _misfits(job: Job) -> Iterator[Hit]:
     """Functions of the program that are defined once, without ``...``."""
     for _, source in _programs(job):
-        text = _plain(source.text)
+        text = _BLANKED.sub(lambda m: re.sub(r"[^\n\"']", " ", m[0]), source.text)
         for made in re.finditer(r"(?m)^([\w.]+)\s*(?:<-|=)\s*function\s*\(", text):
             name, taken = made[1], _inside(text, made.end())
             formals = [re.split(r"\s*=", one)[0] for one in taken or []]
@@ -66,19 +58,17 @@ def _misfits(job: Job) -> Iterator[Hit]:
                 given = _inside(text, call.end()) or []
                 named = [m[1] for one in given if (m := re.match(r"([\w.]+)\s*=(?!=)", one))]
                 wrong = [one for one in named if not any(f.startswith(one) for f in formals)]
-                line = text.count("\n", 0, call.start()) + 1
                 if wrong:
-                    yield hit(line, f"{name}() has no argument {wrong[0]}", source=source)
+                    yield hit(call, f"{name}() has no argument {wrong[0]}", source=source)
                 elif len(given) > len(formals) and "..." not in "".join(given):
                     message = f"{name}() takes {len(formals)} arguments, {len(given)} are given"
-                    yield hit(line, message, source=source)
+                    yield hit(call, message, source=source)
 
 
 def with_arguments(text: str, words: list[Word] | None) -> str:
     """An R program with the values of ``args[1]`` filled in, where these are known."""
-    found = re.search(
-        r"(?m)^(\w+)\s*(?:<-|=)\s*commandArgs\(\s*(?:trailingOnly\s*=\s*)?T(?:RUE)?\s*\)", text
-    )
+    form = r"(?m)^(\w+)\s*(?:<-|=)\s*commandArgs\(\s*(?:trailingOnly\s*=\s*)?T(?:RUE)?\s*\)"
+    found = re.search(form, text)
     if found is None or words is None or text.count("commandArgs") != 1:
         return text
     own, values = found[1], [one.value for one in words]
@@ -107,7 +97,7 @@ def _tables(
 ) -> Iterator[tuple[str, set[str]]]:
     """Tables that are read once, and not given other columns; with those that they have."""
     for name, reader, file, options in re.findall(_READERS, text):
-        path = path_of(Word(file, file, Place(1)), program.command.folder, job)
+        path = path_of(file, program.command.folder, job)
         own = re.escape(name)
         changed = re.search(
             rf"(?:names|colnames|setnames|setDT|within|attach)\(\s*{own}\b|(?<![\w.]){own}\[[^\n]*<-|:="
@@ -120,10 +110,8 @@ def _tables(
             continue
         head = (job.machine.text(path) or "").split("\n")[0]
         mark = "," if reader in ("read.csv", "read_csv") else "\t"
-        columns = {
-            re.sub(r"[^\w.]", ".", one.strip())
-            for one in next(csv.reader([head], delimiter=mark), [])
-        }
+        fields = next(csv.reader([head], delimiter=mark), [])
+        columns = {re.sub(r"[^\w.]", ".", one.strip()) for one in fields}
         added = set(re.findall(rf"(?<![\w.]){own}\$([\w.]+)(?:\[[^\n]*?\])?\s*<-", text))
         if len(columns) > 1:
             yield name, columns | added
@@ -173,8 +161,7 @@ def _asked(name: str, text: str) -> Iterator[tuple[int, str]]:
     form = rf"([\w.]+)\s*~([^,]*),\s*(?:data\s*=\s*)?{own}\s*[,)]"
     for found in re.finditer(form, text):
         for one in re.findall(rf"{_NAME}(?!\s*\(|[\w.])", f"{found[1]} {found[2]}"):
-            own = (
-                rf"(?<![\w.$]){re.escape(one)}\s*(?:<-|=(?!=))|function\([^)]*\b{re.escape(one)}\b"
-            )
-            if not re.search(own, text) and one not in (".", "pi", "T", "F", "TRUE", "FALSE"):
+            word = re.escape(one)
+            made = rf"(?<![\w.$]){word}\s*(?:<-|=(?!=))|function\([^)]*\b{word}\b"
+            if not re.search(made, text) and one not in (".", "pi", "T", "F", "TRUE", "FALSE"):
                 yield found.start(), one

@@ -85,11 +85,8 @@ def shellcheck_findings(process: subprocess.Popen[bytes], job: Job, file: str) -
     for one in comments:
         code, sure = one["code"], one["level"] == "error" and (one["code"] >= 2000 or job.broken)
         line = lines[one["line"] - 1] if one["line"] <= len(lines) else ""
-        if (
-            (code == 1075 and not job.broken)
-            or (code == 2155 and not strict)
-            or (code in _MEANT and _MEANT[code].search(line))
-        ):
+        meant = code in _MEANT and _MEANT[code].search(line)
+        if meant or (code == 1075 and not job.broken) or (code == 2155 and not strict):
             continue
         error = (sure and code not in _NOISE) or code in _ERRORS or (job.is_dash and code in _DASH)
         if error or code in _WARNINGS:

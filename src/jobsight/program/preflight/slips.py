@@ -7,7 +7,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
@@ -50,19 +49,17 @@ def _other_names(job: Job) -> Iterator[Hit]:
         value = word.value or ""
         folder = command.folder if command else job.folder
         path = path_of(word, folder, job)
-        if (
-            value in written
-            or re.search(r"[*?\[]|\.(?:o|a|so|mod|x|exe)$", value)
-            or path is None
-            or job.machine.exists(path)
-        ):
+        if value in written or re.search(r"[*?\[]|\.(?:o|a|so|mod|x|exe)$", value):
+            continue
+        if path is None or job.machine.exists(path):
             continue
         base = os.path.basename(value)  # noqa: PTH119
         for other in sorted(written):
             same = os.path.dirname(other) == os.path.dirname(value)  # noqa: PTH120
             name = os.path.basename(other)  # noqa: PTH119
             plain = re.sub(r"\d", "", name) != re.sub(r"\d", "", base)
-            if same and plain and len(base) > 3 and (one_slip(base, name) or _alike(base, name)):
+            alike = name.lower().replace("-", "_") == base.lower().replace("-", "_")
+            if same and plain and len(base) > 3 and (one_slip(base, name) or alike):
                 yield hit(word, f"{value} is not written: {other} is", other,
                           source=command.source if command else None)  # fmt: skip
                 break
@@ -89,7 +86,7 @@ def _all_is_known(job: Job) -> bool:
     """Whether something runs in the background, and all that runs is here to be read."""
     plain = HARMLESS | job.walk.functions | {"["}
     known = all(one.name in plain or job.program_of.get(id(one)) for one in job.commands)
-    texts = all(one.source is not None for one in job.walk.programs)
+    texts = len(job.sources) == len(job.walk.programs)
     return known and texts and any(one.background for one in job.commands)
 
 
@@ -111,11 +108,6 @@ def _awaited_by_python(job: Job) -> Iterator[Hit]:
                           source=program.source)  # fmt: skip
 
 
-def _alike(name: str, other: str) -> bool:
-    """Whether names differ only in case, or in - for _."""
-    return name != other and name.lower().replace("-", "_") == other.lower().replace("-", "_")
-
-
 @rule(
     "JS346 PATH is replaced",
     fails="export PATH=/opt/tool/bin\nls\n",
@@ -123,14 +115,9 @@ def _alike(name: str, other: str) -> bool:
 )
 def _path(job: Job) -> Iterator[Hit]:
     """Without the folders that it had, no further command is found."""
-    for number, line in enumerate(job.text.split("\n") if job.language == "bash" else (), 1):
+    for number, line in job.code if job.language == "bash" else ():
         found = re.match(r"\s*(?:export\s+)?PATH=([\"']?[^\s;\"']+)", line)
-        if (
-            found is None
-            or number in job.here_lines
-            or "$(" in line
-            or re.search(r";|\s\w+\s*$", line)
-        ):
+        if found is None or "$(" in line or re.search(r";|\s\w+\s*$", line):
             continue
         value = found[1].strip("\"'")
         if not re.search(r"\$\{?\w*PATH|(?:^|:)/(?:usr/)?bin(?:/?:|/?$)", value):
@@ -190,9 +177,8 @@ def _left_behind(job: Job) -> Iterator[Hit]:
 
 def _copied_at_the_end(job: Job) -> bool:
     """Whether a function that ``trap`` names copies files."""
-    bodies = re.findall(
-        r"^[ \t]*(?:function\s+)?(\w+)\s*(?:\(\))?\s*\{(.*?)\}\s*$", job.text, re.M | re.S
-    )
+    form = r"^[ \t]*(?:function\s+)?(\w+)\s*(?:\(\))?\s*\{(.*?)\}\s*$"
+    bodies = re.findall(form, job.text, re.M | re.S)
     return any(
         re.search(rf"^[ \t]*trap\b.*\b{name}\b", job.text, re.M)
         and re.search(r"\b(?:cp|mv|rsync|tar|scp|install)\b", body)
@@ -256,6 +242,9 @@ def _made(word: Word, path: str | None, command: Command, trace: Trace, job: Job
         yield hit(word, f"the folder of {word.text} is not there", "mkdir -p")
 
 
+_OF_PROGRESS = re.compile(r"log|err|status|progress|tmp|temp|/dev/|state|lock|current|pid", re.I)
+
+
 @rule(
     "JS350 A file is written anew in every round of a loop",
     fails="for k in 1 2 3; do\n  sort -n /etc/passwd | head -$k > all.txt\ndone\n",
@@ -270,11 +259,8 @@ def _overwritten(job: Job) -> Iterator[Hit]:
         loop = command.loops[-1]
         for one in command.redirects:
             target = one.target
-            if (
-                one.operator not in (">", ">|", "&>")
-                or target.value is None
-                or target.text[:1] == "&"
-            ):
+            anew = one.operator in (">", ">|", "&>") and target.text[:1] != "&"
+            if not anew or target.value is None:
                 continue
             bare = target.text.strip("\"'")
             others = [c for c in job.commands if c is not command and loop in c.loops]
@@ -282,10 +268,8 @@ def _overwritten(job: Job) -> Iterator[Hit]:
                 continue  # each round in a folder of its own
             used = any(bare in word.text for c in others
                        for word in (*c.words, *(r.target for r in c.redirects)))  # fmt: skip
-            log = re.search(
-                r"log|err|status|progress|tmp|temp|/dev/|state|lock|current|pid", bare, re.I
-            )
-            if not (used or log or (command.conditional and loop.times is None) or loop.endless):
+            perhaps = loop.endless or (command.conditional and loop.times is None)
+            if not (used or perhaps or _OF_PROGRESS.search(bare)):
                 yield hit(target, f"each round of the loop replaces {bare}", ">>, or > behind done",
                           source=command.source)  # fmt: skip
 
@@ -306,7 +290,7 @@ def _stolen_input(job: Job) -> Iterator[Hit]:
         reading = [one for one in heads if re.search(r"\bwhile\b.*\bread\b(?!.*-u)", one)]
         if not reading or command.source.file != job.source.file or command.background:
             continue
-        name = PurePosixPath(command.name or "").name
+        name = command.bare
         launchers = [one for one in command.launchers if one.name in ("srun", "ssh")]
         takes = name in _TAKES_INPUT or bool(launchers)
         quiet = command.here or any(one.operator in ("<", "<<<") for one in command.redirects)

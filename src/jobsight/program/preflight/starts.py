@@ -11,7 +11,7 @@ from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import absent, near, path_of, siblings, trace_of
 from jobsight.program.shell.model import Command, Word
-from jobsight.text import one_slip, wordlist
+from jobsight.text import one_slip, wordset
 
 __all__: list[str] = []
 
@@ -24,7 +24,7 @@ __all__: list[str] = []
 def _matlab(job: Job) -> Iterator[Hit]:
     """``-batch`` and ``-r`` take statements, not files; after ``-r`` MATLAB prompts for more."""
     for command in job.commands:
-        if PurePosixPath(command.name or "").name != "matlab" or command.contained:
+        if command.bare != "matlab" or command.contained:
             continue
         words = command.arguments
         for option, word in pairwise(words):
@@ -48,10 +48,8 @@ def _exits(text: str, command: Command, job: Job) -> bool:
     """Whether a statement, or a script that it names, ends MATLAB; or nothing can be said of it."""
     if re.search(r"\b(?:exit|quit)\b", text) or "$" in text or command.fed:
         return True
-    programs = [
-        one.source.text for one in job.walk.programs if one.command is command and one.source
-    ]
-    return not programs or any(re.search(r"(?m)^[ \t]*(?:exit|quit)\b", one) for one in programs)
+    texts = [source.text for one, source in job.sources if one.command is command]
+    return not texts or any(re.search(r"(?m)^[ \t]*(?:exit|quit)\b", one) for one in texts)
 
 
 def _script_of_matlab(word: Word, text: str, command: Command, job: Job) -> Iterator[Hit]:
@@ -75,9 +73,7 @@ def _script_of_matlab(word: Word, text: str, command: Command, job: Job) -> Iter
 )
 def _java(job: Job) -> Iterator[Hit]:
     """The class that is started, among those that the script compiles; the file behind ``-jar``."""
-    compiled = "\n".join(
-        one.source.text for one in job.walk.programs if one.language == "java" and one.source
-    )
+    compiled = "\n".join(source.text for one, source in job.sources if one.language == "java")
     yield from _public_classes(job)
     classes = set(re.findall(r"\b(?:class|record|enum|interface)\s+(\w+)", compiled))
     for command, trace in trace_of(job):
@@ -109,22 +105,21 @@ def _java(job: Job) -> Iterator[Hit]:
 
 def _public_classes(job: Job) -> Iterator[Hit]:
     """A public class is in a file of its name."""
-    for program in job.walk.programs:
-        if program.language != "java" or program.source is None or program.path is None:
+    for program, source in job.sources:
+        if program.language != "java" or program.path is None:
             continue
         stem = PurePosixPath(program.path).stem
         found = re.search(r"^[ \t]*public\s+(?:final\s+|abstract\s+)*class\s+(\w+)",
-                          program.source.text, re.M)  # fmt: skip
+                          source.text, re.M)  # fmt: skip
         if found and found[1] != stem:
-            line = program.source.text.count("\n", 0, found.start(1)) + 1
             message = f"the public class {found[1]} must be in {found[1]}.java"
-            yield hit(line, message, f"class {stem}", source=program.source)
+            yield hit(found, message, f"class {stem}", source=source)
 
 
-_LITERAL = frozenset(wordlist(
+_LITERAL = wordset(
     "sed grep egrep fgrep zgrep cd cp mv mkdir rmdir rm ls cat sort head tail tar gzip gunzip wget "
     "curl rsync scp touch ln chmod wc cut python python3 Rscript julia cmp diff zip unzip tee"
-))  # fmt: skip
+)
 """Commands that take their words as they are."""
 
 
@@ -141,11 +136,9 @@ def _single_quotes(job: Job) -> Iterator[Hit]:
     if re.search(r"\benvsubst\b|\beval\b", job.text):
         return
     for command in job.commands:
-        name = PurePosixPath(command.name or "").name
-        inline = [
-            one.source for one in job.walk.programs if one.command is command and not one.path
-        ]
-        if name not in _LITERAL or command.contained or any(inline):
+        name = command.bare
+        inline = any(one.command is command and not one.path for one, _ in job.sources)
+        if name not in _LITERAL or command.contained or inline:
             continue
         for word in (*command.arguments, *(one.target for one in command.redirects)):
             for text in re.findall(r"'([^']*)'", word.text if "'" in word.text else ""):

@@ -12,7 +12,7 @@ from jobsight.program.preflight.job import Job, bash_error
 from jobsight.program.preflight.openers import opener
 from jobsight.program.shell.model import Program, Source
 from jobsight.program.submission.job import Place
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__: list[str] = []
 
@@ -26,13 +26,13 @@ def _shell_syntax(job: Job) -> Iterator[Hit]:
     """Bash's own complaint, at the line where what is not closed begins."""
     if job.broken is not None:
         yield _shell_hit(None, job.text, job.broken)
-    for one in job.walk.programs:
-        if one.language == "bash" and one.source is not None and one.source.exact:
-            broken = bash_error(one.source.text.replace("\r\n", "\n"), job.machine)
+    for program, source in job.sources:
+        if program.language == "bash" and source.exact:
+            broken = bash_error(source.text.replace("\r\n", "\n"), job.machine)
             if broken is not None:
-                yield _shell_hit(one.source, one.source.text, broken)
+                yield _shell_hit(source, source.text, broken)
     for source in job.walk.sources[1:]:
-        if not any(one.source is source for one in job.walk.programs) and source.exact:
+        if not any(one is source for _, one in job.sources) and source.exact:
             broken = bash_error(source.text, job.machine)
             if broken is not None:
                 yield _shell_hit(source, source.text, broken)
@@ -46,7 +46,7 @@ _UNPARTED = re.compile(
 
 def _shell_hit(source: Source | None, text: str, broken: tuple[int, str]) -> Hit:
     line, words = broken
-    opened = opener(text, line, words)
+    opened = opener(text, words)
     for number, one in enumerate(text.split("\n")[:line], 1):
         joined = _UNPARTED.fullmatch(one)
         if joined and opened is None and "unexpected token" in words:
@@ -69,17 +69,10 @@ def _python_syntax(job: Job) -> Iterator[Hit]:
     """What `ast.parse` refuses and Python 2 would refuse too."""
     for program, text in job.pythons:
         error = text.error
-        if (
-            error is not None
-            and program.source is not None
-            and program.source.exact
-            and (not error.two and not _is_two(program))
-        ):
-            yield hit(
-                Place(error.line, error.column),
-                f"Python stops here: {error.message}",
-                source=program.source,
-            )
+        exact = program.source is not None and program.source.exact
+        if error is not None and exact and not error.two and not _is_two(program):
+            message = f"Python stops here: {error.message}"
+            yield hit(error, message, source=program.source)
 
 
 @rule(
@@ -93,22 +86,16 @@ def _python_two(job: Job) -> Iterator[Hit]:
         if program.source is None or not program.source.exact or not _is_three(program):
             continue
         if text.error is not None and text.error.two:
-            place = Place(text.error.line, text.error.column)
-            yield hit(
-                place,
-                f"Python 2 syntax: {text.error.message}",
-                text.error.two,
-                source=program.source,
-            )
+            message = f"Python 2 syntax: {text.error.message}"
+            yield hit(text.error, message, text.error.two, source=program.source)
         for node, other in text.undefined():
             if other is not None:
-                place = Place(node.lineno, node.col_offset + 1)
-                yield hit(place, f"Python 3 has no {node.id}", other, source=program.source)
+                yield hit(node, f"Python 3 has no {node.id}", other, source=program.source)
         for one in text.imports:
             other = text.renamed(one.name)
             if other is not None:
-                place = Place(one.line, one.column)
-                yield hit(place, f"Python 3 has no module {one.name}", other, source=program.source)
+                message = f"Python 3 has no module {one.name}"
+                yield hit(one.node, message, other, source=program.source)
 
 
 def _is_three(program: Program) -> bool:
@@ -137,31 +124,24 @@ def _is_two(program: Program) -> bool:
 def _line_ends(job: Job) -> Iterator[Hit]:
     """Sbatch refuses them, bash takes the carriage return for a part of each command."""
     edit = Edit(None, "\r\n", "\n")
-    if b"\r\n" in job.data and (
-        job.is_slurm or job.language == "bash" or job.data.startswith(b"#!")
-    ):
+    runs = job.is_slurm or job.language == "bash" or job.data.startswith(b"#!")
+    if runs and b"\r\n" in job.data:
         line = job.data[: job.data.index(b"\r\n")].count(b"\n") + 1
         who = "sbatch refuses the script" if job.is_slurm else "the interpreter takes \\r for text"
         if job.is_slurm or line not in job.here_lines:
             message = f"lines end with \\r\\n: {who}"
             yield hit(line, message, "dos2unix FILE", edit=edit)
     for text in job.walk.sources[1:]:
-        ran = any(one.source is text for one in job.walk.programs)
+        ran = any(one is text for _, one in job.sources)
         if "\r\n" in text.text and not ran and text.file != job.source.file:
-            yield hit(
-                1,
-                "lines end with \\r\\n: words get a carriage return",
-                "dos2unix FILE",
-                source=text,
-            )
-    for program in job.walk.programs:
-        source = program.source
-        if source is not None and source.file != job.source.file and "\r\n" in source.text:
+            message = "lines end with \\r\\n: words get a carriage return"
+            yield hit(1, message, "dos2unix FILE", source=text)
+    for program, source in job.sources:
+        if source.file != job.source.file and "\r\n" in source.text:
             started = program.interpreter is None and source.text.startswith("#!")
             if program.language == "bash" or started:
-                yield hit(
-                    1, "lines end with \\r\\n: it cannot be run", "dos2unix FILE", source=source
-                )
+                message = "lines end with \\r\\n: it cannot be run"
+                yield hit(1, message, "dos2unix FILE", source=source)
 
 
 @rule(
@@ -189,15 +169,11 @@ def _first_line(job: Job) -> Iterator[Hit]:
         return
     misplaced = re.search(r"^[ \t]*#!\s*/", job.text, re.M)
     if misplaced is not None and job.text[: misplaced.start()].count("\n") < 5:
-        line = job.text[: misplaced.start()].count("\n") + 1
-        yield hit(line, "#! must be the first two bytes of the file", "move it to the first line")
+        message = "#! must be the first two bytes of the file"
+        yield hit(misplaced, message, "move it to the first line")
         return
-    yield hit(
-        1,
-        "the first line must be #! and an interpreter",
-        "#!/bin/bash",
-        edit=Edit(1, "", "#!/bin/bash\n"),
-    )
+    message = "the first line must be #! and an interpreter"
+    yield hit(1, message, "#!/bin/bash", edit=Edit(1, "", "#!/bin/bash\n"))
 
 
 @rule(
@@ -209,10 +185,9 @@ def _interpreter(job: Job) -> Iterator[Hit]:
     """Where this machine has the folder, but no such file in it."""
     subjects: list[tuple[Source | None, str]] = [(None, job.text)]
     subjects += [
-        (one.source, one.source.text)
-        for one in job.walk.programs
-        if one.interpreter is None and one.source is not None and one.source.text != job.text
-    ]
+        (source, source.text) for one, source in job.sources
+        if one.interpreter is None and source.text != job.text
+    ]  # fmt: skip
     for source, text in subjects:
         words = shebang(text)
         if words is None:
@@ -224,19 +199,16 @@ def _interpreter(job: Job) -> Iterator[Hit]:
         if not path.startswith("/") and not (source or job.is_slurm or job.executable):
             continue
         if not path.startswith("/"):
-            yield hit(
-                1, f"#! needs an absolute path, not {path[:40]}", "#!/bin/bash", source=source
-            )
-        elif not job.machine.exists(path) and _surely_missing(path, job):
+            message = f"#! needs an absolute path, not {path[:40]}"
+            yield hit(1, message, "#!/bin/bash", source=source)
+        elif not job.machine.exists(path) and (
+            path.rpartition("/")[0] == "/bin" or job.machine.visible(path)
+        ):
             here = job.machine.command(PurePosixPath(path).name)
             if _SHELL.fullmatch(path) and not job.machine.has_scheduler:
                 continue
-            yield hit(
-                Place(1, 3),
-                f"there is no {path[:80]}",
-                f"#!{here}" if here else None,
-                source=source,
-            )
+            message = f"there is no {path[:80]}"
+            yield hit(Place(1, 3), message, f"#!{here}" if here else None, source=source)
         elif path.endswith("/env") and len(words) > 1:
             yield from _env(source, words[1:], job)
 
@@ -251,15 +223,9 @@ def _env(source: Source | None, words: list[str], job: Job) -> Iterator[Hit]:
         yield hit(1, text, f"#!/usr/bin/env -S {' '.join(words)[:60]}", source=source)
 
 
-def _surely_missing(path: str, job: Job) -> bool:
-    return job.machine.visible(path) or PurePosixPath(path).parent == PurePosixPath("/bin")
-
-
 _SHELL = re.compile(r"(?:/usr)?/bin/(?:csh|fish|ksh|tcsh|zsh)")
 """Shells that a cluster may have where this machine has not."""
-_BASH_ONLY = frozenset(
-    wordlist("source declare typeset shopt pushd popd mapfile readarray let select [[")
-)
+_BASH_ONLY = wordset("source declare typeset shopt pushd popd mapfile readarray let select [[")
 
 
 @rule(
@@ -274,13 +240,13 @@ def _bashisms(job: Job) -> Iterator[Hit]:
     for command in job.commands:
         if command.name in _BASH_ONLY and command.source.file == job.source.file:
             yield hit(command, f"sh is dash here, and has no {command.name}", "#!/bin/bash")
-    for number, line in enumerate(job.text.split("\n"), 1):
+    for number, line in job.code:
         found = re.search(
             r"(?:^|[;&|!]|\b(?:if|elif|while))\s*(\[\[) |(?:^|\s)\[ [^\]]*\s(==)\s|<<<|"
             r"^[ \t]*function (\w+)",
             line,
         )
-        if found and number not in job.here_lines and not line.lstrip().startswith("#"):
+        if found:
             what = found[1] or found[2] or ("function" if found[3] else "<<<")
             yield hit(number, f"sh is dash here, and has no {what}", "#!/bin/bash")
 
@@ -321,9 +287,8 @@ def _look_alikes(job: Job) -> Iterator[Hit]:
         directive = line.startswith("#SBATCH")
         text = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", lambda m: "q" * len(m[0]), line)
         text = text if directive else re.sub(r"(?:^|\s)#.*", "", text)
-        found = re.search(
-            r"(?<=\s)[\u2013\u2014](?=\w)|[\u00a0\u200b]|(?<=[\s=])[\u2018\u201c]", text
-        )
+        form = r"(?<=\s)[\u2013\u2014](?=\w)|[\u00a0\u200b]|(?<=[\s=])[\u2018\u201c]"
+        found = re.search(form, text)
         if found is not None:
             character = found[0]
             message = f"U+{ord(character):04X} is not {_ALIKE[character]}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -24,7 +23,7 @@ _PAIRS = {"{": "}", "(": ")", "[": "]"}
 def _little_programs(job: Job) -> Iterator[Hit]:
     """Brackets not closed; ``$1`` in double quotes, which the shell fills in; ``s/a/b``."""
     for command in job.commands:
-        name = PurePosixPath(command.name or "").name
+        name = command.bare
         if name in ("awk", "gawk", "mawk"):
             word = _program(command, {"-F", "-v", "--assign", "--field-separator"})
             found = _awk(word, command, job) if word is not None else None
@@ -63,9 +62,8 @@ def _awk(word: Word, command: Command, job: Job) -> str | None:
         if name in job.walk.assigned and not re.search(own, given):
             return f"{name} of the script is not seen: -v {name}=${name}, without $ in the program"
     text = re.sub(r"\"(?:[^\"\\\n]|\\.)*\"", '""', word.text[1:-1])
-    text = re.sub(
-        r"(?<=[~(,!&|{;\n])\s*/(?:[^/\\\n]|\\.)+/|^[ \t]*/(?:[^/\\\n]|\\.)+/", " 1 ", text
-    )
+    form = r"(?<=[~(,!&|{;\n])\s*/(?:[^/\\\n]|\\.)+/|^[ \t]*/(?:[^/\\\n]|\\.)+/"
+    text = re.sub(form, " 1 ", text)
     text = re.sub(r"#[^\n]*", "", text)
     stack: list[str] = []
     for one in text:
@@ -85,9 +83,8 @@ def _sed(word: Word) -> str | None:
     parts = re.findall(rf"(?<!\\){re.escape(found[2])}", rest)
     if len(parts) < 2:
         return f"{found[1]}{found[2]}…{found[2]}…{found[2]} lacks its end"
-    path = re.search(
-        r"\$\{?(?:PWD|HOME|TMPDIR|SLURM_SUBMIT_DIR|\w*(?:_DIR|_ROOT|PATH|SCRATCH))\b", text
-    )
+    form = r"\$\{?(?:PWD|HOME|TMPDIR|SLURM_SUBMIT_DIR|\w*(?:_DIR|_ROOT|PATH|SCRATCH))\b"
+    path = re.search(form, text)
     flags = re.split(rf"(?<!\\){re.escape(found[2])}", rest, maxsplit=2)[2]
     odd = found[1] == "s" and not re.match(r"[gIiepmM\d]*(?:w .*)?\s*(?:$|\}|#)", flags)
     if found[2] == "/" and (path or odd):
@@ -105,11 +102,9 @@ def _arithmetic(job: Job) -> Iterator[Hit]:
     if job.language != "bash":
         return
     values: dict[str, str] = {}
-    for number, line in enumerate(job.text.split("\n"), 1):
-        code = "" if line.lstrip().startswith("#") or number in job.here_lines else line
-        for name, value in re.findall(
-            r"(?:^|[\s;])(?:for\s+)?([A-Za-z_]\w*)(?:=|\s+in\s+)(.*?)(?=;|&&|\|\||\s#|$)", code
-        ):
+    for number, code in job.code:
+        form = r"(?:^|[\s;])(?:for\s+)?([A-Za-z_]\w*)(?:=|\s+in\s+)(.*?)(?=;|&&|\|\||\s#|$)"
+        for name, value in re.findall(form, code):
             values[name] = value.strip()
         for found in re.finditer(
             r"\(\(([^()]*(?:\([^()]*\)[^()]*)*)\)\)|-(?:eq|ne|lt|gt|le|ge)\b", code

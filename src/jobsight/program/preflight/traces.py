@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.uses import BUILDS, HARMLESS, taken_away, uses_of
 from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Program, Word
 from jobsight.program.shell.programs import COMPILERS
+from jobsight.program.submission.job import Place
+from jobsight.text import closest
 
-__all__ = ["Trace", "absent", "made_before", "near", "path_of", "said", "siblings", "trace_of"]
+__all__ = ["Trace", "absent", "made_before", "near", "path_of", "said", "siblings", "text_here",
+           "trace_of"]  # fmt: skip
 
 
 @dataclass
@@ -45,8 +46,9 @@ class Trace:
         return any(path == one or path.startswith(f"{one}/") for one in self.made)
 
 
-def path_of(word: Word, folder: str | None, job: Job) -> str | None:
+def path_of(word: Word | str, folder: str | None, job: Job) -> str | None:
     """The absolute path that a word names; None: unknown, or several."""
+    word = Word(word, word, Place(1)) if isinstance(word, str) else word
     value = word.value
     if not value or word.is_glob or "\n" in value or value.startswith(("-", "~")) or ":" in value:
         return None
@@ -54,6 +56,12 @@ def path_of(word: Word, folder: str | None, job: Job) -> str | None:
         return None
     path = os.path.normpath(os.path.join(folder or "/", value))  # noqa: PTH118
     return job.machine.resolve(path)
+
+
+def text_here(word: Word | str, folder: str | None, job: Job) -> str | None:
+    """The text of a file that a word names, and that the script does not write; None: unknown."""
+    path = path_of(word, folder, job)
+    return job.machine.text(path) if path and path not in job.walk.made else None
 
 
 def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
@@ -107,7 +115,7 @@ def _prefix(word: Word, folder: str | None) -> str | None:
 
 
 def _note_program(command: Command, program: Program | None, trace: Trace, job: Job) -> None:
-    name = PurePosixPath(command.name or "").name
+    name = command.bare
     if name not in HARMLESS and not COMPILERS.fullmatch(name):
         trace.gone.clear()
     if id(command) in job.walk.expanded:
@@ -161,8 +169,7 @@ def absent(path: str | None, trace: Trace, job: Job, *, program: bool = False) -
 
 def near(path: str) -> str | None:
     """A file in the same folder with nearly that name."""
-    found = difflib.get_close_matches(os.path.basename(path), siblings(path), 1, 0.75)  # noqa: PTH119
-    return found[0] if found else None
+    return closest(os.path.basename(path), siblings(path), 0.75)  # noqa: PTH119
 
 
 def said(path: str, word: Word) -> tuple[str, str | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Edit, Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -26,25 +25,15 @@ def _rm_after_cd(job: Job) -> Iterator[Hit]:
     for command in job.commands:
         if command.name in ("cd", "pushd"):
             value = command.arguments[0].value if command.arguments else None
-            sure = (
-                bool(value and job.machine.is_folder(value)) or command.checked or command.errexit
-            )
-            entered = (
-                None if sure or "mktemp" in "".join(w.text for w in command.arguments) else command
-            )
+            sure = value and job.machine.is_folder(value)
+            sure = sure or "mktemp" in "".join(one.text for one in command.arguments)
+            entered = None if sure or command.checked or command.errexit else command
         elif command.name == "rm" and entered is not None and not command.conditional:
             words = [word.text for word in command.arguments]
-            if any(re.fullmatch(r"-\w*[rR]\w*", word) for word in words) and {
-                "*",
-                "./*",
-                ".",
-                "./",
-            } & set(words):
-                yield hit(
-                    command,
-                    "where cd fails, this empties the folder of the submission",
-                    "cd ... || exit 1",
-                )
+            deep = any(re.fullmatch(r"-\w*[rR]\w*", word) for word in words)
+            if deep and {"*", "./*", ".", "./"} & set(words):
+                message = "where cd fails, this empties the folder of the submission"
+                yield hit(command, message, "cd ... || exit 1")
 
 
 @rule(
@@ -72,11 +61,9 @@ def _unreached(job: Job) -> Iterator[Hit]:
 def _quoted_here(job: Job) -> Iterator[Hit]:
     """Behind ``<<'EOF'`` nothing is filled in: the program gets the name."""
     texts = {
-        id(one.source): one.source
-        for one in job.walk.programs
-        if one.source is not None
-        and one.language in ("python", "r", "julia", "c", "fortran", "matlab")
-    }
+        id(source): source for one, source in job.sources
+        if one.language in ("python", "r", "julia", "c", "fortran", "matlab")
+    }  # fmt: skip
     texts |= {
         id(one.here): one.here
         for one in job.commands
@@ -89,7 +76,7 @@ def _quoted_here(job: Job) -> Iterator[Hit]:
         )
     }
     for source in texts.values():
-        if source is None or not source.exact or source.file != job.source.file or not source.first:
+        if not source.exact or source.file != job.source.file or not source.first:
             continue
         if "Template(" in source.text or "environ" in source.text:
             continue
@@ -98,13 +85,9 @@ def _quoted_here(job: Job) -> Iterator[Hit]:
             if "{" in found[0] and re.search(r"\bf\"|\bf'", before):
                 continue  # the program's own f"${price}"
             if found[1] in job.walk.assigned or re.match(r"SLURM_[A-Z_]+$", found[1]):
-                line = source.text.count("\n", 0, found.start()) + 1
-                yield hit(
-                    line,
-                    f"${found[1]} is not filled in: the here-document is quoted",
-                    "<<EOF without quotes, or os.environ after export",
-                    source=source,
-                )
+                message = f"${found[1]} is not filled in: the here-document is quoted"
+                fix = "<<EOF without quotes, or os.environ after export"
+                yield hit(found, message, fix, source=source)
                 break
 
 
@@ -119,25 +102,20 @@ _FILLED = re.compile(r"\.(?:pl|R|r|awk|sh|sbatch|py|jl|m|tcl)[\"']?$")
 def _filled_here(job: Job) -> Iterator[Hit]:
     """``$name`` that the script does not set becomes nothing, unless the mark is quoted."""
     for command in job.commands:
-        here, name = command.here, PurePosixPath(command.name or "").name
-        written = name in ("cat", "tee") and any(
-            _FILLED.search(r.target.text) for r in command.redirects
-        )
+        here, name = command.here, command.bare
+        targets = [one.target.text for one in command.redirects]
+        written = name in ("cat", "tee") and any(map(_FILLED.search, targets))
         if here is None or here.exact or not (written or name in ("perl", "Rscript", "R", "awk")):
             continue
         for found in re.finditer(r"(?<!\\)\$\{?([A-Za-z_]\w*)", here.text):
             if found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
-                line = here.text.count("\n", 0, found.start()) + 1
                 message = f"the shell fills in ${found[1]}, which nothing sets"
-                yield hit(line, message, "<<'EOF'", source=here)
+                yield hit(found, message, "<<'EOF'", source=here)
                 break
-        fields = name == "awk" or any(
-            re.search(r"\.awk[\"']?$", r.target.text) for r in command.redirects
-        )
+        fields = name == "awk" or any(re.search(r"\.awk[\"']?$", one) for one in targets)
         mixed = fields and re.search(r"\\\$[0-9]", here.text)
         for found in re.finditer(r"(?<!\\)\$[1-9]\b", here.text if mixed else ""):
-            line = here.text.count("\n", 0, found.start()) + 1
-            yield hit(line, f"the shell fills in {found[0]}", f"\\{found[0]}", source=here)
+            yield hit(found, f"the shell fills in {found[0]}", f"\\{found[0]}", source=here)
 
 
 @rule(
@@ -149,18 +127,12 @@ def _empty_tests(job: Job) -> Iterator[Hit]:
     """``[ = yes ]`` is an error of the test, which counts as false."""
     if job.language != "bash" or any(one.environment.opaque for one in job.commands):
         return
-    for number, line in enumerate(job.text.split("\n"), 1):
-        found = re.search(
-            r"(?:^|[\s;&|])\[\s+(?:!\s+)?\$\{?(\w+)\}?\s+(?:=|==|!=|-(?:eq|ne|lt|gt|le|ge))\s", line
-        )
-        if found is None or line.lstrip().startswith("#") or number in job.here_lines:
-            continue
-        if found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
-            yield hit(
-                Place(number, found.start(1) + 1),
-                f"nothing sets {found[1]}: the test is an error",
-                f'[ "${{{found[1]}:-}}" ... ]',
-            )
+    for number, line in job.code:
+        form = r"(?:^|[\s;&|])\[\s+(?:!\s+)?\$\{?(\w+)\}?\s+(?:=|==|!=|-(?:eq|ne|lt|gt|le|ge))\s"
+        found = re.search(form, line)
+        if found and found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
+            message = f"nothing sets {found[1]}: the test is an error"
+            yield hit(Place(number, found.start(1) + 1), message, f'[ "${{{found[1]}:-}}" ... ]')
 
 
 @rule(
@@ -187,20 +159,13 @@ def _errexit_traps(job: Job) -> Iterator[Hit]:
         )
         if errexit and counted and (counted[1] or counted[2]) in zero:
             name = counted[1] or counted[2]
-            yield hit(
-                Place(number, counted.start() + 1),
-                f"ends the script where {name} is 0: set -e",
-                f"{name}=$(({name} + 1))",
-            )
+            message = f"ends the script where {name} is 0: set -e"
+            yield hit(Place(number, counted.start() + 1), message, f"{name}=$(({name} + 1))")
         if errexit and re.search(r"^(?:let\s+\w+=0|\(\(\s*\w+\s*=\s*0\s*\)\))$", text):
             yield hit(number, "0 as the result of arithmetic ends the script: set -e", "name=0")
         if errexit and re.match(r"\w+=\"?\$\(\s*grep\s+(?:-\w+\s+)*-\w*c[^|]*\)\"?$", text):
-            yield hit(
-                number,
-                "grep -c ends the script where nothing matches: set -e",
-                "|| true",
-                severity="warning",
-            )
+            message = "grep -c ends the script where nothing matches: set -e"
+            yield hit(number, message, "|| true", severity="warning")
 
 
 @rule(
@@ -210,17 +175,12 @@ def _errexit_traps(job: Job) -> Iterator[Hit]:
 )
 def _blank_after_backslash(job: Job) -> Iterator[Hit]:
     """The command ends there, with a blank as its last word; the next line is a command too."""
-    lines = job.text.split("\n")
-    for number, line in enumerate(lines[:-1], 1):
-        if job.language != "bash" or number in job.here_lines or line.lstrip().startswith("#"):
-            continue
+    lines = [*job.text.split("\n"), ""]
+    for number, line in job.code if job.language == "bash" else ():
         if re.search(r"(?<!\\)\\[ \t]+$", line) and lines[number].strip():
-            yield hit(
-                Place(number, len(line.rstrip())),
-                "a blank follows the backslash: the command ends here",
-                "end the line with the backslash",
-                edit=Edit(number, line, line.rstrip()),
-            )
+            message = "a blank follows the backslash: the command ends here"
+            place, edit = Place(number, len(line.rstrip())), Edit(number, line, line.rstrip())
+            yield hit(place, message, "end the line with the backslash", edit=edit)
 
 
 @rule(
@@ -230,14 +190,14 @@ def _blank_after_backslash(job: Job) -> Iterator[Hit]:
 )
 def _words_for_output(job: Job) -> Iterator[Hit]:
     """``for k in seq 1 5`` runs with the words seq, 1 and 5, ``for k in 1..5`` once."""
-    for number, line in enumerate(job.text.split("\n") if job.language == "bash" else (), 1):
+    for number, line in job.code if job.language == "bash" else ():
         found = re.match(r"\s*for\s+\w+\s+in\s+((?:seq|ls|cat|find)\s[^;$`]*)", line)
         span = re.match(r"\s*for\s+\w+\s+in\s+(\d+\.\.\d+|\{[\w.]*\$\w+[\w.$]*\})\s*(?:;|$)", line)
-        if span is not None and number not in job.here_lines and ".." in span[1]:
+        if span is not None and ".." in span[1]:
             first, _, last = span[1].strip("{}").partition("..")
             yield hit(number, f"{span[1]} is one word: the loop has one round",
                       f"$(seq {first} {last})")  # fmt: skip
-        elif found is not None and number not in job.here_lines:
+        elif found is not None:
             inner = found[1].strip()
             yield hit(number, f"{inner[:30]!r} is not run here: its words are taken", f"$({inner})")
 

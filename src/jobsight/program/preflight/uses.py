@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from jobsight.program.shell.model import Command, Word
 from jobsight.program.shell.programs import COMPILERS
 from jobsight.program.submission.sbatch import OPTIONS
-from jobsight.text import wordlist
+from jobsight.text import wordlist, wordset
 
 __all__ = ["BUILDS", "BUILTINS", "HARMLESS", "Use", "taken_away", "uses_of"]
 
@@ -24,98 +23,46 @@ class Use(NamedTuple):
 
 
 _READERS = {
-    "cat": "",
-    "head": "n c",
-    "tail": "n c",
-    "wc": "",
-    "sort": "k t S T o",
-    "uniq": "f s w",
-    "nl": "b",
-    "cut": "d f c b",
-    "md5sum": "",
-    "sha256sum": "",
-    "sha1sum": "",
-    "zcat": "",
-    "gunzip": "",
-    "tac": "",
-    "gzip": "",
-    "bzip2": "",
-    "bunzip2": "",
-    "bzcat": "",
-    "xzcat": "",
-    "unxz": "",
-    "paste": "d",
-    "rev": "",
-    "comm": "",
-    "diff": "",
-    "cmp": "n",
-    "join": "t j o 1 2",
-    "od": "A t N",
-    "less": "",
-    "more": "",
-    "stat": "c f",
-    "chmod": "",
-    "chown": "",
-    "unzip": "d x P",
-    "grep": "e f m A B C",
-    "egrep": "m A B C",
-    "fgrep": "m A B C",
-    "zgrep": "m",
-    "sed": "e f",
-    "awk": "F v f",
-    "gawk": "F v f",
-    "file": "",
-    "cp": "t",
-    "mv": "t",
-    "tr": "",
-    "ls": "",
-    "split": "l b n a",
-    "csplit": "f b n",
-    "column": "s t",
-    "jq": "",
-    "xz": "T",
-    "fold": "w",
-    "strings": "n",
-    "dos2unix": "",
-    "readlink": "",
-    "du": "d",
-}
+    **dict.fromkeys(wordlist(
+        "cat wc md5sum sha256sum sha1sum zcat gunzip tac gzip bzip2 bunzip2 bzcat xzcat unxz rev "
+        "comm diff less more chmod chown file tr ls jq dos2unix readlink"
+    ), ""),
+    "head": "n c", "tail": "n c", "sort": "k t S T o", "uniq": "f s w", "nl": "b",
+    "cut": "d f c b", "paste": "d", "cmp": "n", "join": "t j o 1 2", "od": "A t N", "stat": "c f",
+    "unzip": "d x P", "grep": "e f m A B C", "egrep": "m A B C", "fgrep": "m A B C", "zgrep": "m",
+    "sed": "e f", "awk": "F v f", "gawk": "F v f", "cp": "t", "mv": "t", "split": "l b n a",
+    "csplit": "f b n", "column": "s t", "xz": "T", "fold": "w", "strings": "n", "du": "d",
+}  # fmt: skip
 _PACKS = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "gunzip": "", "bunzip2": "", "unxz": ""}
 """Commands that write next to a file, and what they add to its name."""
 _SBATCH = "A a b D M C c d e x G i J L w N n p q t o m append file " + " ".join(
     f"-{name}" for name, kind in OPTIONS.items() if kind == "value"
 )
-_SKIPS_FIRST = frozenset(wordlist("grep egrep fgrep zgrep sed awk gawk chmod chown jq"))
+_SKIPS_FIRST = wordset("grep egrep fgrep zgrep sed awk gawk chmod chown jq")
 _SILENT = frozenset({"ls", "tr", "file", "readlink", "du", "split", "csplit"})
 """Operands of these are not judged: they may well be missing, or be something else."""
 _SOURCES = re.compile(r".*\.(?:c|cc|cpp|cxx|C|cu|f|f90|f95|F90|F|rs|java|o)$")
-BUILTINS = frozenset(
-    wordlist(
-        ". : [ alias bg bind break builtin caller case cd command compgen complete compopt "
-        "continue declare dirs disown echo enable eval exec exit export false fc fg getopts "
-        "hash help history jobs kill let local logout mapfile popd printf pushd pwd read "
-        "readarray readonly return select set shift shopt source suspend test time times trap "
-        "true type typeset ulimit umask unalias unset wait"
-    )
+BUILTINS = wordset(
+    ". : [ alias bg bind break builtin caller case cd command compgen complete compopt continue "
+    "declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history "
+    "jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return "
+    "select set shift shopt source suspend test time times trap true type typeset ulimit umask "
+    "unalias unset wait"
 )
 """Commands of bash itself."""
-BUILDS = frozenset(
-    wordlist(
-        "make cmake git tar unzip wget curl rsync ninja scons pip pip3 go cargo configure "
-        "./configure meson svn aws scp sftp gsutil rclone dvc cp 7z mv ln sbcast"
-    )
+BUILDS = wordset(
+    "make cmake git tar unzip wget curl rsync ninja scons pip pip3 go cargo configure ./configure "
+    "meson svn aws scp sftp gsutil rclone dvc cp 7z mv ln sbcast"
 )
 """Commands that may make files of any name."""
 HARMLESS = (
     BUILTINS
     | frozenset(_READERS)
-    | frozenset(
-        wordlist(
-            "sleep date hostname whoami id uname env nproc free df ps which basename dirname "
-            "seq yes expr bc mkdir rmdir rm touch tee module ml ulimit nvidia-smi lscpu sync "
-            "numactl squeue scontrol sacct sstat pwd uptime lsblk find xargs numfmt timeout "
-            "nohup for mktemp sbatch paste flock"
-        )
+    | wordset(
+        "sleep date hostname whoami id uname env nproc free df ps which basename dirname seq yes "
+        "expr bc mkdir rmdir rm touch tee module ml ulimit nvidia-smi lscpu sync numactl squeue "
+        "scontrol sacct sstat pwd uptime lsblk find xargs numfmt timeout nohup for mktemp sbatch "
+        "paste flock"
     )
 )
 """Commands that make no files but those in their words."""
@@ -129,7 +76,7 @@ def uses_of(command: Command) -> Iterator[Use]:
             yield Use("read", one.target)
         elif operator in (">", ">>", ">|", "&>", "&>>") and not one.target.text.startswith("&"):
             yield Use("write", one.target)
-    name = PurePosixPath(command.name or "").name
+    name = command.bare
     texts = [one.text for one in command.arguments]
     if name in ("cd", "pushd") and command.arguments:
         yield Use("folder", command.arguments[0])
@@ -159,11 +106,8 @@ def uses_of(command: Command) -> Iterator[Use]:
         yield from (Use("read", word) for option, word in pairwise(command.arguments)
                     if option.text in lists and "://" not in word.text)  # fmt: skip
     elif name == "dd":
-        yield from (
-            Use("write", w._replace(value=w.value[3:]))
-            for w in command.arguments
-            if w.value and w.value.startswith("of=")
-        )
+        yield from (Use("write", word._replace(value=word.value[3:])) for word in command.arguments
+                    if word.value and word.value.startswith("of="))  # fmt: skip
     else:
         for at, word in enumerate(command.arguments):
             option = re.fullmatch(r"(-o|--?out[^\s=]*|-O)(?:=(.*))?", word.text)
@@ -215,12 +159,9 @@ def _reader(name: str, words: tuple[Word, ...]) -> Iterator[Use]:
 
 
 _WRITES = {
-    "awk": r"print[^;}]*>",
-    "gawk": r"print[^;}]*>",
-    "sed": r"w\s+[\w./]",
-    "split": "",
+    **dict.fromkeys(("awk", "gawk"), r"print[^;}]*>"), "sed": r"w\s+[\w./]", "split": "",
     "csplit": "",
-}
+}  # fmt: skip
 """Programs of awk and sed, and names of split, under which files of unknown names are written."""
 
 
@@ -249,10 +190,8 @@ def _copies(words: list[Word]) -> list[Word]:
     if folder in (".", "..", "./") or (folder or "").endswith("/"):
         names = [one.value for one in words[:-1]]
         if all(name and not one.is_glob for name, one in zip(names, words, strict=False)):
-            return [
-                words[-1]._replace(value=f"{folder}/{(name or '').rstrip('/').rpartition('/')[2]}")
-                for name in names
-            ]
+            lasts = [(name or "").rstrip("/").rpartition("/")[2] for name in names]
+            return [words[-1]._replace(value=f"{folder}/{last}") for last in lasts]
     return words[-1:]
 
 

@@ -39,11 +39,8 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
     """One slip away from a name that is set; or any, after ``set -u``."""
     if job.given is None:
         return
-    known = (
-        job.walk.assigned
-        | job.given
-        | {name for one in _DEFAULTED.findall(job.text) for name in one}
-    )
+    defaulted = {name for one in _DEFAULTED.findall(job.text) for name in one}
+    known = job.walk.assigned | job.given | defaulted
     seen, usual = set[str](), known - _PATHS
     for word, source, nounset in _words_read(job):
         if ":-" in word.depends or re.search(r"\$\{\w+[:\-+=?]", word.text):
@@ -90,23 +87,18 @@ def _unset(
     return (f"Slurm sets no {name}", f"${other}", None) if other else None
 
 
-_SLURM = [
-    *wordlist(
-        "SLURM_ARRAY_TASK_ID SLURM_ARRAY_JOB_ID SLURM_JOB_ID SLURM_JOBID SLURM_JOB_NAME "
-        "SLURM_NTASKS SLURM_CPUS_PER_TASK SLURM_SUBMIT_DIR SLURM_JOB_NODELIST SLURM_NODELIST "
-        "SLURM_NNODES SLURM_PROCID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MAX "
-        "SLURM_ARRAY_TASK_MIN SLURM_JOB_NUM_NODES SLURM_NPROCS SLURM_MEM_PER_NODE "
-        "SLURM_MEM_PER_CPU SLURM_TASKS_PER_NODE SLURM_CPUS_ON_NODE SLURM_LOCALID"
-    )
-]
+_SLURM = wordlist(
+    "SLURM_ARRAY_TASK_ID SLURM_ARRAY_JOB_ID SLURM_JOB_ID SLURM_JOBID SLURM_JOB_NAME "
+    "SLURM_NTASKS SLURM_CPUS_PER_TASK SLURM_SUBMIT_DIR SLURM_JOB_NODELIST SLURM_NODELIST "
+    "SLURM_NNODES SLURM_PROCID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MAX "
+    "SLURM_ARRAY_TASK_MIN SLURM_JOB_NUM_NODES SLURM_NPROCS SLURM_MEM_PER_NODE "
+    "SLURM_MEM_PER_CPU SLURM_TASKS_PER_NODE SLURM_CPUS_ON_NODE SLURM_LOCALID"
+)
 _WRONG = {
-    "SLURM_ARRAY_ID": "SLURM_ARRAY_TASK_ID",
-    "SLURM_TASK_ID": "SLURM_ARRAY_TASK_ID",
-    "SLURM_ARRAYID": "SLURM_ARRAY_TASK_ID",
-    "SLURM_ARRAY_INDEX": "SLURM_ARRAY_TASK_ID",
-    "SLURM_CPUS": "SLURM_CPUS_PER_TASK",
-    "SLURM_WORKDIR": "SLURM_SUBMIT_DIR",
-}
+    **dict.fromkeys(("SLURM_ARRAY_ID", "SLURM_TASK_ID", "SLURM_ARRAYID", "SLURM_ARRAY_INDEX"),
+                    "SLURM_ARRAY_TASK_ID"),
+    "SLURM_CPUS": "SLURM_CPUS_PER_TASK", "SLURM_WORKDIR": "SLURM_SUBMIT_DIR",
+}  # fmt: skip
 
 
 def _slurm_slip(name: str) -> str | None:
@@ -124,9 +116,7 @@ def _broken_tests(job: Job) -> Iterator[Hit]:
     """No ``]``, or no blank next to a bracket: bash takes it for a command when it gets there."""
     if job.language != "bash":
         return
-    for number, line in enumerate(job.text.split("\n"), 1):
-        if number in job.here_lines or line.lstrip().startswith("#"):
-            continue
+    for number, line in job.code:
         text = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", lambda m: "q" * len(m[0]), line)
         found = re.search(
             r"(?:^|[;&|!]|\b(?:if|elif|while|until))\s*(\[\[?)(?=[\s$\-q!])([^;]*?)(?:;|&&|\|\||$)",
@@ -137,9 +127,8 @@ def _broken_tests(job: Job) -> Iterator[Hit]:
         bracket, inner = found[1], found[2]
         place = Place(number, found.start(1) + 1)
         if not inner[:1].isspace():
-            yield hit(
-                place, f"a blank is missing behind {bracket}: command not found", f"{bracket} ..."
-            )
+            message = f"a blank is missing behind {bracket}: command not found"
+            yield hit(place, message, f"{bracket} ...")
         elif bracket == "[" and not re.search(r"\s\](?:\s|$|\))", inner):
             closes = inner.rstrip().endswith("]")
             what = "a blank is missing before ]" if closes else "] is missing"
@@ -160,22 +149,15 @@ def _spaced_assignment(job: Job) -> Iterator[Hit]:
         name = words[0].text
         if len(words) > 1 and words[1].text.startswith("=") and words[1].text[:2] != "==":
             if re.fullmatch(r"\w+", name) and not job.machine.command(name):
-                yield hit(
-                    words[0], f"{name}: command not found", f"{name}=...", source=command.source
-                )
+                message = f"{name}: command not found"
+                yield hit(words[0], message, f"{name}=...", source=command.source)
         elif re.match(r"\w+[.-][\w.-]*=[^=]", name) and "/" not in name.partition("=")[0]:
             what = name.partition("=")[0]
-            yield hit(
-                words[0], f"{what} is not a name: the line runs as a command", source=command.source
-            )
+            message = f"{what} is not a name: the line runs as a command"
+            yield hit(words[0], message, source=command.source)
         elif re.match(r"\$\w+=", name):
-            yield hit(
-                words[0], f"{name[:40]} is taken for a command", name[1:41], source=command.source
-            )
+            message = f"{name[:40]} is taken for a command"
+            yield hit(words[0], message, name[1:41], source=command.source)
         elif re.fullmatch(r"\w+=", name) and len(words) > 1:
-            yield hit(
-                words[0],
-                f"{name} sets nothing: a blank follows",
-                f"{name}...",
-                source=command.source,
-            )
+            message = f"{name} sets nothing: a blank follows"
+            yield hit(words[0], message, f"{name}...", source=command.source)

@@ -10,16 +10,16 @@ from jobsight.program.preflight.findings import Hit, hit
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, dotted
 from jobsight.program.shell.model import Source
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__ = ["too_many_workers"]
 
-_POOLS = frozenset(wordlist("Pool ProcessPoolExecutor Parallel set_num_threads"))
+_POOLS = wordset("Pool ProcessPoolExecutor Parallel set_num_threads")
 """Calls whose first argument is a number of workers."""
-_KEYWORDS = frozenset(wordlist(
+_KEYWORDS = wordset(
     "processes max_workers n_jobs num_workers n_workers num_threads n_threads nthread nthreads "
     "thread_count n_cores ncores n_cpus"
-))  # fmt: skip
+)
 _R = r"mc\.cores|cores|workers|nthreads?|n\.cores|num\.threads|ncpus"
 _OPENMP = r"\bomp_set_num_threads\s*\(\s*(\w+)|^[ \t]*#pragma omp .*\bnum_threads\s*\(\s*(\w+)"
 _FORMS = {
@@ -45,11 +45,10 @@ def too_many_workers(job: Job, most: int) -> Iterator[Hit]:
         if program.source is not None:
             yield from _of_python(text, program.source, most)
             yield from _of_node("python", program.source, most)
-    for program in job.walk.programs:
-        if program.source is None or program.language not in _FORMS:
-            continue
-        yield from _of_text(program.language, program.source, most)
-        yield from _of_node(program.language, program.source, most)
+    for program, source in job.sources:
+        if program.language in _FORMS:
+            yield from _of_text(program.language, source, most)
+            yield from _of_node(program.language, source, most)
 
 
 def _of_python(text: PythonText, source: Source, most: int) -> Iterator[Hit]:
@@ -86,9 +85,8 @@ def _of_text(language: str, source: Source, most: int) -> Iterator[Hit]:
         word, at = next(one for one in found.groups() if one), found.start()
         if not word[:1].isdecimal():
             name = re.escape(word)
-            set_to = list(
-                re.finditer(rf"(?<![\w.]){name}\s*(?:<-|=)\s*(\d+)L?\s*[;\n]", source.text)
-            )
+            form = rf"(?<![\w.]){name}\s*(?:<-|=)\s*(\d+)L?\s*[;\n]"
+            set_to = list(re.finditer(form, source.text))
             if len(set_to) != 1:
                 continue
             word, at = set_to[0][1], set_to[0].start(1)
@@ -102,9 +100,8 @@ def _of_node(language: str, source: Source, most: int) -> Iterator[Hit]:
     if form is None or re.search(r"SLURM_|\bmin\(|availableCores|affinity", source.text):
         return
     for found in re.finditer(rf"(?m)^[^#%\n]*{form}", source.text):
-        line = source.text.count("\n", 0, found.start()) + 1
         message = f"this counts the CPUs of the node, the job has {most}"
-        yield hit(line, message, "the value of SLURM_CPUS_PER_TASK", source=source)
+        yield hit(found, message, "the value of SLURM_CPUS_PER_TASK", source=source)
 
 
 def _hit(at: ast.expr | ast.stmt | int, number: int, most: int, source: Source) -> Hit:

@@ -13,13 +13,12 @@ from typing import NamedTuple
 
 from jobsight.program.shell.model import Launcher, Word
 from jobsight.program.submission.sbatch import OPTIONS
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
-__all__ = ["CONTAINERS", "MPI", "REMOTE", "Stripped", "strip_launchers"]
+__all__ = ["MPI", "Stripped", "strip_launchers"]
 
 MPI = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "ibrun", "aprun"})
-CONTAINERS = frozenset({"apptainer", "singularity", "docker", "podman", "shifter", "charliecloud"})
-REMOTE = frozenset({"ssh"})
+_CONTAINERS = frozenset({"apptainer", "singularity", "docker", "podman", "shifter", "charliecloud"})
 
 _VALUES = {
     "srun": "A B c C d D e i J L m M n N o p q r S t T w W x X G --mpi --multi-prog --label",
@@ -33,15 +32,14 @@ _VALUES = {
     "singularity": "B H W S", "docker": "v e w u", "podman": "v e w u", "perf": "e o",
     "shifter": "V", "jobsight": "o output interval store config",
 }  # fmt: skip
-_NO_VALUE = frozenset(wordlist(
+_NO_VALUE = wordset(
     "--nv --rocm --cleanenv --contain --containall --writable-tmpfs --rm --no-home --exact "
-    "--overlap --unbuffered --no-capture-output --tty --interactive --foreground "
-    "--preserve-status --report-bindings --pty --oversubscribe --allow-run-as-root "
-    "--use-hwthread-cpus --verbose --no-mount --label --kill-on-bad-exit "
-    "--ignore-environment --null --bar --progress --no-run-if-empty --keep-order "
-    "--will-cite --localalloc --all --line-buffer --tag --dryrun --fakeroot --pid "
-    "--multi-prog --no-container-entrypoint"
-))  # fmt: skip
+    "--overlap --unbuffered --no-capture-output --tty --interactive --foreground --preserve-status "
+    "--report-bindings --pty --oversubscribe --allow-run-as-root --use-hwthread-cpus --verbose "
+    "--no-mount --label --kill-on-bad-exit --ignore-environment --null --bar --progress "
+    "--no-run-if-empty --keep-order --will-cite --localalloc --all --line-buffer --tag --dryrun "
+    "--fakeroot --pid --multi-prog --no-container-entrypoint"
+)
 _TAKES_MORE = {"timeout": 1, "taskset": 1, "chrt": 1}
 _WITH_SUBCOMMAND = {"conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"},
                     "perf": {"stat", "record"}, "apptainer": {"exec", "run"},
@@ -71,15 +69,13 @@ def strip_launchers(words: Sequence[Word]) -> Stripped:
         if kind not in _VALUES or len(rest) < 2:
             break
         if name in _WITH_SUBCOMMAND:
-            at = next(
-                (k for k, word in enumerate(rest[1:4], 1) if not word.text.startswith("-")), 1
-            )
+            plain = (k for k, word in enumerate(rest[1:4], 1) if word.text[:1] != "-")
+            at = next(plain, 1)
             if rest[at].value not in _WITH_SUBCOMMAND[name]:
                 break
-            after = _after_options(rest, at + 1, kind)
         else:
-            after = _after_options(rest, 1, kind)
-        options, at = after
+            at = 0
+        options, at = _after_options(rest, at + 1, kind)
         if name == "env":
             while at < len(rest) and (found := re.match(r"(\w+)=", rest[at].text)):
                 value = rest[at].value
@@ -88,7 +84,7 @@ def strip_launchers(words: Sequence[Word]) -> Stripped:
         if name == "timeout" and at < len(rest):
             options["duration"] = rest[at].value or ""
         at += _TAKES_MORE.get(name, 0)
-        if name in CONTAINERS:
+        if name in _CONTAINERS:
             if at < len(rest):
                 options["image"] = rest[at].value or "$"
             contained, at = True, at + 1
@@ -108,10 +104,8 @@ def strip_launchers(words: Sequence[Word]) -> Stripped:
 
 def _after_options(words: Sequence[Word], at: int, kind: str) -> tuple[dict[str, str], int]:
     """Options from `at` on with their values, and where the rest begins."""
-    spec = {
-        one.partition(":")[0].lstrip("-"): int(one.partition(":")[2] or 1)
-        for one in _VALUES[kind].split()
-    }
+    parts = (one.partition(":") for one in _VALUES[kind].split())
+    spec = {name.lstrip("-"): int(number or 1) for name, _, number in parts}
     found: dict[str, str] = {}
     while at < len(words) and words[at].text.startswith("-") and words[at].text != "-":
         text = words[at].text
@@ -119,16 +113,9 @@ def _after_options(words: Sequence[Word], at: int, kind: str) -> tuple[dict[str,
         if text == "--":
             break
         name, equals, value = text.lstrip("-").partition("=")
-        takes = 0
-        if not equals and text not in _NO_VALUE:
-            takes = _takes(name, text, kind, spec)
-        if (
-            not text.startswith("--")
-            and not equals
-            and kind != "mpi"
-            and len(name) > 1
-            and takes == 0
-        ):
+        takes = 0 if equals or text in _NO_VALUE else _takes(name, text, kind, spec)
+        short = not (text.startswith("--") or equals or kind == "mpi")
+        if short and len(name) > 1 and not takes:
             name, value = name[0], name[1:]  # -n4
         if takes and at + takes <= len(words):
             value = words[at].value or words[at].text
@@ -143,5 +130,5 @@ def _takes(name: str, text: str, kind: str, spec: dict[str, int]) -> int:
     if text.startswith("--"):
         if kind == "srun":
             return int(OPTIONS.get(name) == "value")
-        return int(kind in CONTAINERS or kind == "mpi")
+        return int(kind in _CONTAINERS or kind == "mpi")
     return 0

@@ -55,13 +55,9 @@ def _stays(condition: Node, loop: Node) -> bool:
     if re.search(r"\b(?:source|eval|read|mapfile|printf -v|unset)\b|^[ \t]*\. ", inside, re.M):
         return False
     names = re.findall(r"[A-Za-z_]\w*", re.sub(r"-[a-z]{2}\b", "", text))
-    return not any(
-        re.search(
-            rf"\b{name}\s*(?:[-+*/%]?=(?!=)|\+\+|--)|(?:\+\+|--)\s*{name}\b|\blet\b|\bshift\b",
-            inside,
-        )
-        for name in names
-    )
+    name = rf"(?:{'|'.join(names)})"
+    changed = rf"\b{name}\s*(?:[-+*/%]?=(?!=)|\+\+|--)|(?:\+\+|--)\s*{name}\b|\blet\b|\bshift\b"
+    return not (names and re.search(changed, inside))
 
 
 def _leaves(body: Node) -> bool:
@@ -85,9 +81,8 @@ def loop_names(node: Node) -> tuple[str, ...]:
 def loop_times(node: Node, values: Sequence[Word]) -> int | None:
     """How often a for loop runs; None: unknown."""
     if node.type == "c_style_for_statement":
-        found = re.match(
-            r"for\s*\(\(\s*\w+\s*=\s*(\d+)\s*;\s*\w+\s*(<=?)\s*(\d+)\s*;", text_of(node)
-        )
+        form = r"for\s*\(\(\s*\w+\s*=\s*(\d+)\s*;\s*\w+\s*(<=?)\s*(\d+)\s*;"
+        found = re.match(form, text_of(node))
         return int(found[3]) - int(found[1]) + (found[2] == "<=") if found else None
     if len(values) == 1:
         text = values[0].text

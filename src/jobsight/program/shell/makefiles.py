@@ -218,9 +218,8 @@ def read_makefile(text: str, given: Mapping[str, str]) -> Makefile:
             if named[2] != "?" or before is None or named[1] in _GIVEN:
                 found.values[named[1]] = value.strip()
         elif head:
-            targets, needs = (
-                tuple(_filled(one, found.values).split()) for one in head.groups()[:2]
-            )
+            parts = head.groups()[:2]
+            targets, needs = (tuple(_filled(one, found.values).split()) for one in parts)
             recipe = ((number, head[3].strip()),) if head[3] else ()
             found.rules.append(Rule(targets, tuple(n for n in needs if n != "|"), recipe, number))
             found.whole = found.whole and bool(targets) and "$" not in f"{targets}{needs}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from jobsight.program.submission.job import Place
@@ -145,6 +146,11 @@ class Command:
     def name(self) -> str | None:
         """The program; None: unknown."""
         return self.words[0].value if self.words else None
+
+    @property
+    def bare(self) -> str:
+        """The program without its folder, "" where it is not known."""
+        return PurePosixPath(self.name or "").name
 
     @property
     def arguments(self) -> tuple[Word, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import PurePosixPath
 
@@ -38,7 +39,7 @@ def compiled_by(
     path_of: Callable[[Word], str | None],
 ) -> list[Program]:  # fmt: skip
     """The sources that a compiler is given and whose text is here."""
-    if command.name is None or not COMPILERS.fullmatch(PurePosixPath(command.name).name):
+    if not COMPILERS.fullmatch(command.bare):
         return []
     found = []
     for word in command.arguments:
@@ -46,9 +47,7 @@ def compiled_by(
             program = _file(command, word, (), None, made, machine, path_of)
             if program.source is not None:
                 language = language_of(word.value or word.text, program.source.text)
-                found.append(
-                    Program(program.source, language, command, (), program.path, word, command.name)
-                )
+                found.append(replace(program, language=language, interpreter=command.name))
     return found
 
 
@@ -67,7 +66,7 @@ def compiled_runs(
     made: dict[str, list[Program]] = {}
     found: dict[int, list[Program]] = {}
     for command in commands:
-        name = PurePosixPath(command.name or "").name
+        name = command.bare
         words = [one.value or one.text for one in command.arguments]
         if not COMPILERS.fullmatch(name):
             started = next((one for one in words if one in made), "") if name == "java" else name
@@ -116,7 +115,7 @@ def program_of(
     if language == "go":
         named = [one for one in rest if one.text.endswith(".go")]
         rest = named if rest and rest[0].text in ("run", "build") else []
-    if PurePosixPath(command.name or "").name == "R":
+    if command.bare == "R":
         rest = _of_r(rest)
     if language == "matlab" and not (rest and rest[-1].text.endswith(".m")):
         return _function(command, rest, machine, path_of)
@@ -133,9 +132,9 @@ def program_of(
     if not rest or rest[0].text == "-":
         if command.here is None:
             given = [one.target for one in command.redirects if one.operator == "<"]
-            return (
-                _file(command, given[-1], (), language, made, machine, path_of) if given else None
-            )
+            if not given:
+                return None
+            return _file(command, given[-1], (), language, made, machine, path_of)
         return Program(command.here, language, command, tuple(rest[1:]), interpreter=command.name)
     return _file(command, rest[0], tuple(rest[1:]), language, made, machine, path_of)
 
@@ -202,6 +201,5 @@ def _file(
         return Program(None, language, command, arguments, path, word, command.name)
     if found is None and source is not None:
         found = language_of(path or "", source.text)
-    return Program(
-        source, found, command, arguments, path, word, command.name if language else None
-    )
+    interpreter = command.name if language else None
+    return Program(source, found, command, arguments, path, word, interpreter)

@@ -156,19 +156,16 @@ class Runner:
     ) -> None:  # fmt: skip
         """Add a command, follow what it runs, and apply what it changes."""
         # `cat <<EOF > file` hangs the second redirection on the first.
-        redirects = [
-            *redirects,
-            *(c for one in redirects for c in one.children if c.type == "file_redirect"),
-        ]
+        inner = [one for redirect in redirects for one in redirect.children]
+        redirects = [*redirects, *(one for one in inner if one.type == "file_redirect")]
         state = self.state
         stripped = strip_launchers(words)
         here = self.here(redirects)
         leads = self.leads(redirects)
         context = {name: self.context.get(name, False) for name in
                    ("conditional", "checked", "background", "piped", "substituted")}  # fmt: skip
-        options = {
-            name: state.options.get(name, False) for name in ("errexit", "pipefail", "nounset")
-        }
+        names = ("errexit", "pipefail", "nounset")
+        options = {name: state.options.get(name, False) for name in names}
         fed = self.context.get("fed", False) or here is not None or any(
             one.operator in ("<", "<<<") for one in leads
         ) or any(one.type.startswith("here") for one in redirects)  # fmt: skip
@@ -237,7 +234,6 @@ class Runner:
             before = (self.calling, self.source, self.context, self.loops)
             outer = positional(self.state.variables, command.arguments)
             self.calling, self.source = (*self.calling, name or ""), source
-            self.context = {**self.context, "function": True}
             self.visit(body)
             self.calling, self.source, self.context, self.loops = before
             positional(self.state.variables)
@@ -354,18 +350,15 @@ class Runner:
                     self.assign(word.text, Value(None, frozenset({"read"})))
             if name == "printf" and words and words[0].text == "-v" and words[1].value is None:
                 self.unnamed_variable()
-        elif name in wordlist("eval spack conda mamba micromamba pyenv trap shopt easybuild"):
-            if name != "trap" and name != "shopt":
-                state.environment = replace(state.environment, opaque=True, path=None)
-            elif any(word.text in ("ERR", "EXIT") for word in words):
-                state.options["trapped"] = True
+        elif name in wordlist("eval spack conda mamba micromamba pyenv easybuild"):
+            state.environment = replace(state.environment, opaque=True, path=None)
 
     def modules(self, words: tuple[Word, ...]) -> None:
         """What ``module`` loads."""
         environment = self.state.environment
         plain = [word for word in words if not word.text.startswith("-")]
         verb = plain[0].text if plain else ""
-        if verb in ("load", "add", "restore", "use", "try-load") and verb != "use":
+        if verb in ("load", "add", "restore", "try-load"):
             loaded = tuple(plain[1:])
         elif verb in ("purge", "list", "avail", "unload", "rm", "show", "use", "swap", "spider"):
             loaded = ()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 
 from jobsight.program.shell.model import Command
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__ = ["server_of"]
 
@@ -16,32 +15,21 @@ _SERVERS = re.compile(
     r"vncserver|postgres|kafka-server-start\S*|watch|htop|node-red|ollama)"
 )
 _SERVING = {
-    "jupyter": {"notebook", "lab", "server"},
-    "streamlit": {"run"},
-    "celery": {"worker", "-A"},
-    "ollama": {"serve"},
-    "flask": {"run"},
-    "mlflow": {"server", "ui"},
-    "bokeh": {"serve"},
-}
-_MODULES = frozenset(
-    wordlist(
-        "http.server SimpleHTTPServer uvicorn gunicorn flask jupyter jupyterlab notebook "
-        "streamlit tensorboard.main socketserver"
-    )
+    "jupyter": {"notebook", "lab", "server"}, "streamlit": {"run"}, "celery": {"worker", "-A"},
+    "ollama": {"serve"}, "flask": {"run"}, "mlflow": {"server", "ui"}, "bokeh": {"serve"},
+}  # fmt: skip
+_MODULES = wordset(
+    "http.server SimpleHTTPServer uvicorn gunicorn flask jupyter jupyterlab notebook streamlit "
+    "tensorboard.main socketserver"
 )
 
 
 def server_of(command: Command) -> str | None:
     """What a command is that serves until killed; None: it ends, or runs in the background."""
-    if (
-        command.background
-        or any(one.name == "timeout" for one in command.launchers)
-        or command.checked
-        or command.conditional
-    ):
+    timed = any(one.name == "timeout" for one in command.launchers)
+    if timed or command.background or command.checked or command.conditional:
         return None
-    name = PurePosixPath(command.name or "").name
+    name = command.bare
     words = [word.text for word in command.arguments]
     if name in _SERVING:
         return f"{name} {words[0]}" if words and words[0] in _SERVING[name] else None
@@ -53,11 +41,8 @@ def server_of(command: Command) -> str | None:
         return None if any(w.startswith("--pid") for w in words) else "tail -f"
     if name == "inotifywait" and {"-m", "--monitor"} & set(words):
         return "inotifywait -m"
-    if (
-        name in ("nc", "ncat")
-        and any(re.fullmatch(r"-\w*l\w*", w) for w in words)
-        and "-k" in words
-    ):
+    listens = any(re.fullmatch(r"-\w*l\w*", w) for w in words)
+    if name in ("nc", "ncat") and listens and "-k" in words:
         return "nc -lk"
     if name.startswith("python") and words[:1] == ["-m"] and words[1:2] and words[1] in _MODULES:
         return f"{name} -m {words[1]}"

@@ -18,7 +18,7 @@ from jobsight.program.shell.model import Environment, Loop, Source, Word
 from jobsight.program.shell.runner import Cycle, Runner, State, Walk, positional
 from jobsight.program.shell.words import Value, evaluate, names_in, text_of, word_of, words_of
 from jobsight.program.submission.job import Place
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -26,16 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["Cycle", "Walk", "walk_script"]
 
 _MOST_SOURCES, _MOST_COMMANDS, _DEEPEST_TREE = 64, 5000, 150
-_GOES_ON = frozenset(wordlist(
+_GOES_ON = wordset(
     "mkdir cd module source . export rm touch echo ml make cmake cp mv tar gunzip unzip gcc g++ "
     "gfortran mpicc mpif90 nvcc javac wget"
-))  # fmt: skip
+)
 """Commands that succeed, so that what follows ``&&`` runs."""
 
 
-_DECLARES = frozenset(wordlist(
-    "variable_assignment variable_name word declare local export readonly typeset"
-))  # fmt: skip
+_DECLARES = wordset("variable_assignment variable_name word declare local export readonly typeset")
 """Parts of a declaration that name the variables they set."""
 _SETS = re.compile(
     r"\b([A-Za-z_]\w*)\+?=|\b(?:for|select|read(?: -\w+)*|local|declare|mapfile(?: -\w+)*) (\w+)"
@@ -115,10 +113,8 @@ class _Walker(Runner):
         for name in state.variables.keys() | before.variables.keys():
             old, new = before.variables.get(name), state.variables.get(name)
             if old != new:
-                depends = (old.depends if old else frozenset()) | (
-                    new.depends if new else frozenset()
-                )
-                state.variables[name] = Value(None, depends | because)
+                depends = (one.depends for one in (old, new) if one)
+                state.variables[name] = Value(None, because.union(*depends))
         if state.folder != before.folder:
             state.folder = None
         if state.environment != before.environment:
@@ -164,9 +160,8 @@ class _Walker(Runner):
         times = loop_times(node, words)
         if any(word.is_glob for word in words):
             self.record((Word("for", "for", self.place(node)), *words), [], self.place(node))
-        depends = frozenset().union(
-            *(evaluate(one, self.state.variables).depends for one in values)
-        )
+        known = [evaluate(one, self.state.variables) for one in values]
+        depends = frozenset().union(*(one.depends for one in known))
         names = loop_names(node)
         for one in names:
             self.assign(one, Value(None, depends))
@@ -297,9 +292,8 @@ class _Walker(Runner):
             self.unnamed_variable()
         for child in node.named_children:
             self.visit(child)
-            name = (
-                child.child_by_field_name("name") if child.type == "variable_assignment" else child
-            )
+            assigns = child.type == "variable_assignment"
+            name = child.child_by_field_name("name") if assigns else child
             if text_of(node).startswith(("export", "declare -x")) and name is not None:
                 text = text_of(name)
                 self.state.exported[text] = self.state.variables.get(text, Value(None)).text

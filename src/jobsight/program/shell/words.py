@@ -59,11 +59,8 @@ def evaluate(node: Node, variables: Mapping[str, Value]) -> Value:
         return Value(_ESCAPE.sub(r"\1", text_of(node)))
     if kind in ("raw_string", "ansi_c_string"):
         text = text_of(node)
-        return (
-            Value(text.lstrip("$")[1:-1])
-            if "\\" not in text or kind == "raw_string"
-            else Value(None)
-        )
+        escaped = "\\" in text and kind != "raw_string"
+        return Value(None if escaped else text.lstrip("$")[1:-1])
     if kind == "string":
         return _joined(node, variables, node.start_byte + 1, node.end_byte - 1)
     if kind in ("concatenation", "command_name", "brace_expression"):

@@ -56,7 +56,6 @@ def directive_lines(script: str) -> Iterator[Directive]:
 
 def directives(script: str) -> tuple[str, ...]:
     """The options in a script's ``#SBATCH`` lines, in order, comments behind them cut off."""
-    lines = (
-        re.split(r"\s#", one.text, maxsplit=1)[0] for one in directive_lines(script) if one.counts
-    )
+    texts = (one.text for one in directive_lines(script) if one.counts)
+    lines = (re.split(r"\s#", one, maxsplit=1)[0] for one in texts)
     return tuple(line.strip() for line in lines if line.strip())

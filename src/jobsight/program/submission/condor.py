@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from jobsight.program.submission.job import Place, Problem, Queue, Setting, Submission
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__ = [
     "COMMANDS",
@@ -23,40 +23,36 @@ __all__ = [
     "split_arguments",
 ]
 
-COMMANDS = frozenset(
-    wordlist(
-        "arguments executable environment error getenv input log log_xml notification "
-        "notify_user output priority queue universe request_cpus request_disk request_memory "
-        "request_gpus requirements rank dont_encrypt_input_files should_transfer_files "
-        "skip_filechecks stream_error stream_input stream_output transfer_executable "
-        "transfer_input_files transfer_output_files transfer_output_remaps "
-        "when_to_transfer_output output_destination preserve_relative_paths hold "
-        "keep_claim_idle leave_in_queue max_retries next_job_start_delay on_exit_hold "
-        "on_exit_hold_reason on_exit_hold_subcode on_exit_remove periodic_hold "
-        "periodic_hold_reason periodic_release periodic_hold_subcode periodic_remove "
-        "retry_until success_exit_code checkpoint_exit_code initialdir initial_dir "
-        "job_lease_duration job_machine_attrs accounting_group accounting_group_user batch_name "
-        "batch_project_name concurrency_limits deferral_time docker_image docker_network_type "
-        "container_image container_target_dir container_service_names docker_pull_policy "
-        "transfer_container gpus_minimum_capability gpus_minimum_memory gpus_minimum_runtime "
-        "gpus_maximum_capability require_gpus nice_user jobprio prio cron_minute cron_hour "
-        "coresize want_graceful_removal kill_sig max_job_retirement_time job_max_vacate_time "
-        "run_as_owner x509userproxy use_x509userproxy use_oauth_services load_profile "
-        "stack_size description dagman_log dag_node_name submit_event_notes "
-        "allowed_job_duration allowed_execute_duration grid_resource transfer_checkpoint_files "
-        "transfer_plugins erase_output_and_error_on_restart encrypt_execute_directory manifest "
-        "machine_count ulog_execute_attrs max_idle max_materialize should_transfer noop_job cmd "
-        "args env remote_initialdir image_size starter_debug starter_log copy_to_spool "
-        "fetch_files file_remaps vm_type vm_memory vm_disk email_attributes append_files "
-        "buffer_files cuda_version want_io_proxy request_gpu_memory aws_access_key_id_file "
-        "aws_secret_access_key_file s3_access_key_id_file s3_secret_access_key_file "
-        "gs_access_key_id_file gs_secret_access_key_file public_input_files hold_kill_sig "
-        "remove_kill_sig rm_kill_sig java_vm_args jar_files parallel_script_shadow "
-        "parallel_shutdown_policy node_count primary_unix_group job_ad_information_attrs "
-        "priority_factor retry_request_memory retry_request_memory_increase "
-        "retry_request_memory_max container_is_docker docker_override_entrypoint "
-        "docker_send_credentials shell suppress_notification"
-    )
+COMMANDS = wordset(
+    "arguments executable environment error getenv input log log_xml notification notify_user "
+    "output priority queue universe request_cpus request_disk request_memory request_gpus "
+    "requirements rank dont_encrypt_input_files should_transfer_files skip_filechecks stream_error "
+    "stream_input stream_output transfer_executable transfer_input_files transfer_output_files "
+    "transfer_output_remaps when_to_transfer_output output_destination preserve_relative_paths "
+    "hold keep_claim_idle leave_in_queue max_retries next_job_start_delay on_exit_hold "
+    "on_exit_hold_reason on_exit_hold_subcode on_exit_remove periodic_hold periodic_hold_reason "
+    "periodic_release periodic_hold_subcode periodic_remove retry_until success_exit_code "
+    "checkpoint_exit_code initialdir initial_dir job_lease_duration job_machine_attrs "
+    "accounting_group accounting_group_user batch_name batch_project_name concurrency_limits "
+    "deferral_time docker_image docker_network_type container_image container_target_dir "
+    "container_service_names docker_pull_policy transfer_container gpus_minimum_capability "
+    "gpus_minimum_memory gpus_minimum_runtime gpus_maximum_capability require_gpus nice_user "
+    "jobprio prio cron_minute cron_hour coresize want_graceful_removal kill_sig "
+    "max_job_retirement_time job_max_vacate_time run_as_owner x509userproxy use_x509userproxy "
+    "use_oauth_services load_profile stack_size description dagman_log dag_node_name "
+    "submit_event_notes allowed_job_duration allowed_execute_duration grid_resource "
+    "transfer_checkpoint_files transfer_plugins erase_output_and_error_on_restart "
+    "encrypt_execute_directory manifest machine_count ulog_execute_attrs max_idle max_materialize "
+    "should_transfer noop_job cmd args env remote_initialdir image_size starter_debug starter_log "
+    "copy_to_spool fetch_files file_remaps vm_type vm_memory vm_disk email_attributes append_files "
+    "buffer_files cuda_version want_io_proxy request_gpu_memory aws_access_key_id_file "
+    "aws_secret_access_key_file s3_access_key_id_file s3_secret_access_key_file "
+    "gs_access_key_id_file gs_secret_access_key_file public_input_files hold_kill_sig "
+    "remove_kill_sig rm_kill_sig java_vm_args jar_files parallel_script_shadow "
+    "parallel_shutdown_policy node_count primary_unix_group job_ad_information_attrs "
+    "priority_factor retry_request_memory retry_request_memory_increase retry_request_memory_max "
+    "container_is_docker docker_override_entrypoint docker_send_credentials shell "
+    "suppress_notification"
 )
 """Commands of a submit file, in lower case."""
 
@@ -78,9 +74,9 @@ def looks_like_submit(text: str) -> bool:
     assigns = re.search(r"^[ \t]*(?:executable|universe|transfer_input_files|request_memory"
                         r"|arguments|should_transfer_files)\s*=", head, re.M | re.I)  # fmt: skip
     queues = re.search(r"^[ \t]*queue\b(?!\s*[=(.])", head, re.M | re.I)
-    return bool(
-        assigns and (queues or re.search(r"^[ \t]*executable\s*=\s", head, re.M | re.I))
-    ) or bool(queues and re.search(r"^[ \t]*\w+\s*=\s*\S", head, re.M))
+    if queues:
+        return bool(assigns or re.search(r"^[ \t]*\w+\s*=\s*\S", head, re.M))
+    return bool(assigns and re.search(r"^[ \t]*executable\s*=\s", head, re.M | re.I))
 
 
 @dataclass
@@ -91,6 +87,12 @@ class _Reading:
     queues: list[Queue] = field(default_factory=list)
     branches: list[tuple[Place, bool | None, bool]] = field(default_factory=list)
     """Of each open ``if``: its place, whether the branch counts, whether one was sure before."""
+
+    def problem(
+        self, place: Place, message: str, fix: str | None = None, kind: str = "syntax"
+    ) -> None:
+        """Note what cannot be taken."""
+        self.problems.append(Problem(place, kind, message, fix))
 
 
 def read_condor(text: str, read: Callable[[str], str | None]) -> Submission:
@@ -103,10 +105,9 @@ def read_condor(text: str, read: Callable[[str], str | None]) -> Submission:
     reading = _Reading(read)
     _read(reading, text, 0)
     for place, _, _ in reading.branches:
-        reading.problems.append(Problem(place, "syntax", "if without endif", "endif"))
-    return Submission(
-        "htcondor", reading.commands, problems=tuple(reading.problems), queues=tuple(reading.queues)
-    )
+        reading.problem(place, "if without endif", "endif")
+    problems, queues = tuple(reading.problems), tuple(reading.queues)
+    return Submission("htcondor", reading.commands, problems=problems, queues=queues)
 
 
 def _read(reading: _Reading, text: str, depth: int) -> None:
@@ -152,7 +153,7 @@ def _branch(reading: _Reading, word: str, condition: str, place: Place) -> None:
         taken = _truth(reading, condition)
         stack.append((place, taken, taken is True))
     elif not stack:
-        reading.problems.append(Problem(place, "syntax", f"{word} without if"))
+        reading.problem(place, f"{word} without if")
     elif word == "endif":
         stack.pop()
     else:
@@ -186,11 +187,9 @@ def _include(reading: _Reading, line: str, place: Place, depth: int) -> None:
     text = reading.read(name)
     if text is None:
         if not re.match(r"\s*include\s+ifexist", line, re.I):
-            reading.problems.append(
-                Problem(place, "missing", f"the included file {name[:80]} is not there")
-            )
+            reading.problem(place, f"the included file {name[:80]} is not there", kind="missing")
     elif depth >= _DEEPEST:
-        reading.problems.append(Problem(place, "syntax", f"{name[:80]} includes itself"))
+        reading.problem(place, f"{name[:80]} includes itself")
     else:
         inner = _Reading(reading.read, dict(reading.commands))
         _read(inner, text, depth + 1)
@@ -211,9 +210,7 @@ def _assign(reading: _Reading, line: str, place: Place, lines: Iterator[tuple[in
         return
     found = _ASSIGN.match(line.strip())
     if found is None:
-        reading.problems.append(
-            Problem(place, "syntax", f"{line.strip()[:60]!r} is not NAME = VALUE")
-        )
+        reading.problem(place, f"{line.strip()[:60]!r} is not NAME = VALUE")
         return
     name, value = found[1], found[2].strip()
     own = re.compile(rf"\$\({re.escape(name)}\)", re.I)
@@ -226,29 +223,20 @@ def _assign(reading: _Reading, line: str, place: Place, lines: Iterator[tuple[in
 def _queue(reading: _Reading, line: str, place: Place, lines: Iterator[tuple[int, str]]) -> None:
     found = _QUEUE.match(line)
     if found is None:
-        reading.problems.append(Problem(place, "syntax", f"{line[:60]!r} is not a queue statement"))
+        reading.problem(place, f"{line[:60]!r} is not a queue statement")
         return
     counted = expanded(found["count"] or "1", reading.commands)
     names = re.findall(r"[\w.]+", found["names"] or "")
-    if (
-        found["how"] is not None
-        and found["count"]
-        and not counted.isdecimal()
-        and "$" not in counted
-    ):
+    word = not counted.isdecimal() and "$" not in counted
+    if found["how"] is not None and word:
         names, counted = [counted, *names], "1"
-    if found["how"] is None and not counted.isdecimal() and "$" not in counted:
-        reading.problems.append(
-            Problem(place, "syntax", f"{line[:60]!r}: {counted[:20]} is not a number")
-        )
+    elif word:
+        reading.problem(place, f"{line[:60]!r}: {counted[:20]} is not a number")
     count = int(counted) if counted.isdecimal() and len(counted) < 9 else None
-    items, file = _items(
-        reading, (found["how"] or "").lower(), (found["rest"] or "").strip(), place, lines
-    )
-    reading.queues.append(
-        Queue(count, tuple(names) or (("Item",) if found["how"] else ()), place,
-              dict(reading.commands), items, file)
-    )  # fmt: skip
+    how, rest = (found["how"] or "").lower(), (found["rest"] or "").strip()
+    items, file = _items(reading, how, rest, place, lines)
+    own = tuple(names) or (("Item",) if how else ())
+    reading.queues.append(Queue(count, own, place, dict(reading.commands), items, file))
 
 
 def _items(
@@ -271,9 +259,7 @@ def _items(
         while ")" not in rows[-1][1]:
             number, text = next(lines, (0, ")"))
             if not number:
-                reading.problems.append(
-                    Problem(place, "syntax", "the list of queue is never closed", ")")
-                )
+                reading.problem(place, "the list of queue is never closed", ")")
             rows.append((Place(number or place.line), text))
         rows[-1] = (rows[-1][0], rows[-1][1].rpartition(")")[0])
         if how == "in":
@@ -287,9 +273,7 @@ def _items(
         return None, rest
     listed = reading.read(name)
     if listed is None:
-        reading.problems.append(
-            Problem(place, "missing", f"{name[:80]}, the list of queue, is not there")
-        )
+        reading.problem(place, f"{name[:80]}, the list of queue, is not there", kind="missing")
         return None, name
     kept = [(Place(k), line.strip()) for k, line in enumerate(listed.split("\n")[:_MOST_LINES], 1)
             if line.strip() and not line.strip().startswith("#")]  # fmt: skip
@@ -353,6 +337,5 @@ def split_arguments(text: str) -> tuple[list[str], str | None]:
     if inner.replace("''", "").count("'") % 2:
         return inner.split(), "a single quote is not closed"
     words = re.findall(r"(?:[^\s']|'(?:[^']|'')*')+", inner)
-    return [
-        w.replace("''", "\1").replace("'", "").replace("\1", "'").replace("\0", '"') for w in words
-    ], None
+    plain = (one.replace("''", "\1").replace("'", "").replace("\1", "'") for one in words)
+    return [one.replace("\0", '"') for one in plain], None

@@ -6,23 +6,20 @@ PARENT … CHILD, and commands that name nodes.
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from jobsight.program.submission.job import Place, Problem
-from jobsight.text import wordlist
+from jobsight.text import closest, wordset
 
 __all__ = ["Dag", "DagNode", "cycle_of", "looks_like_dag", "read_dag"]
 
 _NODES = frozenset({"JOB", "DATA", "FINAL", "PROVISIONER", "SERVICE", "SUBDAG", "SPLICE"})
 _NAMING = frozenset({"RETRY", "VARS", "PRIORITY", "CATEGORY", "ABORT-DAG-ON", "PRE_SKIP", "DONE"})
-_OTHERS = frozenset(wordlist(
+_OTHERS = wordset(
     "SCRIPT PARENT MAXJOBS CONFIG DOT NODE_STATUS_FILE REJECT INCLUDE SET_JOB_ATTR ENV "
-    "JOBSTATE_LOG SUBMIT-DESCRIPTION CONNECT PIN_IN PIN_OUT SAVE_POINT_FILE "
-    "SUBMIT_DESCRIPTION"
-))  # fmt: skip
+    "JOBSTATE_LOG SUBMIT-DESCRIPTION CONNECT PIN_IN PIN_OUT SAVE_POINT_FILE SUBMIT_DESCRIPTION"
+)
 _MOST_NODES = 100_000
 
 
@@ -45,7 +42,6 @@ class Dag:
         nodes: by name.
         children: names of the children by the name of the parent.
         scripts: node, program, its place.
-        retries: node, number, place.
         included: files of INCLUDE.
         variables: node, the names that VARS sets for it, place.
         problems: what could not be taken.
@@ -54,12 +50,15 @@ class Dag:
     nodes: dict[str, DagNode] = field(default_factory=dict)
     children: dict[str, list[tuple[str, Place]]] = field(default_factory=dict)
     scripts: list[tuple[str, str, Place]] = field(default_factory=list)
-    retries: dict[str, tuple[str, Place]] = field(default_factory=dict)
     included: list[tuple[str, Place]] = field(default_factory=list)
     variables: list[tuple[str, set[str], Place]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     named: list[tuple[str, Place]] = field(default_factory=list)
     described: set[str] = field(default_factory=set)
+
+    def refuse(self, place: Place, message: str, fix: str | None = None) -> None:
+        """Note that DAGMan does not take a line."""
+        self.problems.append(Problem(place, "syntax", message, fix))
 
 
 def looks_like_dag(text: str) -> bool:
@@ -86,12 +85,10 @@ def read_dag(text: str) -> Dag:
         skip_to = _inline_end(words)
         _command(dag, words[0].upper(), words, place)
         if len(dag.nodes) > _MOST_NODES:
-            dag.problems.append(
-                Problem(place, "syntax", f"more than {_MOST_NODES:,} nodes are not checked")
-            )
+            dag.refuse(place, f"more than {_MOST_NODES:,} nodes are not checked")
             break
     dag.problems += [
-        Problem(place, "unknown", f"there is no node {name[:60]}", _near(name, dag))
+        Problem(place, "unknown", f"there is no node {name[:60]}", closest(name, dag.nodes))
         for name, place in dag.named
         if name.upper() != "ALL_NODES" and name not in dag.nodes and "+" not in name
     ]
@@ -106,11 +103,6 @@ def _inline_end(words: list[str]) -> str | None:
     return None if tag is None else f"@{tag[2:]}"
 
 
-def _near(name: str, dag: Dag) -> str | None:
-    near = difflib.get_close_matches(name, dag.nodes, 1)
-    return near[0] if near else None
-
-
 def _command(dag: Dag, word: str, words: list[str], place: Place) -> None:
     if word in _NODES:
         _node(dag, word, words, place)
@@ -122,66 +114,51 @@ def _command(dag: Dag, word: str, words: list[str], place: Place) -> None:
         dag.named += [(one, place) for one in words[1:2]]
         if word == "RETRY":
             number = words[2] if len(words) > 2 else ""
-            dag.retries[words[1] if len(words) > 1 else ""] = (number, place)
             if not re.fullmatch(r"\d{1,9}|\$\(.*", number):
-                dag.problems.append(
-                    Problem(place, "syntax", "RETRY needs a node and a number", "RETRY NODE 3")
-                )
+                dag.refuse(place, "RETRY needs a node and a number", "RETRY NODE 3")
         if word == "VARS" and len(words) > 2:
             given = set(re.findall(r"([\w.+]+)\s*=\s*\"", " ".join(words[2:]).lower()))
             dag.variables.append((words[1], given, place))
         if word == "VARS" and not re.search(r'="', " ".join(words[2:])) and "PREPEND" not in words:
-            dag.problems.append(
-                Problem(place, "syntax", 'VARS needs NAME="value"', 'VARS NODE name="value"')
-            )
+            dag.refuse(place, 'VARS needs NAME="value"', 'VARS NODE name="value"')
     elif word == "INCLUDE" and len(words) > 1:
         dag.included.append((words[1], place))
     elif word.startswith("SUBMIT") and len(words) > 1:
         dag.described.add(words[1])
     elif word not in _OTHERS:
-        near = difflib.get_close_matches(word, _NODES | _NAMING | _OTHERS, 1)
-        dag.problems.append(Problem(place, "syntax", f"{words[0][:40]} is not a command of DAGMan",
-                                    near[0] if near else None))  # fmt: skip
+        near = closest(word, _NODES | _NAMING | _OTHERS)
+        dag.refuse(place, f"{words[0][:40]} is not a command of DAGMan", near)
 
 
 def _node(dag: Dag, word: str, words: list[str], place: Place) -> None:
     if word == "SUBDAG":
         words = words[1:]
     if len(words) < 3:
-        dag.problems.append(
-            Problem(place, "syntax", f"{word} needs a name and a file", f"{word} NAME FILE")
-        )
+        dag.refuse(place, f"{word} needs a name and a file", f"{word} NAME FILE")
         return
     name = words[1]
     upper = [one.upper() for one in words]
-    folder = (
-        words[upper.index("DIR") + 1]
-        if "DIR" in upper[3:] and len(words) > upper.index("DIR") + 1
-        else ""
-    )
+    following = words[upper.index("DIR") + 1 :] if "DIR" in upper[3:] else []
+    folder = next(iter(following), "")
     inline = words[2].startswith(("{", "@="))
     if name in dag.nodes:
         line = dag.nodes[name].place.line
-        dag.problems.append(
-            Problem(place, "syntax", f"node {name[:60]} is already defined in line {line}")
-        )
+        dag.refuse(place, f"node {name[:60]} is already defined in line {line}")
         return
     if name.upper() in ("PARENT", "CHILD", "ALL_NODES"):
-        dag.problems.append(Problem(place, "syntax", f"a node may not be named {name}"))
+        dag.refuse(place, f"a node may not be named {name}")
     dag.nodes[name] = DagNode(word, None if inline else words[2], folder, place, "NOOP" in upper)
 
 
 def _links(dag: Dag, words: list[str], place: Place) -> None:
     upper = [one.upper() for one in words]
     if "CHILD" not in upper:
-        dag.problems.append(Problem(place, "syntax", "PARENT without CHILD", "PARENT a CHILD b"))
+        dag.refuse(place, "PARENT without CHILD", "PARENT a CHILD b")
         return
     at = upper.index("CHILD")
     parents, children = words[1:at], words[at + 1 :]
     if not parents or not children:
-        dag.problems.append(
-            Problem(place, "syntax", "PARENT and CHILD need nodes", "PARENT a CHILD b")
-        )
+        dag.refuse(place, "PARENT and CHILD need nodes", "PARENT a CHILD b")
     dag.named += [(one, place) for one in (*parents, *children)]
     for one in parents:
         dag.children.setdefault(one, []).extend((child, place) for child in children)
@@ -194,8 +171,7 @@ def _script(dag: Dag, words: list[str], place: Place) -> None:
     if rest[:1] and rest[0].upper() == "DEBUG":
         rest = rest[3:]
     if len(rest) < 3 or rest[0].upper() not in ("PRE", "POST", "HOLD"):
-        dag.problems.append(Problem(place, "syntax", "SCRIPT needs PRE or POST, a node, a program",
-                                    "SCRIPT PRE NODE PROGRAM"))  # fmt: skip
+        dag.refuse(place, "SCRIPT needs PRE or POST, a node, a program", "SCRIPT PRE NODE PROGRAM")
         return
     dag.named.append((rest[1], place))
     dag.scripts.append((rest[1], rest[2], place))
@@ -203,29 +179,18 @@ def _script(dag: Dag, words: list[str], place: Place) -> None:
 
 def cycle_of(dag: Dag) -> tuple[list[str], Place] | None:
     """Nodes that wait for each other, and the place of a link among them; None: there are none."""
-    state: dict[str, int] = {}
+    seen: set[str] = set()
     for start in dag.children:
-        if start in state:
-            continue
-        path: list[str] = []
-        waiting: list[tuple[str, Iterator[tuple[str, Place]]]] = [
-            (start, iter(dag.children[start]))
-        ]
-        state[start] = 1
-        path.append(start)
-        while waiting:
-            name, rest = waiting[-1]
-            following = next(rest, None)
-            if following is None:
-                state[name] = 2
-                waiting.pop()
-                path.pop()
-                continue
-            child, place = following
-            if state.get(child) == 1:
-                return [*path[path.index(child) :], child], place
-            if child not in state:
-                state[child] = 1
-                path.append(child)
-                waiting.append((child, iter(dag.children.get(child, []))))
+        path = {start: iter(dag.children[start])} if start not in seen else {}
+        while path:
+            name, rest = next(reversed(path.items()))
+            seen.add(name)
+            child, place = next(rest, (None, None))
+            if child is None or place is None:
+                del path[name]
+            elif child in path:
+                names = [*path, child]
+                return names[names.index(child) :], place
+            elif child not in seen:
+                path[child] = iter(dag.children.get(child, []))
     return None

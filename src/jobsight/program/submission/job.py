@@ -122,6 +122,11 @@ class Submission:
     queues: tuple[Queue, ...] = ()
     components: int = 1
 
+    def first(self, *names: str) -> Setting | None:
+        """The first of these settings that is given."""
+        return next((self.settings[name] for name in names if name in self.settings), None)
+
     def value(self, *names: str) -> str | None:
         """The value of the first of these settings that is given."""
-        return next((self.settings[name].value for name in names if name in self.settings), None)
+        found = self.first(*names)
+        return None if found is None else found.value

@@ -6,7 +6,6 @@ long options count). The command line goes before the environment, that before t
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from jobsight.program.submission.batchscript import directive_lines
 from jobsight.program.submission.job import Origin, Place, Problem, Request, Setting, Submission
 from jobsight.program.submission.times import parse_span
-from jobsight.text import wordlist
+from jobsight.text import closest, wordlist
 
 __all__ = ["OPTIONS", "array_size", "memory_mb", "read_sbatch", "seconds"]
 
@@ -162,11 +161,10 @@ def _split(word: str, place: Place, problems: list[Problem]) -> tuple[str | None
         longer = [one for one in OPTIONS if one.startswith(given)]
         name = longer[0] if len(longer) == 1 and given else None
     if name is None:
-        near = [_RENAMED[given]] if given in _RENAMED else difflib.get_close_matches(given, OPTIONS)
-        fix = f"--{near[0]}{equals}{value}" if near else None
-        problems.append(
-            Problem(place, "unknown", f"--{given[:40]} is not an option of sbatch", fix)
-        )
+        near = _RENAMED.get(given) or closest(given, OPTIONS)
+        fix = f"--{near}{equals}{value}" if near else None
+        text = f"--{given[:40]} is not an option of sbatch"
+        problems.append(Problem(place, "unknown", text, fix))
     return name, value if equals else None
 
 
@@ -207,9 +205,8 @@ def array_size(text: str) -> int | None:
 def _gpus(text: str) -> int | None:
     """GPUs of ``2``, ``a100:2`` or ``a100:1,v100:1``."""
     counts = [part.rpartition(":")[2] for part in text.split(",")]
-    return (
-        sum(map(int, counts)) if all(one.isascii() and one.isdecimal() for one in counts) else None
-    )
+    known = all(one.isascii() and one.isdecimal() for one in counts)
+    return sum(map(int, counts)) if known else None
 
 
 def _gres(text: str) -> bool | None:
@@ -268,20 +265,16 @@ def _value_problems(one: Setting) -> Iterator[Problem]:
             yield Problem(one.place, "variable", text)
         return
     if one.name in _READERS and _READERS[one.name][0](one.value) is None:
-        yield Problem(
-            one.place, "value", f"sbatch refuses {shown}", f"give {_READERS[one.name][1]}"
-        )
+        fix = f"give {_READERS[one.name][1]}"
+        yield Problem(one.place, "value", f"sbatch refuses {shown}", fix)
     elif one.name in _FORMS and not re.fullmatch(_FORMS[one.name][0], one.value, re.I):
         yield Problem(one.place, "value", f"sbatch refuses {shown}", f"give {_FORMS[one.name][1]}")
     elif one.name in _CHOICES:
         wrong = [w for w in one.value.upper().split(",") if w not in _CHOICES[one.name]]
         if wrong:
-            near = difflib.get_close_matches(wrong[0], _CHOICES[one.name], 1)
-            fix = (
-                f"--{one.name}={near[0]}"
-                if near
-                else f"one of {', '.join(sorted(_CHOICES[one.name]))}"
-            )
+            near = closest(wrong[0], _CHOICES[one.name])
+            listed = ", ".join(sorted(_CHOICES[one.name]))
+            fix = f"--{one.name}={near}" if near else f"one of {listed}"
             yield Problem(one.place, "value", f"sbatch refuses {shown}", fix)
     elif one.name == "dependency" and not re.fullmatch(
         r"(?:(?:after|afterany|afterburstbuffer|aftercorr|afternotok|afterok)(?::\d+\w*(?:\+\d+)?)+"

@@ -30,13 +30,8 @@ __all__ = [
 ]
 
 _MODULES = {
-    "FEATURES": "features",
-    "GROUPS": "features",
-    "features_of": "features",
-    "on_others": "features",
-    "read_program": "read",
-    "read_text": "read",
-    "reuses": "features",
+    **dict.fromkeys(("FEATURES", "GROUPS", "features_of", "on_others", "reuses"), "features"),
+    **dict.fromkeys(("read_program", "read_text"), "read"),
 }
 
 

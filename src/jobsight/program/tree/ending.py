@@ -52,9 +52,8 @@ class _Parts:
     def __init__(self, tree: Growing) -> None:
         self.tree = tree
         self.timed = any("alarm" in name or name == "setitimer" for name in tree.calls.values())
-        self.signals = any(
-            name in _SIGNALS or name.rpartition(".")[2] in _SIGNALS for name in tree.calls.values()
-        )
+        called = {part for one in tree.calls.values() for part in (one, one.rpartition(".")[2])}
+        self.signals = not _SIGNALS.isdisjoint(called)
         self.started = self._started()
 
     def above(self, node: int) -> Iterator[int]:
@@ -124,10 +123,9 @@ class _Parts:
         heads = [one for one in self._children(loop) if tree.role[one] not in within]
         if not heads:  # in Perl, a list of words is no node of the tree; `do concurrent` is another
             language = tree.files[tree.file[loop]].language
-            fortran = language == "fortran" and any(
-                tree.kind[one] == _K["parallel"] for one in self._children(loop)
-            )
-            return None if language == "perl" or fortran else "nothing ends this loop"
+            kinds = {tree.kind[one] for one in self._children(loop)}
+            concurrent = language == "fortran" and _K["parallel"] in kinds
+            return None if language == "perl" or concurrent else "nothing ends this loop"
         if len(heads) == 1 and tree.role[heads[0]] != _R["value"]:
             one = heads[0]
             if tree.kind[one] in (_K["constant"], _K["number"]):
@@ -179,9 +177,8 @@ class _Parts:
         """Whether a handler is for the user's interrupt alone."""
         tree = self.tree
         texts = [tree.names.get(n, "") for n in range(handler, min(tree.end[handler], handler + 6))]
-        return any(name.endswith(_INTERRUPTS) for name in texts) or tree.texts.get(
-            handler, ""
-        ).endswith(_INTERRUPTS)
+        texts.append(tree.texts.get(handler, ""))
+        return any(one.endswith(_INTERRUPTS) for one in texts)
 
     def _leaves(self, loop: int) -> bool:
         """Whether anything in a loop leaves it."""
@@ -237,15 +234,8 @@ class _Parts:
     def _stopped(self, name: str) -> bool:
         """Whether something else in the program stops the server."""
         head = name.rpartition(".")[0]
-        return any(
-            other.endswith(_STOPS) and other.rpartition(".")[0] == head
-            for other in self.tree.calls.values()
-        ) and bool(head)
-
-    def _of_main(self, branch: int) -> bool:
-        """Whether a branch is what Python runs as a program."""
-        names = (self.tree.names.get(one) for one in range(branch + 1, branch + 4))
-        return "__name__" in names
+        own = (one for one in self.tree.calls.values() if one.rpartition(".")[0] == head)
+        return bool(head) and any(one.endswith(_STOPS) for one in own)
 
     def _asks(self, node: int) -> bool:
         """Whether what reads standard input prompts a person, and does so whenever it runs."""
@@ -257,7 +247,8 @@ class _Parts:
             if one in tree.functions:
                 break
             aside = tree.kind[one] == _K["branch"] and tree.role[child] != _R["condition"]
-            aside = aside and not self._of_main(one)
+            of_main = "__name__" in (tree.names.get(n) for n in range(one + 1, one + 4))
+            aside = aside and not of_main
             if aside or tree.kind[one] == _K["handler"]:
                 return False
             child = one

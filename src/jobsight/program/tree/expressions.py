@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from jobsight.text import wordlist
+from jobsight.text import wordset
 
 __all__ = ["Given", "computed", "evaluated", "number_of"]
 
@@ -19,8 +19,8 @@ _TOKEN = re.compile(
     rf"\s*(?:({_NUMBER_FORM.pattern})(?:[uUlLfF]+|_?[iuf](?:8|16|32|64|size))?(?!\w)"
     r"|([A-Za-z_]\w*)|(<<|>>|\*\*|//|\.?[-+*/^%]|[()]))"
 )
-_CASTS = frozenset(
-    wordlist("int Int long size_t unsigned float double usize u64 i64 u32 i32 std round Integer")
+_CASTS = wordset(
+    "int Int long size_t unsigned float double usize u64 i64 u32 i32 std round Integer"
 )
 _OPERATORS: Mapping[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Pow: "**",

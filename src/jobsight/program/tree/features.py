@@ -16,7 +16,7 @@ from jobsight.program.tree.indexing import IndexCounts, index_counts, one_of, re
 from jobsight.program.tree.normalized import Tree
 from jobsight.program.tree.reach import within
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, EFFECTS, KIND_NUMBERS, ROLE_NUMBERS
-from jobsight.text import wordlist
+from jobsight.text import wordlist, wordset
 
 __all__ = ["FEATURES", "GROUPS", "features_of", "on_others", "reuses"]
 
@@ -29,7 +29,7 @@ _MATRICES = re.compile(r"gemm|cov$|corrcoef$|matrix_power$|multi_dot$|crossprod$
 _STARTS = [_E[one] for one in wordlist("thread launch mpi")]
 _SHADOWS = [_E[one] for one in wordlist("wait lock queue barrier")]
 _WHOLE = [_E[one] for one in wordlist("stream reduce gather copy dense fft sort solve table")]
-_CHILDREN = frozenset(wordlist("wait waitpid wait3 wait4"))
+_CHILDREN = wordset("wait waitpid wait3 wait4")
 """Calls that wait for children alone, whatever started them."""
 _CACHE = 22
 """Size of an array that no cache holds: 2 to the 21 elements, 16 MB of numbers."""
@@ -205,9 +205,8 @@ class _Counter:
         inner = self.loops[before[ends] == before[self.loops + 1]]
         weights = np.ones(len(inner), np.int64)
         self.inner_loops = inner
-        self.inner = (
-            within(length, inner, tree.end[inner].astype(np.intp), weights) > 0
-        ) & self.live
+        depth = within(length, inner, tree.end[inner].astype(np.intp), weights)
+        self.inner = (depth > 0) & self.live
 
     def _runs(self, mask: NDArray[np.bool_]) -> float:
         """Log2 of how often the nodes of a mask run together; 0: they do not."""
@@ -240,10 +239,8 @@ class _Counter:
         work = self.times * self.elements * _COST[self.shell.astype(int), tree.effect]
         calls = np.flatnonzero(self.live & (tree.effect > 0) & ~on_others(tree))
         effects = tree.effect[calls]
-        counts, works = (
-            np.bincount(effects, minlength=len(_E)),
-            np.bincount(effects, work[calls], len(_E)),
-        )
+        counts = np.bincount(effects, minlength=len(_E))
+        works = np.bincount(effects, work[calls], len(_E))
         deepest = np.full(len(_E), -1.0)
         np.maximum.at(deepest, effects, tree.depth[calls])
         for group, names in GROUPS.items():

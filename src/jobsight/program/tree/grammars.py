@@ -42,7 +42,6 @@ class Grammar:
         words: types of nodes whose first word says what they are: word to number of a kind.
         bare: prefix that names may lack.
         brackets_call: arrays are indexed as functions are called.
-        first_fastest: the first index of an array varies fastest in memory.
     """
 
     language: str
@@ -53,7 +52,6 @@ class Grammar:
     words: dict[str, dict[str, int]]
     bare: str
     brackets_call: bool
-    first_fastest: bool
 
 
 def merged_table(language: str) -> dict[str, Any]:
@@ -83,27 +81,18 @@ def grammar_of(language: str) -> Grammar:
         for kind, choices in table.get("words", {}).items()
     }
     numbers |= dict.fromkeys(words, KIND_NUMBERS["break"])
+    types = [known.node_kind_for_id(one) or "" for one in range(known.node_kind_count)]
     kinds = bytes(
-        numbers.get(known.node_kind_for_id(one) or "", THROUGH)
-        if known.node_kind_is_named(one)
-        else SKIP
-        for one in range(known.node_kind_count)
+        numbers.get(name, THROUGH) if known.node_kind_is_named(one) else SKIP
+        for one, name in enumerate(types)
     )
     headers = set(table.get("header", "").split())
-    typed = {
-        one: ROLE_NUMBERS["header"]
-        for one in range(known.node_kind_count)
-        if known.node_kind_for_id(one) in headers
-    }
-    fields = {
-        field: ROLE_NUMBERS[role]
-        for role, text in _tables()["roles"].items()
-        for field in text.split()
-    }
-    roles = bytes(
-        fields.get(known.field_name_for_id(one) or "", 0) for one in range(known.field_count + 1)
-    )
+    typed = {one: ROLE_NUMBERS["header"] for one, name in enumerate(types) if name in headers}
+    fields = {field: ROLE_NUMBERS[role] for role, text in _tables()["roles"].items()
+              for field in text.split()}  # fmt: skip
+    named = (known.field_name_for_id(one) or "" for one in range(known.field_count + 1))
+    roles = bytes(fields.get(name, 0) for name in named)
     return Grammar(
         language, kinds, roles, typed, table.get("calls", {}), words, table.get("bare", ""),
-        table.get("brackets") == "call", table["fastest"] == "first",
+        table.get("brackets") == "call",
     )  # fmt: skip

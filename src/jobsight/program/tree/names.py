@@ -27,9 +27,8 @@ def imports(language: str, text: str) -> Iterator[tuple[str, str]]:
     if language == "python":
         yield from _python(text)
     elif language in ("c", "cpp", "cuda", "fortran"):
-        found = re.search(r"[<\"']([^>\"']+)[>\"']", text) or re.search(
-            r"use(?:\s*,\s*\w+\s*::)?\s+(\w+)", text, re.I
-        )
+        form = r"use(?:\s*,\s*\w+\s*::)?\s+(\w+)"
+        found = re.search(r"[<\"']([^>\"']+)[>\"']", text) or re.search(form, text, re.I)
         if found:
             yield found[1], ""
     elif language == "go":

@@ -61,19 +61,12 @@ def reach(tree: Growing) -> Reached:
     for node, name in tree.classes.items():
         implied = (n for n in tree.functions if node < n < tree.end[node])
         by_name.setdefault(name, []).extend(n for n in implied if _is_implied(tree.functions[n]))
-    users = [
-        (node, name.rpartition(".")[2])
-        for names in (tree.calls, tree.names)
-        for node, name in names.items()
-        if name.rpartition(".")[2] in by_name
-    ]
-    users.sort()
+    named = ((node, name.rpartition(".")[2]) for names in (tree.calls, tree.names)
+             for node, name in names.items())  # fmt: skip
+    users = sorted(one for one in named if one[1] in by_name)
     base = dict.fromkeys(tree.functions, -1)
-    started = [
-        node
-        for node in tree.functions
-        if tree.files[tree.file[node]].language in _LIBRARIES and tree.functions[node] in _KEPT
-    ]
+    started = [node for node, name in tree.functions.items()
+               if name in _KEPT and tree.files[tree.file[node]].language in _LIBRARIES]  # fmt: skip
     for file in tree.files:
         own = [n for n in tree.functions if tree.files[tree.file[n]] is file]
         whole = file.language in _LIBRARIES and not any(n in started for n in own)

@@ -89,9 +89,8 @@ class Reader:
             return
         tree = self.tree
         if len(self.chain) >= _DEEPEST or len(tree.files) >= _MOST_FILES or tree.full:
-            self._problem(
-                f"{source.file}, line {source.first + 1}: too many programs in each other"
-            )
+            place = f"{source.file}, line {source.first + 1}"
+            self._problem(f"{place}: too many programs in each other")
             return
         if language == "bash" and id(source) not in self.walks:
             self._walk(source, path)

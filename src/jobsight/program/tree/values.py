@@ -13,7 +13,7 @@ from jobsight.program.tree.declaring import block_length, repeats
 from jobsight.program.tree.expressions import Given, computed
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
-from jobsight.text import wordlist
+from jobsight.text import wordlist, wordset
 
 __all__ = ["Values"]
 
@@ -22,7 +22,7 @@ _PRODUCTS = frozenset({_E["allocate"], _E["random"], _E["table"]})
 _PASSED_ON = frozenset(
     _E[one] for one in wordlist("convert cheap arguments math unknown stream copy gather sort fft")
 )
-_COUNTS = frozenset(wordlist("len length numel size nrow ncol Len nnodes"))
+_COUNTS = wordset("len length numel size nrow ncol Len nnodes")
 """Calls that make a number of an array."""
 _SHAPES: dict[str, tuple[int, int | None]] = {
     **dict.fromkeys(wordlist("full vector runif rnorm rexp rbinom rgamma rpois sample"), (0, 1)),
@@ -33,22 +33,22 @@ _SHAPES: dict[str, tuple[int, int | None]] = {
     "permutation": (0, None), "randperm": (0, None), "matrix": (1, 3),
 }  # fmt: skip
 """Which arguments say how many elements an array has; of others that allocate, all."""
-_NAMED = frozenset(wordlist("size shape"))
+_NAMED = wordset("size shape")
 _DRAWS = frozenset({"python", "r", "julia", "matlab"})
 """Languages whose random numbers come in arrays."""
-_SQUARE = frozenset(wordlist("zeros ones rand randn nan inf cell"))
+_SQUARE = wordset("zeros ones rand randn nan inf cell")
 """Calls that make a square of one number in MATLAB."""
-_ARGV = frozenset(wordlist("argv args ARGV ARGS Args arg"))
+_ARGV = wordset("argv args ARGV ARGS Args arg")
 _LARGEST = frozenset(_K[one] for one in wordlist("logic branch case comprehension declare text"))
 _BOUNDING = frozenset({_R["condition"], _R["header"], _R["value"]})
 _PASSING = _LARGEST | {_K["call"]}
 _TEXTS = frozenset(_K[one] for one in ("text", "divide", "branch"))
 _SMALL, _FEW = 8, 16
 _ARITHMETIC = frozenset(_K[one] for one in ("arithmetic", "multiply", "divide", "bits"))
-_ON_ARRAYS = frozenset(wordlist("python r julia matlab fortran"))
+_ON_ARRAYS = wordset("python r julia matlab fortran")
 """Languages in which an operator may take whole arrays."""
 _FIXED = frozenset({_K["constant"], _K["number"]})
-_PRODUCTS_OF_MATRICES = frozenset(wordlist("julia matlab"))
+_PRODUCTS_OF_MATRICES = wordset("julia matlab")
 _MATRIX = re.compile(
     r"(?:Eigen\.)?Matrix\w+(?:\.\w+)?\(\)|(?:arma\.)(?:f?mat|cx_mat)\(\)|cv\.Mat\(\)"
 )
@@ -133,9 +133,8 @@ class Values:
             self.tree.calls[node] = self.operators[node]
             self.give(node, self._value(node, kind, children))
         elif kind == _K["extent"]:
-            self.arrays |= {
-                self.tree.names[c] for c in self._children(node)[:1] if c in self.tree.names
-            }
+            first, names = self._children(node)[:1], self.tree.names
+            self.arrays |= {names[one] for one in first if one in names}
             self.give(node, self._value(node, kind, children) if children else None)
         elif children or kind == _K["call"]:
             self.give(node, self._value(node, kind, children))
@@ -193,7 +192,7 @@ class Values:
             self._sure.add(node)
             return max(sure)
         if kind == _K["call"]:
-            return self._returned(node, values, sizes)
+            return self._returned(node, sizes)
         if kind == _K["index"]:
             return self._element(node, children)
         if kind == _K["multiply"] and self.language == "python" and repeats(self.tree, node):
@@ -214,7 +213,7 @@ class Values:
             return self._known(self._children(node))
         return max(values) if kind in _LARGEST else None
 
-    def _returned(self, node: int, values: list[float], sizes: list[float]) -> float | None:
+    def _returned(self, node: int, sizes: list[float]) -> float | None:
         """What a call returns: a number, or how many elements."""
         effect = self.tree.effect[node]
         if effect in _PRODUCTS:

@@ -114,7 +114,8 @@ class Visitor:
         if role == _R["type"] and around != _K["class"]:
             return self._drop(added)
         if around == _K["call"] and self._is_callee(node.parent, added, owner):
-            return self._callee(node, added)
+            text = self.text(node)  # kept only where something else is in it, as in f(x).g
+            return "(" in text or "[" in text or self._drop(added)
         if around == _K["function"] and self.grammar.brackets_call:
             self.values.arrays.add(self.text(node))
         if around in _NAMED and role == _R["target"]:
@@ -143,11 +144,6 @@ class Visitor:
         if role in (_R["callee"], _R["target"]):
             return True
         return role == 0 and added == owner + 1
-
-    def _callee(self, node: Node, added: int) -> bool:
-        """What is called: kept only where something else is in it, as in ``f(x).g``."""
-        text = self.text(node)
-        return "(" in text or "[" in text or self._drop(added)
 
     def _number(self, node: Node, added: int, _owner: int) -> bool:
         self.values.give(added, number_of(self.text(node, 60)))
@@ -318,11 +314,9 @@ class Visitor:
         if self.grammar.language == "bash" and is_endless(node):
             line, column = node.start_point[0] + 1, node.start_point[1] + 1
             within = (
-                command
-                for command in self.commands.values()
-                for loop in command.loops
+                command for command in self.commands.values() for loop in command.loops
                 if loop.place == (line, column) and not command.background
-            )
+            )  # fmt: skip
             if any(not any(one.name == "timeout" for one in c.launchers) for c in within):
                 self.tree.endless[added] = ("nothing ends this loop", False)
         return True
@@ -331,9 +325,8 @@ class Visitor:
         """What has the form of a call, and is something else."""
         tree, language = self.tree, self.grammar.language
         if language == "r" and name in ("library", "require", "requireNamespace"):
-            tree.imports.append(
-                re.sub(r".*?\(\s*[\"']?|[\"',)].*", "", self.text(node), flags=re.S)
-            )
+            form = r"(?s).*?\(\s*[\"']?|[\"',)].*"
+            tree.imports.append(re.sub(form, "", self.text(node)))
         elif language == "r" and name == "return":
             tree.kind[added] = _K["return"]
             return True

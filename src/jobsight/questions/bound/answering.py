@@ -14,6 +14,7 @@ from jobsight.errors import ModelError, SourceError
 from jobsight.files import MANIFEST
 from jobsight.program.examples import LONGEST_PROGRAM, Example
 from jobsight.program.machine import Elsewhere
+from jobsight.program.profile import CLASSES
 from jobsight.questions.bound.decisions import BOUND
 from jobsight.questions.bound.evidence import Line, evidence_of, gpu_line, idles, not_a_job
 from jobsight.questions.bound.features import Features, Read, read
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CLASSES", "Answer", "Answerer", "answering_model", "resolved", "shipped"]
 
-CLASSES = ("cpu", "memory", "io", "network", "gpu", "waiting")
 _BY_RULE = 0.8
 """Share of the gpu for a program that calls one, of waiting for one that serves or asks: those of
 a rule, for neither is measured."""
