@@ -20,6 +20,7 @@ from jobsight.learning.sweep.run import RunResult, drop_run, train_run
 from jobsight.learning.sweep.saving import Saving
 from jobsight.learning.sweep.searched import with_parameters
 from jobsight.learning.tracking import RunEnd, StopReason, Tracker
+from jobsight.models.base import Inputs
 from jobsight.models.recurrent import Recurrent
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
@@ -346,16 +347,16 @@ def test_nothing_of_the_test_part_changes_a_run(tmp_path: Path, whole: Path) -> 
 def test_no_example_of_the_test_part_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
+    from jobsight.questions.hold.examples.builder import ExampleBuilder
 
     asked: list[pl.DataFrame] = []
-    ask = ExampleBuilder.ask
+    inputs = ExampleBuilder.inputs
 
-    def told(self: ExampleBuilder, decisions: pl.DataFrame, **more: Any) -> Examples:
+    def told(self: ExampleBuilder, decisions: pl.DataFrame, *more: Any) -> Inputs:
         asked.append(decisions)
-        return ask(self, decisions, **more)
+        return inputs(self, decisions, *more)
 
-    monkeypatch.setattr(ExampleBuilder, "ask", told)
+    monkeypatch.setattr(ExampleBuilder, "inputs", told)
     run(tmp_path)
     border = Dataset.for_training(HOLD, pools.history(), SETTINGS).borders[1]
     assert len(asked) == 1

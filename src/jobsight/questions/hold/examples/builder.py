@@ -7,7 +7,6 @@ question (the cut is now) differ only in their cuts and share this one path.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,22 +23,10 @@ from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.examples.views import delayed, views_of
 from jobsight.questions.hold.settings import HoldSettings
 
-__all__ = ["ExampleBuilder", "Examples"]
+__all__ = ["ExampleBuilder", "frames_of"]
 
 _MICRO = 1_000_000
 _NO_CODE = -1
-
-
-class Examples(NamedTuple):
-    """Decisions, and what is known of each.
-
-    Attributes:
-        table: n rows, with the columns of the decision table and `delay` (seconds).
-        inputs: n rows in the same order.
-    """
-
-    table: pl.DataFrame
-    inputs: Inputs
 
 
 class ExampleBuilder:
@@ -80,17 +67,20 @@ class ExampleBuilder:
         self._index = FeatureIndex(history, evidence, scale)
         self.features = self._index.names
 
-    def build(self, rows: pl.DataFrame, moment: str = "0.0") -> Examples:
+    def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
         """Examples of released jobs, as of `moment` seconds before each decision.
 
         Args:
             rows: of `jobsight.questions.hold.examples.decisions.Decisions.table`.
             moment: seconds; jobs that were not yet held that long before are left out.
-        """
-        delay = float(moment)
-        return self.ask(delayed(self._history, rows, delay), delay=delay)
 
-    def ask(self, decisions: pl.DataFrame, *, delay: float | Floats = 0.0) -> Examples:
+        Returns:
+            the rows that are left, with `delay` (seconds), and what is known of each.
+        """
+        early = delayed(self._history, rows, float(moment))
+        return early, self.inputs(early, float(moment))
+
+    def inputs(self, decisions: pl.DataFrame, delay: float | Floats = 0.0) -> Inputs:
         """What is known at the cuts of `decisions`, of a release that lies `delay` seconds ahead.
 
         Args:
@@ -99,12 +89,6 @@ class ExampleBuilder:
                 several times, with different delays.
             delay: seconds; one for all, or float64 (n,).
         """
-        inputs = self.inputs(decisions, delay)
-        delays = np.full(len(decisions), delay, np.float64)
-        return Examples(decisions.with_columns(delay=pl.Series(delays)), inputs)
-
-    def inputs(self, decisions: pl.DataFrame, delay: float | Floats = 0.0) -> Inputs:
-        """What models read of examples, see `ask`."""
         views = views_of(self._history, decisions)
         causes, facts = _causes_and_facts(decisions)
         return Inputs(
@@ -126,17 +110,19 @@ class ExampleBuilder:
     def _frames(self, decisions: pl.DataFrame) -> NDArray[np.uint8] | None:
         if not self._with_frames:
             return None
-        settings = self._settings.frames
-        frames, _ = build_frames(
-            self._frame_index,
-            decisions,
-            m=settings.m,
-            j=settings.j,
-            timeframe=max(round(self._scale.timeframe_len * _MICRO), 1),
-            related_share=settings.related_share,
-            seed=self._settings.seed,
-        )
-        return frames
+        return frames_of(self._frame_index, decisions, self._settings, self._scale)
+
+
+def frames_of(
+    index: FrameIndex, decisions: pl.DataFrame, settings: HoldSettings, scale: Scale
+) -> NDArray[np.uint8]:
+    """The frames of n decisions: uint8 (n, m, j), see `jobsight.history.frames`."""
+    form = settings.frames
+    frames, _ = build_frames(
+        index, decisions, m=form.m, j=form.j, timeframe=max(round(scale.timeframe_len * _MICRO), 1),
+        related_share=form.related_share, seed=settings.seed,
+    )  # fmt: skip
+    return frames
 
 
 def _causes_and_facts(

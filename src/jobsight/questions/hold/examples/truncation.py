@@ -37,7 +37,7 @@ def built_again(
     found = _found_again(again, labels, row)
     if not len(found):
         return None
-    return ExampleBuilder(again, settings, scale, labels=labels).ask(found, delay=delay).inputs
+    return ExampleBuilder(again, settings, scale, labels=labels).inputs(found, delay)
 
 
 def as_seen(history: History, decision: pl.DataFrame) -> pl.DataFrame:
