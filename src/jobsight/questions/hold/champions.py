@@ -139,7 +139,8 @@ def answers_for(
     answerers: Answerers, asked: Sequence[HeldName], moment: int
 ) -> tuple[list[Answer], list[str]]:
     """The answers for the held jobs that ids name as of a moment (µs); what is wrong with ids."""
-    held, problems = find_held(answerers, [one.job for one in asked], moment)
+    find = partial(find_held, answerers.history, answerers.labels, moment=moment)
+    held, problems = find([one.job for one in asked])
     answers = [
         answer
         for answer in answerers.answer(held, moment)
@@ -150,7 +151,7 @@ def answers_for(
         for one in asked
         if one.access_point is not None
         and not any(_is_of(answer, one) for answer in answers)
-        and len(find_held(answerers, [one.job], moment)[0])
+        and len(find([one.job])[0])
     ]
     return answers, problems + elsewhere
 

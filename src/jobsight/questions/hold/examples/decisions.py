@@ -18,9 +18,9 @@ from jobsight.history import outcomes
 from jobsight.history.counts import factorize
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
+from jobsight.history.twins import first_recorded
 from jobsight.history.whereabouts import cluster_numbers, preceding
 from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
-from jobsight.questions.hold.examples.twins import first_recorded
 from jobsight.questions.hold.settings import HoldSettings
 
 __all__ = ["LIFE", "Decisions", "held_jobs", "held_rows", "hold_decisions",

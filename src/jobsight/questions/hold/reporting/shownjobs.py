@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from jobsight.clock import format_micros, format_span
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History
+from jobsight.history.twins import current_jobs
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import by_use
-from jobsight.questions.hold.answering.lookup import current_jobs
 from jobsight.questions.hold.reporting.moment import later_outcomes, richest_moment
 from jobsight.reports.shown import OwnParts, Shown
 
