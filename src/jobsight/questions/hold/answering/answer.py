@@ -38,7 +38,6 @@ from jobsight.questions.hold.answering.verdict import (
     Chance,
     Verdict,
     decide,
-    decide_without,
     earliest,
     hourly_delay_cost,
 )
@@ -251,8 +250,6 @@ class Answerer:
         chances: Sequence[Chance],
         fix: Fix | None,
     ) -> Verdict:
-        if not chances:
-            return decide_without(fix is not None and fix.certain)
         tried = findings.ended("job and cause", row["hold_row"]).releases
         held_for = (moment - row["hold_time"]) / 1e6
         return decide(
@@ -260,10 +257,8 @@ class Answerer:
             self._costs,
             delay_per_hour=hourly_delay_cost(self._costs, scale.time_scale),
             soonest=earliest(tried, scale.time_scale) - held_for,
-            fixable=fix is not None,
+            fix=fix,
             failed_batches=findings.ended("cause", row["hold_row"]).failed_batches,
-            certain=fix is not None and fix.certain,
-            fix_first=fix is not None and fix.first,
         )
 
     def _decided(
