@@ -141,8 +141,7 @@ class FeatureIndex:
 
     def _keys(self, views: Views) -> dict[str, Ints]:
         number = self._evidence.hold_numbers(views.hold_row)
-        keys = {name: column[number] for name, column in self._evidence.keys.items()}
-        return keys | {"all": np.zeros(len(number), np.int64)}
+        return {name: column[number] for name, column in self._evidence.keys.items()}
 
     def _starts(self, views: Views) -> dict[str, Ints]:
         """First rows of the windows: the last W seconds, and since the hold."""
@@ -264,11 +263,7 @@ def _by_family(
     evidence: Evidence, stream: str, families: Iterable[str] = ("all", *FAMILIES)
 ) -> dict[str, CountIndex]:
     rows = getattr(evidence, stream)
-    everything = CountIndex(evidence.history, rows.rows, np.zeros(len(rows.rows), np.int64))
-    return {
-        family: everything if family == "all" else evidence.index(rows, family)
-        for family in families
-    }
+    return {family: evidence.index(rows, family) for family in families}
 
 
 def _rate(good: Ints, bad: Ints, coarser: Floats, strength: float = _STRENGTH) -> Floats:
