@@ -150,7 +150,7 @@ class Hold(Question[HoldSettings]):
 
     def own_parts(self, shown: Any) -> Any:
         """See `jobsight.reports.shown.Reporting`."""
-        from jobsight.questions.hold.reporting.shownjobs import hold_parts
+        from jobsight.questions.hold.reporting.jobs import hold_parts
 
         return hold_parts(shown)
 
