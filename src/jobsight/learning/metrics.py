@@ -25,7 +25,6 @@ __all__ = [
     "Curve",
     "Metric",
     "Reliability",
-    "Scores",
     "average_precision",
     "best_threshold",
     "brier",
@@ -187,19 +186,6 @@ def named(name: str, known: Mapping[str, Metric]) -> Metric:
     return known[name]
 
 
-@dataclass(frozen=True)
-class Scores:
-    """All metrics of one model on one part; None where undefined."""
-
-    roc_auc: float | None
-    average_precision: float | None
-    f1: float | None
-    f1_failure: float | None
-    brier: float | None
-    ece: float | None
-    log_loss: float | None
-
-
 def score(
     probability: Floats,
     success: Bools,
@@ -207,8 +193,8 @@ def score(
     *,
     threshold: float = 0.5,
     threshold_failure: float | None = None,
-) -> Scores:
-    """All metrics at once, for weights (n,).
+) -> dict[str, float | None]:
+    """All metrics at once, for weights (n,); None where undefined.
 
     Args:
         probability: float64 (n,).
@@ -223,7 +209,7 @@ def score(
         metric = metric_named(name, threshold=thresholds.get(name, threshold))
         value = float(metric(probability, success, weight))
         values[name] = value if np.isfinite(value) else None
-    return Scores(**values)
+    return values
 
 
 def best_threshold(

@@ -87,7 +87,7 @@ def test_a_run_ends_with_a_model_all_metrics_and_a_record(whole: Path) -> None:
     model = Recurrent.load(whole / "model")  # the kept weights are those of the best epoch
     found = metrics.score(model.predict(later.inputs), later.success, later.weight)
     for name in ("log_loss", "roc_auc", "brier"):
-        assert record.metrics[name] == pytest.approx(getattr(found, name), abs=1e-6)
+        assert record.metrics[name] == pytest.approx(found[name], abs=1e-6)
     assert record.peak_bytes is not None and record.peak_bytes > 10_000_000
     assert set(kept(whole)) == {"model.json", "network.safetensors"}
     told = json.loads((whole / "result.json").read_text())
