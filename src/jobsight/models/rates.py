@@ -169,14 +169,6 @@ class Rates(Stored):
         """
         return self.table.rates(*self.table.support(inputs.causes, len(inputs)))[:, -1].copy()
 
-    def support(self, inputs: Inputs) -> tuple[Floats, Floats]:
-        """Evidence: the weight (in batches) and the successes among it, level by level.
-
-        Returns:
-            Two float64 (n, levels + 1); level 0 is everything, the last one the finest cause.
-        """
-        return self.table.support(inputs.causes, len(inputs))
-
     def save(self, folder: Path) -> None:
         """Write ``model.json``."""
         save_body(folder, self.name, self.table.to_json())

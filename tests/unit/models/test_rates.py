@@ -37,7 +37,7 @@ def test_what_was_never_seen_falls_back_to_the_level_above() -> None:
     model = Rates()
     model.fit(EXAMPLES, seed=0)
     asked = labelled("ac", "zx", [0, 0], [1.0, 1.0]).inputs
-    weight, success = model.support(asked)
+    weight, success = model.table.support(asked.causes, 2)
     assert weight[:, 2].tolist() == [0.0, 0.0]
     assert weight[1].tolist() == [4.5, 0.0, 0.0]
     rates = model.table.rates(weight, success)
