@@ -17,7 +17,6 @@ from jobsight.history.timelines import History, Ints
 
 __all__ = [
     "at",
-    "cluster_numbers",
     "number_texts",
     "preceding",
     "preceding_in",
@@ -63,11 +62,6 @@ def number_texts(*columns: pl.Series) -> list[Ints]:
     texts = pl.concat([column.cast(pl.String).rename("text") for column in columns])
     numbers = texts.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
     return np.split(numbers, np.cumsum([len(column) for column in columns])[:-1])
-
-
-def cluster_numbers(history: History) -> Ints:
-    """Number of each job's cluster: int64 (jobs,). A cluster in two logs is two."""
-    return history.clusters
 
 
 def row_owners(history: History, rows: Ints) -> Ints:

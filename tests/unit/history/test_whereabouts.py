@@ -9,7 +9,6 @@ from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.history.whereabouts import (
     at,
-    cluster_numbers,
     number_texts,
     preceding,
     row_owners,
@@ -65,7 +64,7 @@ def test_the_clusters_of_two_logs_are_two() -> None:
         {"cluster": 1, "proc": 1, "code": 0},
         {"cluster": 1, "proc": 0, "code": 0, "log": 1},
     )
-    numbers = cluster_numbers(history)
+    numbers = history.clusters
     assert numbers[0] == numbers[1] != numbers[2]
 
 

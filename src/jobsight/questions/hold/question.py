@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,7 +11,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jobsight.codes import EventCode
 from jobsight.history import outcomes
 from jobsight.history.timelines import History
 from jobsight.learning.question import Decisions, Question, Stratum
@@ -91,15 +91,8 @@ class Hold(Question[HoldSettings]):
     def decisions(self, source: History, settings: HoldSettings) -> Decisions:
         """Every release of a job that its user's own hand did not hold."""
         found = hold_decisions(source, settings)
-        facts = {"events": len(source), "jobs": len(source.jobs), "releases": found.releases}
-        return Decisions(
-            _named(found.table.with_columns(decided="released", teaches=~pl.col("edited"))),
-            int(source.clock.min(initial=np.iinfo(np.int64).max)),
-            int(source.clock.max(initial=0)),
-            found.left_out,
-            facts,
-            _nothing_released(source, found.releases, found.left_out),
-        )
+        table = found.table.with_columns(decided="released", teaches=~pl.col("edited"))
+        return replace(found, table=_named(table))
 
     def settled(self, table: pl.DataFrame, encoding: Scale) -> pl.DataFrame:
         """Releases whose outcome came later than the horizon have none."""
@@ -173,17 +166,6 @@ class Hold(Question[HoldSettings]):
 
 def _named(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(known_at="resolved_time")
-
-
-def _nothing_released(history: History, releases: int, left_out: Mapping[str, int]) -> str:
-    holds = int((history.code == EventCode.HELD).sum())
-    others = ", ".join(f"{count} {why}" for why, count in left_out.items())
-    return (
-        f"nothing to learn from: {len(history)} events with {holds} holds and {releases} releases, "
-        "of which none is of a job held by anything but its user"
-        + (f" ({others})" if others else "")
-        + "; give logs in which held jobs were released"
-    )
 
 
 HOLD = Hold()

@@ -227,7 +227,7 @@ class Answerer:
         """What the answer was at each of n decisions, as of its cut, by the model alone.
 
         Args:
-            decisions: rows of `jobsight.questions.hold.examples.decisions.Decisions.table`.
+            decisions: rows of `jobsight.questions.hold.examples.decisions.hold_decisions`.
         """
         assert self._predictor is not None
         found = []

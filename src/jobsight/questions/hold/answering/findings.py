@@ -68,7 +68,7 @@ class FindingIndex:
     """
 
     def __init__(self, history: History, labels: RowLabels, decisions: pl.DataFrame) -> None:
-        """Index a history and its decisions (`Decisions.table`)."""
+        """Index a history and its decisions (`hold_decisions`)."""
         self.history = history
         self.cause = labels.cause
         self.evidence: Evidence = gather_evidence(history, labels, decisions)

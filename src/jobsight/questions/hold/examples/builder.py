@@ -71,7 +71,7 @@ class ExampleBuilder:
         """Examples of released jobs, as of `moment` seconds before each decision.
 
         Args:
-            rows: of `jobsight.questions.hold.examples.decisions.Decisions.table`.
+            rows: of `jobsight.questions.hold.examples.decisions.hold_decisions`.
             moment: seconds; jobs that were not yet held that long before are left out.
 
         Returns:

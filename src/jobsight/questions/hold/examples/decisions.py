@@ -7,7 +7,7 @@ strata `releaser` and `edited` are never features.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
@@ -19,11 +19,12 @@ from jobsight.history.counts import factorize
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
 from jobsight.history.twins import first_recorded
-from jobsight.history.whereabouts import cluster_numbers, preceding
+from jobsight.history.whereabouts import preceding
+from jobsight.learning.question import Decisions
 from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.questions.hold.settings import HoldSettings
 
-__all__ = ["LIFE", "Decisions", "held_jobs", "held_rows", "hold_decisions",
+__all__ = ["LIFE", "held_jobs", "held_rows", "hold_decisions",
            "settled_releases"]  # fmt: skip
 
 LIFE = tuple(map(int, (EventCode.SUBMIT, EventCode.EXECUTE, EventCode.TERMINATED,
@@ -31,36 +32,24 @@ LIFE = tuple(map(int, (EventCode.SUBMIT, EventCode.EXECUTE, EventCode.TERMINATED
 """The last of these, or a row of `History.held`, shows whether a job is held."""
 
 
-@dataclass(frozen=True)
-class Decisions:
-    """The decision table, and what was left out of it.
-
-    Attributes:
-        table: one row a decision, ordered by `time`, then `log` and `row`. As of the cut: `job`,
-            `log`, `access_point`, `cluster`, `proc`, `hold_row`, `hold_time`, `hold_code`,
-            `hold_subcode`, `reason`, `masked`, `owner`, `site`; `row` is the 013 (null for a live
-            question), `cut` the first row of its own log that the decision does not see, `time` the
-            moment. Strata: `releaser`, `edited`. Outcome, before any horizon:
-            `released`, `kind`, `outcome`, `censored`, `resolved_row`, `resolved_time`. Grouping:
-            `batch`, `repeat` (which release of this job and cause, from 1), `kept`, `weight`,
-            `group`. Times are int64 µs since 1970, on the log's clock.
-        releases: number of releases (013) of jobs in the logs.
-        left_out: releases that are no decision, by why: ``not held`` (the log shows no hold before
-            it), ``code N`` for holds by the user's hand and vacate codes, or ``recorded by another
-            log`` of the same job.
-    """
-
-    table: pl.DataFrame
-    releases: int
-    left_out: dict[str, int]
-
-
 def hold_decisions(
     history: History, settings: HoldSettings, labels: RowLabels | None = None
 ) -> Decisions:
     """Every release in `history` that is a decision, with its outcome under `settings`.
 
-    The horizon is not applied: see `jobsight.history.outcomes.apply_horizon`.
+    The horizon is not applied: see `jobsight.history.outcomes.apply_horizon`. Left out are releases
+    that are no decision: ``not held`` (the log shows no hold before them), ``code N`` (by the
+    user's hand, and vacate codes), and ``recorded in another log`` of the same job.
+
+    Returns:
+        a table with one row a decision, ordered by `time`, then `log` and `row`. As of the cut:
+        `job`, `log`, `access_point`, `cluster`, `proc`, `hold_row`, `hold_time`, `hold_code`,
+        `hold_subcode`, `reason`, `masked`, `owner`, `site`; `row` is the 013 (null for a live
+        question), `cut` the first row of its own log that the decision does not see, `time` the
+        moment. Strata: `releaser`, `edited`. Outcome, before any horizon: `released`, `kind`,
+        `outcome`, `censored`, `resolved_row`, `resolved_time`. Grouping: `batch`, `repeat` (which
+        release of this job and cause, from 1), `kept`, `weight`, `group`. Times are int64 µs since
+        1970, on the log's clock.
     """
     labels = labels or label_rows(history)
     settled, left_out = settled_releases(history, settings, labels)
@@ -77,7 +66,26 @@ def hold_decisions(
     )
     weight = pl.when("kept").then(1.0 / pl.col("kept").sum().over("batch"))
     table = table.with_columns(weight=weight).sort("time", "log", "row")
-    return Decisions(table, len(table) + sum(left_out.values()), left_out)
+    releases = len(table) + sum(left_out.values())
+    return Decisions(
+        table,
+        int(history.clock.min(initial=np.iinfo(np.int64).max)),
+        int(history.clock.max(initial=0)),
+        left_out,
+        {"events": len(history), "jobs": len(history.jobs), "releases": releases},
+        _nothing_released(history, releases, left_out),
+    )
+
+
+def _nothing_released(history: History, releases: int, left_out: Mapping[str, int]) -> str:
+    holds = int((history.code == EventCode.HELD).sum())
+    others = ", ".join(f"{count} {why}" for why, count in left_out.items())
+    return (
+        f"nothing to learn from: {len(history)} events with {holds} holds and {releases} releases, "
+        "of which none is of a job held by anything but its user"
+        + (f" ({others})" if others else "")
+        + "; give logs in which held jobs were released"
+    )
 
 
 def settled_releases(
@@ -86,8 +94,8 @@ def settled_releases(
     """The releases that are decisions, and what became of them.
 
     Returns:
-        of the columns of `Decisions.table` `hold_row`, `batch`, `repeat`, `kept`, `edited`, `row`,
-        `released` and what the outcome follows from, in its order; and `Decisions.left_out`.
+        of the columns of `hold_decisions` `hold_row`, `batch`, `repeat`, `kept`, `edited`, `row`,
+        `released` and what the outcome follows from, in its order; and what was left out.
     """
     rows = np.flatnonzero((history.code == EventCode.RELEASED) & (history.job >= 0))
     life = _last_of_life_before(history, rows)
@@ -110,7 +118,7 @@ def settled_releases(
         success=settings.success,
         removed_by_user=settings.removed_by_user,
     )
-    family = factorize(cluster_numbers(history)[history.job[rows]], labels.cause[hold_rows])
+    family = factorize(history.clusters[history.job[rows]], labels.cause[hold_rows])
     batch = _batches(family, history.clock[rows], round(settings.batch_seconds * 1e6))
     of_hold = pl.DataFrame({"hold_row": hold_rows, "edited": edited, "batch": batch})
     return pl.concat([of_hold, turns, settled], how="horizontal"), left_out
@@ -131,7 +139,7 @@ def held_jobs(
         jobs: only these job numbers; all if None.
 
     Returns:
-        the columns of `Decisions.table` that are known as of a cut; `row` is null. Jobs held by
+        the columns of `hold_decisions` that are known as of a cut; `row` is null. Jobs held by
         their user's hand are among them: the caller says so to the user.
     """
     rows, cuts = held_rows(history, moment, jobs)
@@ -211,7 +219,7 @@ def _after_hold(history: History, hold_rows: Ints) -> Ints:
 def _described(
     history: History, labels: RowLabels, hold_rows: Ints, cuts: Ints, moments: Ints
 ) -> pl.DataFrame:
-    """What is known of n decisions as of their cuts: see `Decisions.table`.
+    """What is known of n decisions as of their cuts: see `hold_decisions`.
 
     Args:
         history: the indexed log.

@@ -23,7 +23,6 @@ from jobsight.history.timelines import History, Ints
 from jobsight.history.twins import first_recorded
 from jobsight.history.whereabouts import (
     at,
-    cluster_numbers,
     number_texts,
     preceding,
     preceding_in,
@@ -190,7 +189,7 @@ def _parts(
     naming = np.flatnonzero(origin >= 0)
     named = at(naming, preceding(history, holds[naming], starts))
     owner = row_owners(history, np.concatenate([holds, starts]))
-    cluster = cluster_numbers(history)
+    cluster = history.clusters
     codes = history.table.select("hold_code", "hold_subcode")[holds]
     of_holds = {
         "code": codes.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy() - 1,
@@ -215,7 +214,7 @@ def _likely_origins(history: History, holds: Ints, origin: Ints, rows: Ints) -> 
     naming = origin >= 0
     found = np.full(len(rows), -1, np.int64)
     # Clusters of several logs are several, so no row of another log counts as earlier.
-    for groups in (history.job, cluster_numbers(history)[history.job]):
+    for groups in (history.job, history.clusters[history.job]):
         last = preceding_in(groups[holds[naming]], holds[naming], groups[rows], rows + 1)
         found = np.where(found >= 0, found, at(origin[naming], last))
     return found

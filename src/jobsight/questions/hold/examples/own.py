@@ -13,7 +13,7 @@ from jobsight.history.adjson import parse_ad
 from jobsight.history.ads import TRIGGER
 from jobsight.history.counts import NEVER, CountIndex
 from jobsight.history.timelines import History, Ints
-from jobsight.history.whereabouts import at, cluster_numbers, preceding
+from jobsight.history.whereabouts import at, preceding
 from jobsight.models.base import Floats
 from jobsight.questions.hold.examples.views import Views, span
 
@@ -53,7 +53,7 @@ class OwnIndex:
 
     def __init__(self, history: History) -> None:
         self._history = history
-        self._cluster = cluster_numbers(history)
+        self._cluster = history.clusters
         mine = history.job >= 0
         code, detail = history.code, history.table["detail"].fill_null(-1).to_numpy()
         kinds = {name: mine & (code == number) for name, number in _EVENTS.items()}
