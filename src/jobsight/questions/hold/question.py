@@ -11,18 +11,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.errors import ModelError
 from jobsight.history import outcomes
 from jobsight.history.timelines import History
 from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Binary, Target
 from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
-from jobsight.questions.hold.examples.builder import ExampleBuilder
+from jobsight.questions.hold.examples.builder import ExampleBuilder, built_again
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.features import LEARNED_RATE
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.rulesets import RULE_NAMES, RULE_SETS
-from jobsight.questions.hold.settings import HoldSettings, require_answerable
+from jobsight.questions.hold.settings import HoldSettings
 from jobsight.settings import Costs
 
 if TYPE_CHECKING:
@@ -126,14 +127,16 @@ class Hold(Question[HoldSettings]):
         self, source: History, row: pl.DataFrame, encoding: Scale, settings: HoldSettings,
         moment: str,
     ) -> Inputs | None:  # fmt: skip
-        """See `jobsight.questions.hold.examples.truncation`."""
-        from jobsight.questions.hold.examples.truncation import built_again
-
+        """See `jobsight.questions.hold.examples.builder.built_again`."""
         return built_again(source, row, encoding, settings, float(moment))
 
     def require_answerable(self, settings: HoldSettings) -> None:
-        """See `jobsight.questions.hold.settings.require_answerable`."""
-        require_answerable(settings)
+        """Models trained as of holds cannot say whether to release a job that is held now."""
+        if settings.as_of == "hold":
+            raise ModelError(
+                "this model was trained on what is known at the hold, not on what is known now; "
+                "train one with hold.as_of: release"
+            )
 
     def practise(self, folder: Path) -> int:
         """See `jobsight.questions.hold.practice`."""

@@ -43,7 +43,7 @@ from jobsight.questions.hold.answering.verdict import (
 )
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
-from jobsight.questions.hold.settings import HoldSettings, require_answerable
+from jobsight.questions.hold.settings import HoldSettings
 from jobsight.remembering import remembered
 from jobsight.settings import Costs
 from jobsight.text import printable
@@ -167,7 +167,7 @@ class Answerer:
             ModelError: the model was trained as of holds.
         """
         if model is not None:
-            require_answerable(model.settings)
+            model.question.require_answerable(model.settings)
         self.history = history
         self._costs: Costs = settings.costs
         self._settings = settings if model is None else model.settings

@@ -226,6 +226,14 @@ def _sure_code(held: Held) -> Fix | None:
 
 _INTERPRETER = re.compile(r"invalid interpreter \(([^)]{1,400})\)")
 _EXECUTABLE = re.compile(r"Failed to execute '([^']{1,400})'")
+_OF_ERRNO = {
+    2: ("executable", "{} or the interpreter on its first line is missing where it ran; Windows "
+        "line ends do that too"),
+    8: ("executable", "{} cannot be executed there: a script needs a first line such as "
+        "#!/bin/bash, a program the machines' architecture"),
+    13: ("permission", "make {} executable (chmod +x)"),
+}  # fmt: skip
+"""What an executable's error number stands for, and its fix."""
 _LAST_REASON = re.compile(r"\(errno ?=? ?(\d{1,3})")
 
 
@@ -243,21 +251,8 @@ def _executable(held: Held) -> Fix | None:
     name = _shown(_name_in_sandbox(executable[1]))
     errno = _LAST_REASON.search(text)
     number = int(errno[1]) if errno else held.subcode
-    if number == 8:
-        return Fix(
-            "executable",
-            f"{name} cannot be executed there: a script needs a first line such as #!/bin/bash, a "
-            "program the machines' architecture",
-        )
-    if number == 13:
-        return Fix("permission", f"make {name} executable (chmod +x)")
-    if number == 2:
-        return Fix(
-            "executable",
-            f"{name} or the interpreter on its first line is missing where it ran; Windows line "
-            "ends do that too",
-        )
-    return None
+    what, text = _OF_ERRNO.get(number or 0, ("", ""))
+    return Fix(what, text.format(name)) if what else None
 
 
 _STANDARD = re.compile(r"Failed to open '([^']{1,400})' as standard (\w{1,10}): ([^(]{1,100})")

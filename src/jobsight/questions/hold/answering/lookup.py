@@ -101,14 +101,9 @@ def _problem(history: History, one: JobId, jobs: NDArray[np.int32], moment: int)
         return f"no log or store that was read has {what} {one} as of {at}{later}"
     if len(jobs) > 1:
         return f"none of the {counted(len(jobs), 'job')} of {one} is held as of {at}"
-    return f"job {_name(history, int(jobs[0]))} is not held as of {at}: " + _state(
-        history, int(jobs[0]), moment
-    )
-
-
-def _name(history: History, job: int) -> str:
-    cluster, proc = history.jobs.select("cluster", "proc").row(job)
-    return str(JobId(cluster, proc))
+    job = int(jobs[0])
+    name = JobId(*history.jobs.select("cluster", "proc").row(job))
+    return f"job {name} is not held as of {at}: {_state(history, job, moment)}"
 
 
 def _state(history: History, job: int, moment: int) -> str:

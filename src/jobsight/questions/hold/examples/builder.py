@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History
+from jobsight.history.views import as_seen, delayed, views_of
 from jobsight.models.base import Floats, Inputs
-from jobsight.questions.hold.examples.decisions import settled_releases
+from jobsight.questions.hold.examples.decisions import held_jobs, settled_releases
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.questions.hold.examples.features import LEARNED_RATE, FeatureIndex
 from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.examples.views import delayed, views_of
 from jobsight.questions.hold.settings import HoldSettings
 
-__all__ = ["ExampleBuilder", "frames_of"]
+__all__ = ["ExampleBuilder", "built_again", "frames_of"]
 
 _MICRO = 1_000_000
 _NO_CODE = -1
@@ -123,6 +123,40 @@ def frames_of(
         related_share=form.related_share, seed=settings.seed,
     )  # fmt: skip
     return frames
+
+
+def built_again(
+    history: History, row: pl.DataFrame, scale: Scale, settings: HoldSettings, delay: float
+) -> Inputs | None:
+    """Inputs of one decision from the event table cut off at it; None: its job is not held there.
+
+    Args:
+        history: the whole history.
+        row: of the table that `ExampleBuilder.build` gives with that delay.
+        scale: as learned.
+        settings: of the question.
+        delay: seconds before the release.
+    """
+    again = History.from_table(as_seen(history, row))
+    labels = label_rows(again)
+    found = _found_again(again, labels, row)
+    if not len(found):
+        return None
+    return ExampleBuilder(again, settings, scale, labels=labels).inputs(found, delay)
+
+
+def _found_again(again: History, labels: RowLabels, decision: pl.DataFrame) -> pl.DataFrame:
+    """The decision as the cut logs record it: one row, none if its job is not held there."""
+    log, moment = int(decision["log"][0]), int(decision["time"][0])
+    mine = pl.all_horizontal(
+        pl.col(name).eq_missing(pl.lit(decision[name][0], decision.schema[name]))
+        for name in ("log", "access_point", "cluster", "proc")
+    )
+    jobs = np.flatnonzero(again.jobs.select(mine).to_series().to_numpy())
+    end = int(again.log_start[log + 1])
+    return held_jobs(again, moment, labels, jobs).with_columns(
+        cut=pl.lit(end, pl.Int64), time=pl.lit(moment, pl.Int64)
+    )
 
 
 def _causes_and_facts(

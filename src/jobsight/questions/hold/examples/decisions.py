@@ -16,20 +16,15 @@ from numpy.typing import NDArray
 from jobsight.codes import EventCode
 from jobsight.history import outcomes
 from jobsight.history.counts import factorize
+from jobsight.history.edits import edited_releases
+from jobsight.history.held import after_hold, groups_of, held_rows, last_of_life_before
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
 from jobsight.history.twins import first_recorded
-from jobsight.history.whereabouts import preceding
 from jobsight.learning.question import Decisions
-from jobsight.questions.hold.examples.edits import edited_releases, kept_turns
 from jobsight.questions.hold.settings import HoldSettings
 
-__all__ = ["LIFE", "held_jobs", "held_rows", "hold_decisions",
-           "settled_releases"]  # fmt: skip
-
-LIFE = tuple(map(int, (EventCode.SUBMIT, EventCode.EXECUTE, EventCode.TERMINATED,
-                       EventCode.ABORTED, EventCode.HELD, EventCode.RELEASED)))  # fmt: skip
-"""The last of these, or a row of `History.held`, shows whether a job is held."""
+__all__ = ["held_jobs", "hold_decisions", "settled_releases"]
 
 
 def hold_decisions(
@@ -55,13 +50,13 @@ def hold_decisions(
     settled, left_out = settled_releases(history, settings, labels)
     rows, hold_rows = settled["row"].to_numpy(), settled["hold_row"].to_numpy()
     if settings.as_of == "hold":
-        cuts, moments = _after_hold(history, hold_rows), history.clock[hold_rows]
+        cuts, moments = after_hold(history, hold_rows), history.clock[hold_rows]
     else:
         cuts, moments = rows, history.clock[rows]
     table = _described(history, labels, hold_rows, cuts, moments)
     words = history.table["reason"].gather(rows).to_frame("words")
     table = pl.concat([table, settled.drop("hold_row")], how="horizontal").with_columns(
-        _groups(history).gather(history.job[rows]),
+        groups_of(history).gather(history.job[rows]),
         words.select(_releaser(pl.col("words")).alias("releaser")).to_series(),
     )
     weight = pl.when("kept").then(1.0 / pl.col("kept").sum().over("batch"))
@@ -98,7 +93,7 @@ def settled_releases(
         `released` and what the outcome follows from, in its order; and what was left out.
     """
     rows = np.flatnonzero((history.code == EventCode.RELEASED) & (history.job >= 0))
-    life = _last_of_life_before(history, rows)
+    life = last_of_life_before(history, rows)
     held = (life >= 0) & history.held[life]
     first = first_recorded(history)
     again = held & (first[history.job[rows]] != history.job[rows])
@@ -110,7 +105,7 @@ def settled_releases(
     turns = (
         pl.DataFrame({"job": history.job[rows], "cause": labels.cause[hold_rows]})
         .select(repeat=pl.int_range(1, pl.len() + 1).over("job", "cause"))
-        .with_columns(kept=kept_turns(pl.col("repeat")))
+        .with_columns(kept=_kept_turns(pl.col("repeat")))
     )
     edited = edited_releases(history, hold_rows, rows, exact=turns["kept"].to_numpy())
     settled = outcomes.judge(
@@ -148,30 +143,6 @@ def held_jobs(
     return table.hstack([pl.Series("row", [None] * len(rows), dtype=pl.Int64)])
 
 
-def held_rows(
-    history: History, moment: int, jobs: NDArray[np.integer] | None = None
-) -> tuple[Ints, Ints]:
-    """The holds (`History.held`) of the jobs held at `moment` (µs), and what can be seen then.
-
-    Args:
-        history: the indexed log.
-        moment: µs since 1970; rows at it are seen.
-        jobs: only these job numbers; all if None.
-
-    Returns:
-        int64 (n,), rows of the holds, ascending; int64 (n,), the first row of its own log that each
-        does not see.
-    """
-    asked = np.arange(len(history.jobs)) if jobs is None else np.asarray(jobs)
-    logs = np.arange(history.logs)
-    ends = history.rows_at(logs, np.full(history.logs, moment + 1))
-    cuts = ends[history.jobs["log"].to_numpy()[asked]]
-    last = _last_of_life(history, asked, cuts)
-    held = np.flatnonzero((last >= 0) & history.held[last])
-    held = held[np.argsort(last[held], kind="stable")]
-    return last[held], cuts[held]
-
-
 def _by_hand(history: History) -> NDArray[np.bool_]:
     column = history.table.select(outcomes.held_by_hand()).to_series()
     return column.to_numpy()
@@ -183,37 +154,6 @@ def _by_code(history: History, hold_rows: Ints) -> dict[str, int]:
         f"code {'unknown' if code is None else code}": int(count)
         for code, count in codes.value_counts().sort("hold_code").iter_rows()
     }
-
-
-def _last_of_life_before(history: History, rows: Ints) -> Ints:
-    """The last row of each row's job before it that shows whether it is held, −1 if none."""
-    among = np.flatnonzero((np.isin(history.code, LIFE) | history.held) & (history.job >= 0))
-    return np.append(among, -1)[preceding(history, among, rows)]
-
-
-def _last_of_life(history: History, jobs: NDArray[np.integer], cuts: Ints) -> Ints:
-    """The last row of each job before its cut that shows whether it is held, −1 if none."""
-    first, sizes = history.job_start[jobs], np.diff(history.job_start)[jobs]
-    asked = np.repeat(np.arange(len(jobs)), sizes)
-    places = np.arange(len(asked)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
-    rows = history.job_rows[places]
-    of_life = (rows < cuts[asked]) & (np.isin(history.code[rows], LIFE) | history.held[rows])
-    last = np.full(len(jobs), -1, np.int64)
-    last[asked[of_life]] = rows[of_life]  # of several of one job the last stays
-    return last
-
-
-def _after_hold(history: History, hold_rows: Ints) -> Ints:
-    """The row after each hold, and after the 028 that directly follows it: int64 (n,)."""
-    after = hold_rows + 1
-    inside = np.minimum(after, len(history) - 1)
-    its_ad = (
-        (after < len(history))
-        & (history.code[inside] == EventCode.AD)
-        & (history.job[inside] == history.job[hold_rows])
-        & (history.log[inside] == history.log[hold_rows])
-    )
-    return np.where(its_ad, after + 1, after)
 
 
 def _described(
@@ -252,37 +192,10 @@ def _described(
     )
 
 
-def _groups(history: History) -> pl.Series:
-    """What must not be torn apart by a split, by job number: a DAG's node, else a cluster.
-
-    HTCondor's DAGMan puts ``DAGManJobId`` and ``DAGNodeName`` into the ads of its nodes' jobs; a
-    node that is tried again is a new cluster of the same group.
-    """
-    text = pl.col("attributes")
-    known = (
-        history.table.select("attributes", "dag_node", job=pl.Series(history.job))
-        .filter(
-            pl.col("job") >= 0,
-            text.str.contains("DAG", literal=True) | pl.col("dag_node").is_not_null(),
-        )
-        .select(
-            "job",
-            dag=text.str.extract(r'"DAGManJobId": ?"?(\d+)'),
-            node=text.str.extract(r'"DAGNodeName": ?"([^"]*)"').fill_null(pl.col("dag_node")),
-        )
-        .group_by("job")
-        .agg(pl.col("dag").drop_nulls().first(), pl.col("node").drop_nulls().first())
-    )
-    # Logs that do not name their access point may come from different ones.
-    where = pl.coalesce("access_point", pl.format("log {}", "log"))
-    cluster = pl.format("cluster {} {}", where, "cluster")
-    return (
-        history.jobs.with_row_index("job")
-        .with_columns(pl.col("job").cast(pl.Int32))
-        .join(known, on="job", how="left", maintain_order="left")
-        .select(group=pl.coalesce(pl.format("dag {} {} {}", where, "dag", "node"), cluster))
-        .to_series()
-    )
+def _kept_turns(repeat: pl.Expr) -> pl.Expr:
+    """Releases 1–5, 10, 20, 40, …: a loop of releases teaches little after its first turns."""
+    tens = repeat // 10
+    return (repeat <= 5) | ((repeat % 10 == 0) & (tens.bitwise_count_ones() == 1))
 
 
 def _batches(family: Ints, time: Ints, span: int) -> Ints:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.history.counts import CountIndex, factorize
+from jobsight.history.held import LIFE
 from jobsight.history.labels import RowLabels
 from jobsight.history.outcomes import held_by_hand
 from jobsight.history.reasons import origins
@@ -29,7 +30,6 @@ from jobsight.history.whereabouts import (
     row_owners,
     start_sites,
 )
-from jobsight.questions.hold.examples.decisions import LIFE
 
 __all__ = ["FAMILIES", "Evidence", "Stream", "gather_evidence"]
 

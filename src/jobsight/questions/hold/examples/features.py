@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from jobsight.history.counts import NEVER, CountIndex
 from jobsight.history.timelines import History, Ints
+from jobsight.history.views import Views, span, views_of
 from jobsight.history.whereabouts import at, preceding
 from jobsight.models.base import Floats
 from jobsight.questions.hold.examples.evidence import FAMILIES, Evidence
 from jobsight.questions.hold.examples.own import OwnIndex
 from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.examples.views import Views, span, views_of
 
 __all__ = ["LEARNED_RATE", "FeatureIndex"]
 

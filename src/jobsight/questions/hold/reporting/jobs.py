@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -12,6 +12,7 @@ from jobsight.clock import format_micros, format_span
 from jobsight.format import percent
 from jobsight.history.frames import FrameIndex
 from jobsight.history.labels import RowLabels, label_rows
+from jobsight.history.pooltime import pool_timeline, short_cause
 from jobsight.history.reasons import mask
 from jobsight.history.timelines import History
 from jobsight.history.twins import current_jobs
@@ -22,13 +23,8 @@ from jobsight.questions.hold.answering.verdict import Verb
 from jobsight.questions.hold.examples.builder import frames_of
 from jobsight.questions.hold.examples.decisions import held_jobs
 from jobsight.questions.hold.reporting.moment import later_outcomes, richest_moment
-from jobsight.questions.hold.reporting.pictures import (
-    frames_plot,
-    pool_timeline,
-    short_cause,
-    timeline_plot,
-)
 from jobsight.reports.page import Markup, element, figure, join, section, table
+from jobsight.reports.poolplots import frames_plot, timeline_plot
 from jobsight.reports.scores import answer_rows
 from jobsight.reports.shown import OwnParts, Shown
 from jobsight.text import printable
@@ -270,26 +266,24 @@ def _why(group: GroupAnswer, first: Answer, jobs: ShownJobs) -> Markup:
 
 
 def _after(group: GroupAnswer, jobs: ShownJobs) -> str | None:
-    ends = [jobs.later[key] for one in group.members if (key := _key(one)) in jobs.later]
+    ends = _ends(group.members, jobs)
     if not ends:
         return None
     return f"What the log records later: {len(ends)} were released, {sum(ends)} of them succeeded."
 
 
-def _key(answer: Answer) -> tuple[str | None, str]:
-    return answer.access_point, str(answer.job)
+def _ends(answers: Iterable[Answer], jobs: ShownJobs) -> list[bool]:
+    """How the next releases of jobs ended, where the log records that."""
+    keys = ((one.access_point, str(one.job)) for one in answers)
+    return [jobs.later[key] for key in keys if key in jobs.later]
 
 
 def _hindsight(jobs: ShownJobs) -> Markup | None:
     """How the answers look once the log has gone on."""
     rows = []
     for verb in _VERBS:
-        ends = [
-            jobs.later[key]
-            for one in jobs.answers
-            if one.verdict.verb == verb and not one.by_hand and (key := _key(one)) in jobs.later
-        ]
-        if ends:
+        said = (one for one in jobs.answers if one.verdict.verb == verb and not one.by_hand)
+        if ends := _ends(said, jobs):
             rows.append(
                 [_badge(verb), str(len(ends)), str(sum(ends)), percent(sum(ends) / len(ends))]
             )

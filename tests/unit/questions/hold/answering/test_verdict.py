@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from jobsight.history.tallies import Count, Tally
 from jobsight.questions.hold.answering.fixes import Fix
-from jobsight.questions.hold.answering.tallies import Count, Tally
 from jobsight.questions.hold.answering.verdict import (
     AGAIN,
     FAILED_BATCHES,

@@ -8,11 +8,11 @@ import pytest
 from tests.histories import micros, table
 
 from jobsight.history.timelines import History
+from jobsight.history.views import delayed
 from jobsight.models.base import Inputs
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.examples.views import delayed
 from jobsight.questions.hold.settings import HoldSettings
 
 SCALE = Scale(

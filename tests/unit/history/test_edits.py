@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from tests import histories, hold_models
 
+from jobsight.history.edits import edited_releases
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import hold_decisions
-from jobsight.questions.hold.examples.edits import edited_releases
 from jobsight.questions.hold.examples.evidence import gather_evidence
 from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.settings import HoldSettings
