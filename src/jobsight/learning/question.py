@@ -218,10 +218,6 @@ class Question(Protocol[S]):
         """
         return
 
-    def practise(self, folder: Path) -> int:
-        """Build a few examples of a made-up history, so that kernels get compiled; how many."""
-        return 0
-
     def again(
         self, source: Any, row: pl.DataFrame, encoding: Any, settings: S, moment: str
     ) -> Inputs | None:

@@ -138,12 +138,6 @@ class Hold(Question[HoldSettings]):
                 "train one with hold.as_of: release"
             )
 
-    def practise(self, folder: Path) -> int:
-        """See `jobsight.questions.hold.practice`."""
-        from jobsight.questions.hold.practice import practise
-
-        return practise(folder)
-
     def own_parts(self, shown: Any) -> Any:
         """See `jobsight.reports.shown.Reporting`."""
         from jobsight.questions.hold.reporting.jobs import hold_parts

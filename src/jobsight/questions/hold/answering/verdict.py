@@ -43,15 +43,7 @@ from jobsight.learning.costs import expected_gain, release_threshold
 from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.settings import Costs
 
-__all__ = [
-    "FAILED_BATCHES",
-    "Chance",
-    "Verb",
-    "Verdict",
-    "decide",
-    "earliest",
-    "hourly_delay_cost",
-]
+__all__ = ["FAILED_BATCHES", "Chance", "Verb", "Verdict", "decide", "earliest", "hourly_delay_cost"]
 
 Verb = Literal["release", "wait", "fix", "remove", "unsure", "user_hold"]
 

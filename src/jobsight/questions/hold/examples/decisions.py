@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.history import outcomes
-from jobsight.history.counts import factorize
+from jobsight.history.counts import batch_numbers, factorize
 from jobsight.history.edits import edited_releases
 from jobsight.history.held import after_hold, groups_of, held_rows, last_of_life_before
 from jobsight.history.labels import RowLabels, label_rows
@@ -97,7 +97,8 @@ def settled_releases(
     held = (life >= 0) & history.held[life]
     first = first_recorded(history)
     again = held & (first[history.job[rows]] != history.job[rows])
-    mine = held & ~again & ~_by_hand(history)[life]
+    by_hand = history.table.select(outcomes.held_by_hand()).to_series().to_numpy()
+    mine = held & ~again & ~by_hand[life]
     left_out = {"not held": int((~held).sum()), "recorded in another log": int(again.sum())}
     left_out |= _by_code(history, life[held & ~again & ~mine])
     left_out = {why: count for why, count in left_out.items() if count}
@@ -114,7 +115,7 @@ def settled_releases(
         removed_by_user=settings.removed_by_user,
     )
     family = factorize(history.clusters[history.job[rows]], labels.cause[hold_rows])
-    batch = _batches(family, history.clock[rows], round(settings.batch_seconds * 1e6))
+    batch = batch_numbers(family, history.clock[rows], round(settings.batch_seconds * 1e6))
     of_hold = pl.DataFrame({"hold_row": hold_rows, "edited": edited, "batch": batch})
     return pl.concat([of_hold, turns, settled], how="horizontal"), left_out
 
@@ -141,11 +142,6 @@ def held_jobs(
     moments = np.full(len(rows), moment + 1)
     table = _described(history, labels or label_rows(history), rows, cuts, moments)
     return table.hstack([pl.Series("row", [None] * len(rows), dtype=pl.Int64)])
-
-
-def _by_hand(history: History) -> NDArray[np.bool_]:
-    column = history.table.select(outcomes.held_by_hand()).to_series()
-    return column.to_numpy()
 
 
 def _by_code(history: History, hold_rows: Ints) -> dict[str, int]:
@@ -196,29 +192,6 @@ def _kept_turns(repeat: pl.Expr) -> pl.Expr:
     """Releases 1–5, 10, 20, 40, …: a loop of releases teaches little after its first turns."""
     tens = repeat // 10
     return (repeat <= 5) | ((repeat % 10 == 0) & (tens.bitwise_count_ones() == 1))
-
-
-def _batches(family: Ints, time: Ints, span: int) -> Ints:
-    """Number the batches: members of one family within `span` of the first: int64 (n,)."""
-    by_time = np.argsort(time, kind="stable")
-    order = by_time[np.argsort(family[by_time], kind="stable")]
-    # Of each member, the place of the first that would be of the next batch: as ranks of times,
-    # since families times microseconds are no whole numbers of 64 bits.
-    times, rank = np.unique(time, return_inverse=True)
-    late = np.searchsorted(times, time + span, side="right")
-    places = family[order] * (len(times) + 1) + rank[order]
-    following = np.searchsorted(places, family[order] * (len(times) + 1) + late[order]).tolist()
-    first, place = np.zeros(len(time), np.bool_), 0
-    while place < len(time):
-        first[place] = True
-        place = following[place]
-    begun = np.empty(len(time), np.int64)
-    begun[by_time] = np.arange(len(time))
-    # Batches are numbered in the order in which they begin.
-    number = np.argsort(np.argsort(begun[order[first]]))
-    batch = np.empty(len(time), np.int64)
-    batch[order] = number[np.cumsum(first) - 1]
-    return batch
 
 
 def _releaser(reason: pl.Expr) -> pl.Expr:
