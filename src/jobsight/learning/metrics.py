@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -30,8 +29,6 @@ __all__ = [
     "brier",
     "covered_bins",
     "ece",
-    "f1",
-    "f1_failure",
     "f_measure",
     "log_loss",
     "mean",
@@ -105,18 +102,6 @@ def average_precision(probability: Floats, success: Bools, weight: Floats) -> An
     return ratio((gained * precision).sum(axis=-1), hits[..., -1])
 
 
-def f1(probability: Floats, success: Bools, weight: Floats, *, threshold: float = 0.5) -> Any:
-    """F-measure of success, predicted where p ≥ threshold: 2 TP / (2 TP + FP + FN)."""
-    return f_measure(probability >= threshold, success, weight)
-
-
-def f1_failure(
-    probability: Floats, success: Bools, weight: Floats, *, threshold: float = 0.5
-) -> Any:
-    """F-measure of failure, predicted where p < threshold."""
-    return f_measure(probability < threshold, ~success, weight)
-
-
 def f_measure(predicted: Bools, happened: Bools, weight: Floats) -> Any:
     """F-measure of what is predicted against what happened; NaN where neither ever is."""
     hit = weight @ (predicted & happened).astype(np.float64)
@@ -162,15 +147,17 @@ def ece(probability: Floats, success: Bools, weight: Floats, *, bins: int = BINS
 
 
 def metric_named(name: str, *, threshold: float = 0.5) -> Metric:
-    """The metric of a name in `METRICS`; the F-measures use `threshold`.
+    """The metric of a name in `METRICS`.
+
+    The F-measures are of success, predicted from `threshold` on, and of failure, below it.
 
     Raises:
         UsageError: there is no such metric.
     """
     return named(name, {
         "roc_auc": roc_auc, "average_precision": average_precision,
-        "f1": partial(f1, threshold=threshold),
-        "f1_failure": partial(f1_failure, threshold=threshold),
+        "f1": lambda p, success, weight: f_measure(p >= threshold, success, weight),
+        "f1_failure": lambda p, success, weight: f_measure(p < threshold, ~success, weight),
         "brier": brier, "ece": ece, "log_loss": log_loss,
     })  # fmt: skip
 

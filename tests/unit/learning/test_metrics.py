@@ -93,10 +93,11 @@ def test_best_threshold_is_best() -> None:
     random = np.random.default_rng(4)
     p, w = random.random(60).round(1), random.random(60)
     y = random.random(60) < p
-    for of, metric in (("success", metrics.f1), ("failure", metrics.f1_failure)):
+    for of, name in (("success", "f1"), ("failure", "f1_failure")):
         best = metrics.best_threshold(p, y, w, of=of)  # type: ignore[arg-type]
-        reached = metric(p, y, w, threshold=best)
-        assert reached >= max(metric(p, y, w, threshold=t) for t in np.linspace(0, 1.05, 106))
+        reached = metrics.metric_named(name, threshold=best)(p, y, w)
+        others = (metrics.metric_named(name, threshold=t) for t in np.linspace(0, 1.05, 106))
+        assert reached >= max(metric(p, y, w) for metric in others)
 
 
 def test_reliability_points() -> None:

@@ -258,13 +258,16 @@ def check_truncation(it: Audited) -> Result:
     question, encoding = it.model.question, it.model.encoding
     moments = question.moments(encoding)
     moments = moments if question.each_moment else moments[:1]
-    proof = Proof.of_all(
+    proofs = [
         prove_as_of(
             question, it.data.source, table[rows[k :: len(moments)]], it.model.settings, encoding,
             moment=moment,
         )
         for k, moment in enumerate(moments)
-    )  # fmt: skip
+    ]  # fmt: skip
+    proof = Proof(
+        sum(one.checked for one in proofs), tuple(two for one in proofs for two in one.differences)
+    )
     differ = len(proof.differences)
     spread = "" if len(rows) == len(table) else f", spread over all {len(table)}"
     alone = "a history that ends at the decision" if question.timed else "their own source alone"

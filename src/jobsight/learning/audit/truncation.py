@@ -7,7 +7,6 @@ two must be equal bit by bit.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -32,13 +31,6 @@ class Proof:
 
     checked: int
     differences: tuple[tuple[int, str], ...]
-
-    @classmethod
-    def of_all(cls, proofs: Iterable[Proof]) -> Proof:
-        """Several as one."""
-        each = list(proofs)
-        differences = tuple(one for proof in each for one in proof.differences)
-        return cls(sum(proof.checked for proof in each), differences)
 
     @property
     def holds(self) -> bool:

@@ -25,7 +25,7 @@ from jobsight.learning.dataset import Dataset
 from jobsight.learning.train import fit_model, train
 from jobsight.models.base import Floats, Inputs, Labelled, Model
 from jobsight.questions.hold import question
-from jobsight.questions.hold.examples import truncation
+from jobsight.questions.hold.examples import builder as building
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.waiting import find_spells
@@ -102,7 +102,7 @@ def with_column(inputs: Inputs, name: str, column: Any) -> Inputs:
 
 def leaking(monkeypatch: pytest.MonkeyPatch, builder: type[ExampleBuilder]) -> Audited:
     monkeypatch.setattr(leaks, "PROVED", 20)
-    for module in (question, truncation):
+    for module in (question, building):
         monkeypatch.setattr(module, "ExampleBuilder", builder)
     data = Dataset.for_training(HOLD, pools.history(), pools.settings(delays=()))
     made = train(data, names=("constant", "boosted"))
