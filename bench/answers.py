@@ -42,9 +42,9 @@ def measure(log: str, folder: str) -> Any:
     """Answer for single jobs at many moments, and for all held jobs at the busiest of them."""
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
+    from jobsight.history.twins import current_jobs
     from jobsight.learning.modeldir import ModelDir
     from jobsight.questions.hold.answering.answer import Answerer
-    from jobsight.questions.hold.answering.lookup import current_jobs
     from jobsight.questions.hold.question import HOLD
     from jobsight.questions.hold.settings import HoldSettings
 

@@ -54,8 +54,8 @@ def held_job(log: str) -> Any:
     from jobsight.clock import format_micros
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
+    from jobsight.history.twins import current_jobs
     from jobsight.questions.hold.answering.answer import Answerer
-    from jobsight.questions.hold.answering.lookup import current_jobs
     from jobsight.questions.hold.settings import HoldSettings
 
     history = History.from_table(read_events([log]).table)

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
+from corpus.crossed import Crossed, cross, transfer
 from corpus.programs.benchmarks import BENCHMARKS
 from jobsight.format import interval, number
 from jobsight.learning.bootstrap import Interval
-from jobsight.learning.crossed import Crossed, cross, transfer
 from jobsight.program.examples import Example, examples_in
 from jobsight.program.sampling import machine
 from jobsight.questions.bound.answering import Answerer, shipped

@@ -123,7 +123,8 @@ def show(terms: str, predicted: Floats, test: Labelled, threshold: float) -> Non
     asked = predicted, test.success, test.weight
     right = np.average((predicted >= threshold) == test.success, weights=test.weight)
     base = np.average(test.success, weights=test.weight)
-    auc, f1 = metrics.roc_auc(*asked), metrics.f1(*asked, threshold=threshold)
+    auc = metrics.roc_auc(*asked)
+    f1 = metrics.metric_named("f1", threshold=threshold)(*asked)
     print(f"{terms:<48}{len(test):>6}{base:>10.3f}{right:>10.3f}{auc:>9.3f}{f1:>11.3f}")
 
 

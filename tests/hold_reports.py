@@ -5,7 +5,7 @@ from typing import Any
 
 from jobsight.history.readreport import ReadReport
 from jobsight.learning.evaluation import evaluate_all
-from jobsight.questions.hold.reporting.shownjobs import ShownJobs
+from jobsight.questions.hold.reporting.jobs import ShownJobs
 from jobsight.reports.shown import Shown
 from tests.histories import micros
 from tests.hold_models import EXITED, TIMED_OUT, Cause, constant_model, held, history, released

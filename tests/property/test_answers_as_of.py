@@ -14,13 +14,13 @@ from tests.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, constant_model
 from tests.limits import examples
 
 from jobsight.history.timelines import History
+from jobsight.history.twins import current_jobs
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.mixing import Weights
 from jobsight.learning.mixture import REFIT, Mixture
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.answering.answer import Answerer
-from jobsight.questions.hold.answering.lookup import current_jobs
 from jobsight.questions.hold.examples.decisions import held_jobs
 from jobsight.questions.hold.settings import HoldSettings
 

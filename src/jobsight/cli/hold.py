@@ -41,10 +41,11 @@ from jobsight.documents import parse_key
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.reasons import kept_masks
+from jobsight.history.twins import current_jobs
 from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.groups import by_use
-from jobsight.questions.hold.answering.lookup import HeldName, current_jobs, held_names
+from jobsight.questions.hold.answering.lookup import HeldName, held_names
 from jobsight.questions.hold.champions import Answerers, answers_for, choose_answerers
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings

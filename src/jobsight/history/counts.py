@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jobsight.history.timelines import History, Ints
 
-__all__ = ["NEVER", "CountIndex", "factorize"]
+__all__ = ["NEVER", "CountIndex", "batch_numbers", "factorize"]
 
 NEVER = int(np.iinfo(np.int64).min)
 """The clock of a row that does not exist."""
@@ -103,3 +103,26 @@ def factorize(*columns: NDArray[Any]) -> Ints:
         whole = np.unique(whole * len(values) + codes, return_inverse=True)[1].astype(np.int64)
     whole[unknown] = -1
     return whole
+
+
+def batch_numbers(family: Ints, time: Ints, span: int) -> Ints:
+    """Number the batches: members of one family within `span` of the first: int64 (n,)."""
+    by_time = np.argsort(time, kind="stable")
+    order = by_time[np.argsort(family[by_time], kind="stable")]
+    # Of each member, the place of the first that would be of the next batch: as ranks of times,
+    # since families times microseconds are no whole numbers of 64 bits.
+    times, rank = np.unique(time, return_inverse=True)
+    late = np.searchsorted(times, time + span, side="right")
+    places = family[order] * (len(times) + 1) + rank[order]
+    following = np.searchsorted(places, family[order] * (len(times) + 1) + late[order]).tolist()
+    first, place = np.zeros(len(time), np.bool_), 0
+    while place < len(time):
+        first[place] = True
+        place = following[place]
+    begun = np.empty(len(time), np.int64)
+    begun[by_time] = np.arange(len(time))
+    # Batches are numbered in the order in which they begin.
+    number = np.argsort(np.argsort(begun[order[first]]))
+    batch = np.empty(len(time), np.int64)
+    batch[order] = number[np.cumsum(first) - 1]
+    return batch

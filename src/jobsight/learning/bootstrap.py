@@ -60,8 +60,7 @@ class Bootstrap:
 
     def interval(self, metric: Metric, probability: Floats) -> Interval:
         """A metric of one model's predictions, float64 (n,), with its interval."""
-        value = metric(probability, self.values, self.weight)
-        return self._bounds(value, self._draws(metric, {"": probability})[""])
+        return self.intervals(metric, {"": probability})[""]
 
     def intervals(self, metric: Metric, predictions: Mapping[str, Floats]) -> dict[str, Interval]:
         """A metric of each model's predictions, float64 (n,) each, with its interval."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jobsight.errors import ModelError
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     from jobsight.learning.registry import Entry, Registry
     from jobsight.settings import Settings
 
-__all__ = ["champion_of", "open_registry", "unusable"]
+__all__ = ["champion_of", "open_registry", "usable"]
 
 
 def open_registry(settings: Settings) -> Registry:
@@ -21,21 +23,31 @@ def open_registry(settings: Settings) -> Registry:
     return Registry(settings.registry)
 
 
-def champion_of(registry: Registry, question: str, cluster: str) -> Entry | None:
-    """The champion of a cluster; None where it has none.
+def champion_of(registry: Registry, question: str, cluster: str | None) -> Entry | None:
+    """The champion that answers for a cluster: its own, else that of `DEFAULT`, if there is one.
 
     Raises:
         ModelError: it cannot be used; says how to go on without it.
     """
+    from jobsight.learning.registry import DEFAULT
+
+    for name in (cluster, DEFAULT):
+        if name is not None:
+            with usable(question, name):
+                found = registry.champion(question, name)
+            if found is not None:
+                return found
+    return None
+
+
+@contextlib.contextmanager
+def usable(question: str, cluster: str) -> Iterator[None]:
+    """Let the error of a champion that cannot be opened say how to go on without it."""
     try:
-        return registry.champion(question, cluster)
+        yield
     except ModelError as error:
-        raise unusable(question, cluster, error) from None
-
-
-def unusable(question: str, cluster: str, error: ModelError) -> ModelError:
-    """The error of a champion that cannot be opened; says how to go on without it."""
-    return ModelError(
-        f"the champion of {question} for {printable(cluster, 60)} cannot be used: {error}; go on "
-        "with another (--model NAME, `jobsight models promote NAME`), or without (--model none)"
-    )
+        raise ModelError(
+            f"the champion of {question} for {printable(cluster, 60)} cannot be used: {error}; go "
+            "on with another (--model NAME, `jobsight models promote NAME`), or without "
+            "(--model none)"
+        ) from None

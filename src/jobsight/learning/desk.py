@@ -14,10 +14,8 @@ import polars as pl
 
 from jobsight.clock import format_micros, micros
 from jobsight.documents import State
-from jobsight.errors import ModelError
-from jobsight.learning.champions import champion_of, open_registry, unusable
+from jobsight.learning.champions import champion_of, open_registry, usable
 from jobsight.learning.modeldir import ModelDir
-from jobsight.learning.registry import DEFAULT
 
 if TYPE_CHECKING:
     from jobsight.history.jobtable import JobTable
@@ -137,9 +135,7 @@ class Desk(Generic[A]):
         """The champion that answers for the jobs of a cluster."""
         if not self.use_champions:
             return None
-        registry = open_registry(self.settings)
-        found = None if cluster is None else champion_of(registry, self.question.name, cluster)
-        return found or champion_of(registry, self.question.name, DEFAULT)
+        return champion_of(open_registry(self.settings), self.question.name, cluster)
 
     def answerer(self, entry: Entry | None) -> Answerer[A]:
         """Who answers as of the moment: a champion, or what answers without one."""
@@ -178,11 +174,9 @@ def indexed(
     """
     if entry is None:
         return question.answerer(jobs, moment, None)
-    try:
+    with usable(question.name, entry.cluster):
         model = ModelDir.open(entry.folder, question, only_chosen=True)
         return question.answerer(jobs, moment, model)
-    except ModelError as error:
-        raise unusable(question.name, entry.cluster, error) from None
 
 
 def last_recorded(jobs: JobTable) -> int:

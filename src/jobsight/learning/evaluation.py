@@ -336,25 +336,11 @@ def evaluate(
         covered=answering.covered(chosen, low, high, labelled.values, labelled.weight),
         censored=data.censored(rows),
         left_out=dict(left_out),
-        savings=_savings(data, table, labelled, chosen),
         by_moment={
             name: evaluate(one, data, rows, left_out, moment=name)
             for name, one in (model.moments if data.question.each_moment else {}).items()
         },
     )
-
-
-def _savings(
-    data: Dataset, table: pl.DataFrame, labelled: Labelled, chosen: Floats
-) -> dict[str, Any] | None:
-    """What acting on the chosen model's probabilities saves, where decisions say what jobs used."""
-    spent, settings = data.question.spent, data.settings
-    if not spent or data.goal.output.kind != "binary":
-        return None
-    hours = table[spent].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    together = drawn_together(table)
-    draws = Bootstrap(labelled.values, labelled.weight, together, settings.bootstrap, settings.seed)
-    return savings(chosen, hours, draws)
 
 
 def _scores(
@@ -377,7 +363,7 @@ def _resampled(
     labelled: Labelled,
     predictions: dict[str, Floats],
 ) -> dict[str, Any]:
-    """What draws over batches give: intervals, gains over the best baseline, errors by chance."""
+    """What draws over batches give: intervals, gains, savings, costs, errors by chance."""
     goal, draws, seed = data.goal, data.settings.bootstrap, data.settings.seed
     bootstrap = Bootstrap(labelled.values, labelled.weight, drawn_together(table), draws, seed)
     simulation = Simulation(table["batch"].to_numpy(), draws, seed)
@@ -387,6 +373,10 @@ def _resampled(
         for name, column in predictions.items()
     }
     best = min(filter(is_baseline, predictions), key=lambda name: losses[name])
+    spent, view = data.question.spent, None
+    if spent and goal.output.kind == "binary":
+        hours = table[spent].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        view = savings(predictions[model.chosen], hours, bootstrap)
     costs = data.question.costs(data.settings)
     rules = {
         name: fitted.model.releases(labelled.inputs)
@@ -396,6 +386,7 @@ def _resampled(
     return {
         "headline": bootstrap.intervals(goal.metric(goal.headline), predictions),
         "gain_over_baseline": bootstrap.differences(loss, predictions, best),
+        "savings": view,
         "costs": {} if costs is None else decision_costs(predictions, rules, bootstrap, costs),
         "by_chance": {
             name: goal.by_chance(column, labelled.weight, simulation)

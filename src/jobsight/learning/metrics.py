@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -25,14 +24,11 @@ __all__ = [
     "Curve",
     "Metric",
     "Reliability",
-    "Scores",
     "average_precision",
     "best_threshold",
     "brier",
     "covered_bins",
     "ece",
-    "f1",
-    "f1_failure",
     "f_measure",
     "log_loss",
     "mean",
@@ -106,18 +102,6 @@ def average_precision(probability: Floats, success: Bools, weight: Floats) -> An
     return ratio((gained * precision).sum(axis=-1), hits[..., -1])
 
 
-def f1(probability: Floats, success: Bools, weight: Floats, *, threshold: float = 0.5) -> Any:
-    """F-measure of success, predicted where p ≥ threshold: 2 TP / (2 TP + FP + FN)."""
-    return f_measure(probability >= threshold, success, weight)
-
-
-def f1_failure(
-    probability: Floats, success: Bools, weight: Floats, *, threshold: float = 0.5
-) -> Any:
-    """F-measure of failure, predicted where p < threshold."""
-    return f_measure(probability < threshold, ~success, weight)
-
-
 def f_measure(predicted: Bools, happened: Bools, weight: Floats) -> Any:
     """F-measure of what is predicted against what happened; NaN where neither ever is."""
     hit = weight @ (predicted & happened).astype(np.float64)
@@ -163,15 +147,17 @@ def ece(probability: Floats, success: Bools, weight: Floats, *, bins: int = BINS
 
 
 def metric_named(name: str, *, threshold: float = 0.5) -> Metric:
-    """The metric of a name in `METRICS`; the F-measures use `threshold`.
+    """The metric of a name in `METRICS`.
+
+    The F-measures are of success, predicted from `threshold` on, and of failure, below it.
 
     Raises:
         UsageError: there is no such metric.
     """
     return named(name, {
         "roc_auc": roc_auc, "average_precision": average_precision,
-        "f1": partial(f1, threshold=threshold),
-        "f1_failure": partial(f1_failure, threshold=threshold),
+        "f1": lambda p, success, weight: f_measure(p >= threshold, success, weight),
+        "f1_failure": lambda p, success, weight: f_measure(p < threshold, ~success, weight),
         "brier": brier, "ece": ece, "log_loss": log_loss,
     })  # fmt: skip
 
@@ -187,19 +173,6 @@ def named(name: str, known: Mapping[str, Metric]) -> Metric:
     return known[name]
 
 
-@dataclass(frozen=True)
-class Scores:
-    """All metrics of one model on one part; None where undefined."""
-
-    roc_auc: float | None
-    average_precision: float | None
-    f1: float | None
-    f1_failure: float | None
-    brier: float | None
-    ece: float | None
-    log_loss: float | None
-
-
 def score(
     probability: Floats,
     success: Bools,
@@ -207,8 +180,8 @@ def score(
     *,
     threshold: float = 0.5,
     threshold_failure: float | None = None,
-) -> Scores:
-    """All metrics at once, for weights (n,).
+) -> dict[str, float | None]:
+    """All metrics at once, for weights (n,); None where undefined.
 
     Args:
         probability: float64 (n,).
@@ -223,7 +196,7 @@ def score(
         metric = metric_named(name, threshold=thresholds.get(name, threshold))
         value = float(metric(probability, success, weight))
         values[name] = value if np.isfinite(value) else None
-    return Scores(**values)
+    return values
 
 
 def best_threshold(

@@ -23,7 +23,7 @@ any others that the question itself needs:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
@@ -33,7 +33,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.errors import UsageError
-from jobsight.learning.manifest import Source
 from jobsight.learning.targets import Target
 from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
@@ -218,20 +217,6 @@ class Question(Protocol[S]):
             ModelError: so.
         """
         return
-
-    def write_frames(
-        self, source: Any, settings: S, folder: Path, sources: Sequence[Source]
-    ) -> dict[str, Any]:
-        """Write the frames of all decisions into a folder; the manifest.
-
-        Raises:
-            UsageError: the question has no frames.
-        """
-        raise UsageError(f"decisions of {self.name} have no frames")
-
-    def practise(self, folder: Path) -> int:
-        """Build a few examples of a made-up history, so that kernels get compiled; how many."""
-        return 0
 
     def again(
         self, source: Any, row: pl.DataFrame, encoding: Any, settings: S, moment: str

@@ -42,16 +42,6 @@ class Split:
         """Indices of the rows of a part, in order: int64 (k,)."""
         return np.flatnonzero(self.part == PARTS.index(name)).astype(np.int64)
 
-    def counts(self) -> dict[str, int]:
-        """Rows of each part, and of each kind dropped."""
-        counts = {name: int((self.part == index).sum()) for index, name in enumerate(PARTS)}
-        dropped = {
-            f"dropped_{kind}": int((self.dropped == index).sum())
-            for index, kind in enumerate(DROPS)
-            if index
-        }
-        return counts | dropped
-
 
 def part_borders(time: Ints, batch: Ints, shares: Sequence[float], end: int) -> Ints:
     """Borders that give each of k parts its share of the batches, in time order: int64 (k + 1,).

@@ -78,16 +78,14 @@ def train(
     """
     names = data.question.models if names is None else names
     targets: dict[str, TrainedTarget] = {}
-    untaught: dict[str, str] = {}
     for target in data.question.targets:
         try:
             must = required if target == data.target else None
             plan = _Plan(data.seen_by(target), names, must, progress)
             targets[target] = plan.trained()
-        except TrainingError as error:
+        except TrainingError:
             if target == data.target:
                 raise
-            untaught[target] = str(error)
     main = next(iter(targets.values()))
     model = ModelDir(
         question=data.question,
@@ -99,7 +97,7 @@ def train(
         seen=np.unique(fingerprints(main.parts["train"][0], data.question.key)),
         sources=sources,
     )
-    return Trained(model, data, targets, untaught)
+    return Trained(model, data, targets)
 
 
 @dataclass(frozen=True)

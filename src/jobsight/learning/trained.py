@@ -68,14 +68,12 @@ class Trained:
     Attributes:
         model: ready to be saved.
         data: the dataset, its parts included.
-        targets: by name.
-        untaught: targets that cannot be learned from this history, with the reason.
+        targets: those that can be learned from this history, by name.
     """
 
     model: ModelDir
     data: Dataset
     targets: dict[str, TrainedTarget]
-    untaught: dict[str, str]
 
     @property
     def main(self) -> TrainedTarget:

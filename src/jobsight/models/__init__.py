@@ -6,6 +6,7 @@ LightGBM nor scikit-learn: a model's libraries are imported when it is used.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,8 +15,6 @@ from typing import Any
 from jobsight.errors import UsageError
 from jobsight.models.base import BINARY, Inputs, Labelled, Loadable, Model, Output
 from jobsight.models.column import Column
-from jobsight.models.constant import Constant
-from jobsight.models.rates import Rates
 from jobsight.models.rules import Rules, RuleSet
 from jobsight.models.stack import Stack
 from jobsight.settings import BoostedSettings, LstmSettings
@@ -25,7 +24,13 @@ __all__ = ["LEARNED", "NAMES", "SEVERAL", "Inputs", "Labelled", "Model", "create
 
 OF_PROGRAMS = ("text", "svm", "forest", "dense", "recurrent", "tree")
 """Models of kinds and shares that read programs, or features of them."""
-NAMES = ("constant", "rates", "linear", "boosted", "lstm", "stack", *OF_PROGRAMS)
+_CLASSES = {
+    "constant": "constant:Constant", "rates": "rates:Rates", "linear": "linear:Linear",
+    "boosted": "boosted:Boosted", "lstm": "recurrent:Recurrent", "stack": "stack:Stack",
+    "text": "words:Words", "svm": "svm:Svm", "forest": "forest:Forest", "dense": "networks:Dense",
+    "recurrent": "networks:NodeSequence", "tree": "networks:NodeTree",
+}  # fmt: skip
+NAMES = tuple(_CLASSES)
 """Every model but rule sets (``rules:…``) and `Column`s, whose names a question gives."""
 LEARNED = (
     "linear", "boosted", "lstm", "mixture", "stack", "svm", "forest", "dense", "recurrent", "tree",
@@ -81,18 +86,13 @@ def create(
     known = rule_sets or {}
     if name.startswith(RULES) and name.removeprefix(RULES) in known:
         return Rules(known[name.removeprefix(RULES)])
-    if name == "lstm":
-        from jobsight.models.recurrent import Recurrent
-
-        return Recurrent(lstm)
-    if name == "boosted":
-        made: Any = _class_of(name, output)
-        return made(boosted)  # type: ignore[no-any-return]
     if name == Stack.name:
         make = partial(create, columns=columns, boosted=boosted, output=output)
         return Stack(members, make, columns)
     if name in NAMES:
-        return _class_of(name, output)()
+        own = {"lstm": (lstm,), "boosted": (boosted,)}.get(name, ())
+        made: Loadable = _class_of(name, output)(*own)
+        return made
     names = (*NAMES, *(columns or ()), *(RULES + rule for rule in sorted(known)))
     raise UsageError(f"no model is named {name!r}; known are {', '.join(names)}")
 
@@ -120,40 +120,17 @@ def load(
     """
     if columns and name in columns:
         return Column.load(folder)
-    if name == "lstm":
-        from jobsight.models.recurrent import Recurrent
-
-        return Recurrent.load(folder, network=network)
     if name.startswith(RULES):
         return Rules.load(folder)
     if name in NAMES:
-        return _class_of(name, output).load(folder)
+        own = {"network": network} if name == "lstm" else {}
+        loaded: Loadable = _class_of(name, output).load(folder, **own)
+        return loaded
     raise UsageError(f"no model is named {name!r}; known are {', '.join(NAMES)} and {RULES}SET")
 
 
-def _class_of(name: str, output: Output) -> type[Loadable]:
-    """Class of a model that needs no settings."""
-    if name == "boosted" and output.kind != "binary":
-        from jobsight.models.forests import BoostedColumns
-
-        return BoostedColumns
-    if name == "boosted":
-        from jobsight.models.boosted import Boosted
-
-        return Boosted
-    if name == "linear":
-        from jobsight.models.linear import Linear
-
-        return Linear
-    if name in OF_PROGRAMS:
-        from jobsight.models import forest, networks, svm, words
-
-        known: dict[str, type[Loadable]] = {
-            one.name: one
-            for one in (words.Words, svm.Svm, forest.Forest, networks.Dense, networks.NodeSequence,
-                        networks.NodeTree)
-        }  # fmt: skip
-        return known[name]
-    if name == Stack.name:
-        return Stack
-    return Rates if name == Rates.name else Constant
+def _class_of(name: str, output: Output) -> Any:
+    """Class of one of `NAMES`."""
+    several = name == "boosted" and output.kind != "binary"
+    module, _, kind = ("forests:BoostedColumns" if several else _CLASSES[name]).partition(":")
+    return getattr(importlib.import_module(f"{__name__}.{module}"), kind)

@@ -164,24 +164,6 @@ class Boosted(Stored):
         columns = self._columns(inputs)
         return sigmoid(_start(columns, self._causes) + self.trees.margin(columns))
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of `explain`: the features, then the rates of causes."""
-        return self._features + self._causes.names
-
-    def explain(self, inputs: Inputs) -> Floats:
-        """What each column adds to the log-odds of each row: float64 (n, columns).
-
-        The rate that the trees start from is added to the column that holds it.
-
-        Raises:
-            ModelError: the model is not fitted, or on other features.
-        """
-        columns = self._columns(inputs)
-        contributions = self.trees.contributions(columns)
-        contributions[:, self._causes.finest] += _start(columns, self._causes)
-        return contributions
-
     def _columns(self, inputs: Inputs) -> Floats:
         require_names(inputs, self._features)
         return _join(inputs, self._causes.transform(inputs))
@@ -205,7 +187,8 @@ class Boosted(Stored):
         self._rounds = int(body["rounds"])
         self._settings = BoostedSettings.model_validate(body["settings"])
         self._text = (folder / "lightgbm.txt").read_text(encoding="utf-8")
-        self._trees = Trees.load(folder / "trees.safetensors", len(self.columns))
+        columns = len(self._features) + len(self._causes.names)
+        self._trees = Trees.load(folder / "trees.safetensors", columns)
 
 
 def known_features(inputs: Inputs) -> Floats:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import torch
@@ -261,8 +261,9 @@ class Fitting:
             raise ValueError(f"it has more than {self._settings.epochs} epochs behind it")
         parts = _by_owner(tensors)
         self.network.load_state_dict(parts["network"])
-        self._kept = dict(parts["kept"])
-        self._optimizer.restore(_states(parts["optimizer"]))
+        self._kept = parts["kept"]
+        states = _by_owner(parts["optimizer"])
+        self._optimizer.restore({int(number): state for number, state in states.items()})
         self._order.set_state(tensors["random.order"])
         torch.set_rng_state(tensors["random.torch"])
         if self._train.device.type == "cuda" and "random.cuda" in tensors:
@@ -356,17 +357,8 @@ def _copied(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _by_owner(tensors: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
     """``{"network.embed.bias": …}`` → ``{"network": {"embed.bias": …}}``."""
-    parts: dict[str, dict[str, Tensor]] = {"network": {}, "kept": {}, "optimizer": {}}
+    parts: dict[str, dict[str, Tensor]] = defaultdict(dict)
     for name, tensor in tensors.items():
         owner, _, rest = name.partition(".")
-        parts.setdefault(owner, {})[rest] = tensor
+        parts[owner][rest] = tensor
     return parts
-
-
-def _states(tensors: Mapping[str, Tensor]) -> dict[int, dict[str, Any]]:
-    """``{"0.step": …}`` → ``{0: {"step": …}}``, as the optimizer wants it."""
-    states: dict[int, dict[str, Any]] = {}
-    for name, tensor in tensors.items():
-        number, _, key = name.partition(".")
-        states.setdefault(int(number), {})[key] = tensor
-    return states

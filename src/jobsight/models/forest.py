@@ -12,11 +12,11 @@ from jobsight.errors import ModelError
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.softmax import balanced, targets_of
 from jobsight.models.storage import Stored, load_arrays, require_names, save_arrays, save_body
+from jobsight.models.trees import LEAF, form_trees
 
 __all__ = ["Forest"]
 
 _TREES, _LEAVES, _OF_A_LEAF = 80, 32, 2
-_LEAF = -1
 _FORMS = {"roots": "i4", "feature": "i2", "threshold": "f4", "left": "i4", "right": "i4",
           "value": "f2"}  # fmt: skip
 
@@ -58,7 +58,7 @@ class Forest(Stored):
 
         found = {
             "roots": first[:-1],
-            "feature": np.maximum(joined("feature"), _LEAF),
+            "feature": np.maximum(joined("feature"), LEAF),
             "threshold": joined("threshold"),
             "left": joined("children_left", shift=True),
             "right": joined("children_right", shift=True),
@@ -79,7 +79,7 @@ class Forest(Stored):
         columns = _columns(inputs)
         node = np.broadcast_to(roots, (len(columns), len(roots))).copy()  # (n, trees)
         rows = np.arange(len(columns))[:, None]
-        while (inner := feature[node] != _LEAF).any():
+        while (inner := feature[node] != LEAF).any():
             smaller = columns[rows, feature[node]] <= threshold[node]
             node = np.where(inner, np.where(smaller, left[node], right[node]), node)
         said = value[node].astype(np.float64).mean(axis=1)
@@ -94,22 +94,9 @@ class Forest(Stored):
         self._names = tuple(map(str, body["names"]))
         arrays = load_arrays(folder / "trees.safetensors")
         self._arrays = {name: arrays[name].astype(form) for name, form in _FORMS.items()}
-        if not _sound(self._arrays, len(self._names)):
+        if not form_trees(self._arrays, len(self._names)):
             raise ValueError("its nodes do not form trees")
 
 
 def _columns(inputs: Inputs) -> NDArray[np.float32]:
     return np.nan_to_num(inputs.features, nan=0.0, posinf=3e38, neginf=-3e38)
-
-
-def _sound(arrays: dict[str, NDArray[Any]], columns: int) -> bool:
-    """Children are behind their parent and inside, so that each walk ends."""
-    count = len(arrays["feature"])
-    inner = np.flatnonzero(arrays["feature"] != _LEAF)
-    children = np.concatenate([arrays["left"][inner], arrays["right"][inner]])
-    return bool(
-        all(len(arrays[name]) == count for name in _FORMS if name != "roots")
-        and np.all((arrays["feature"] >= _LEAF) & (arrays["feature"] < columns))
-        and np.all((children > np.tile(inner, 2)) & (children < count))
-        and np.all((arrays["roots"] >= 0) & (arrays["roots"] < count))
-    )

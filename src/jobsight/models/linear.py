@@ -96,19 +96,6 @@ class Linear(Stored):
         columns = _with_ones(self.design.transform(inputs))
         return sigmoid(np.einsum("ij,j->i", columns, self._beta))
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of `explain`."""
-        return self.design.names
-
-    def explain(self, inputs: Inputs) -> Floats:
-        """What each column adds to the log-odds of each row: float64 (n, columns).
-
-        Raises:
-            ModelError: the model is not fitted, or on other features.
-        """
-        return self.design.transform(inputs) * self._beta[1:]
-
     def save(self, folder: Path) -> None:
         """Write ``model.json``."""
         fitted = {"beta": self._beta.tolist(), "penalty": self._penalty}

@@ -113,30 +113,29 @@ class RateTable:
         return cls(tuple(str(name) for name in data["columns"]), float(data["strength"]), cells)
 
 
-def choose_strength(table: RateTable, select: Labelled) -> RateTable:
-    """The table with the prior strength that gives `select` the least weighted log loss.
+def choose_strength(table: RateTable, select: Labelled) -> float:
+    """The prior strength by which a table gives `select` the least weighted log loss.
 
     Ties go to the greater strength; without rows the strength is 4 batches.
     """
     if not len(select):
-        return replace(table, strength=DEFAULT_STRENGTH)
+        return DEFAULT_STRENGTH
     weight, success = table.support(select.inputs.causes, len(select))
     losses = []
     for strength in reversed(STRENGTHS):
         rate = replace(table, strength=strength).rates(weight, success)[:, -1]
         right = np.where(select.success, rate, 1.0 - rate)
         losses.append((-float(select.weight @ np.log(np.maximum(right, 1e-12))), -strength))
-    return replace(table, strength=-min(losses)[1])
+    return -min(losses)[1]
 
 
 def learned_table(rows: Labelled) -> RateTable:
     """Counts of all rows, with the strength by which the earlier ones predict the latest best."""
     earlier, later = held_back(rows)
-    counted = (
+    before, table = (
         RateTable.count(one.inputs.causes, one.success, one.weight) for one in (earlier, rows)
     )
-    before, table = counted
-    return replace(table, strength=choose_strength(before, later).strength)
+    return replace(table, strength=choose_strength(before, later))
 
 
 class Rates(Stored):
@@ -168,14 +167,6 @@ class Rates(Stored):
             ModelError: the inputs lack a cause column.
         """
         return self.table.rates(*self.table.support(inputs.causes, len(inputs)))[:, -1].copy()
-
-    def support(self, inputs: Inputs) -> tuple[Floats, Floats]:
-        """Evidence: the weight (in batches) and the successes among it, level by level.
-
-        Returns:
-            Two float64 (n, levels + 1); level 0 is everything, the last one the finest cause.
-        """
-        return self.table.support(inputs.causes, len(inputs))
 
     def save(self, folder: Path) -> None:
         """Write ``model.json``."""

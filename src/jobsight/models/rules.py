@@ -46,11 +46,6 @@ class Among:
     choices: tuple[tuple[int | None, ...], ...]
     negated: bool = False
 
-    def __post_init__(self) -> None:
-        for choice in self.choices:
-            if len(choice) != len(self.columns):
-                raise ValueError(f"{choice!r} does not name one value for each of {self.columns!r}")
-
     def holds(self, facts: Facts) -> Mask:
         """Truth of each row: bool (n,).
 
@@ -110,20 +105,10 @@ class Arm:
 
 @dataclass(frozen=True)
 class RuleSet:
-    """Arms in order; the first that matches decides, and the last matches everything.
-
-    Raises:
-        ValueError: no arm, two arms of one name, or a last arm with conditions.
-    """
+    """Arms in order; the first that matches decides, and the last whatever no other matches."""
 
     name: str
     arms: tuple[Arm, ...]
-
-    def __post_init__(self) -> None:
-        if not self.arms or self.arms[-1].conditions:
-            raise ValueError(f"the last arm of {self.name!r} must match everything")
-        if len({arm.name for arm in self.arms}) != len(self.arms):
-            raise ValueError(f"two arms of {self.name!r} have the same name")
 
     def arm_of(self, inputs: Inputs) -> NDArray[np.int64]:
         """Index of the arm that decides each row: int64 (n,).

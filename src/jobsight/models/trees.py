@@ -8,7 +8,7 @@ value goes the split's default way; else ``value <= threshold`` goes left.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,8 +20,10 @@ from jobsight.jit import kernel, numba_is_here
 from jobsight.models.base import Floats
 from jobsight.models.storage import load_arrays, save_arrays
 
-__all__ = ["Trees"]
+__all__ = ["LEAF", "Trees", "form_trees"]
 
+_FORMS = {"roots": "i4", "feature": "i4", "threshold": "f8", "missing": "i1",
+          "default_left": "b1", "left": "i4", "right": "i4", "value": "f8"}  # fmt: skip
 MISSING = {"None": 0, "Zero": 1, "NaN": 2}
 LEAF = -1
 _ZERO = 1e-35
@@ -62,23 +64,18 @@ class Trees:
         for tree in dump["tree_info"]:
             roots.append(len(nodes))
             _append(tree["tree_structure"], nodes)
-        return cls(
-            np.array(roots, dtype=np.int32),
-            np.array([node.feature for node in nodes], dtype=np.int32),
-            np.array([node.threshold for node in nodes], dtype=np.float64),
-            np.array([node.missing for node in nodes], dtype=np.int8),
-            np.array([node.default_left for node in nodes], dtype=np.bool_),
-            np.array([node.left for node in nodes], dtype=np.int32),
-            np.array([node.right for node in nodes], dtype=np.int32),
-            np.array([node.value for node in nodes], dtype=np.float64),
-        )
+        columns = {
+            name: [getattr(node, name) for node in nodes] for name in _FORMS if name != "roots"
+        }
+        columns |= {"roots": roots}
+        return cls(**{name: np.array(columns[name], form) for name, form in _FORMS.items()})
 
     def margin(self, columns: Floats) -> Floats:
         """Sum of the leaves reached, the log-odds of a binary model: float64 (n,)."""
         if len(columns) * len(self.roots) <= (_VERY_FEW if numba_is_here() else _FEW):
             return self._margin_of_few(columns)
         out = np.zeros(len(columns))
-        _walk(columns, out, np.zeros((0, columns.shape[1])), *self._arrays())
+        _walk(columns, out, *(getattr(self, name) for name in _FORMS))
         return out
 
     def _margin_of_few(self, columns: Floats) -> Floats:
@@ -98,23 +95,9 @@ class Trees:
         margin: Floats = np.cumsum(np.pad(self.value[node], ((0, 0), (1, 0))), axis=1)[:, -1]
         return margin
 
-    def contributions(self, columns: Floats) -> Floats:
-        """What each column adds to each row's margin: float64 (n, columns).
-
-        Each step from a node to its child is credited to the column split on, with the change of
-        the node's value (Saabas, "Interpreting random forests", 2014). A row's contributions and
-        the sum of the roots' values add up to its margin.
-        """
-        credit = np.zeros(columns.shape)
-        _walk(columns, np.zeros(len(columns)), credit, *self._arrays())
-        return credit
-
-    def _arrays(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, item.name) for item in fields(self))
-
     def save(self, path: Path) -> None:
         """Write the arrays as safetensors."""
-        save_arrays(path, {item.name: getattr(self, item.name) for item in fields(self)})
+        save_arrays(path, {name: getattr(self, name) for name in _FORMS})
 
     @classmethod
     def load(cls, path: Path, columns: int) -> Self:
@@ -125,7 +108,7 @@ class Trees:
         """
         arrays = load_arrays(path)
         try:
-            trees = cls(**{item.name: arrays[item.name] for item in fields(cls)})
+            trees = cls(**{name: arrays[name] for name in _FORMS})
         except KeyError as error:
             raise ModelError(f"{path} is damaged (it lacks {error})") from None
         if not trees._sound(columns):
@@ -133,22 +116,28 @@ class Trees:
         return trees
 
     def _sound(self, columns: int) -> bool:
-        """Children lie after their parent and inside, so that each walk ends."""
-        kinds = {"roots": "i4", "feature": "i4", "threshold": "f8", "missing": "i1",
-                 "default_left": "b1", "left": "i4", "right": "i4", "value": "f8"}  # fmt: skip
-        arrays = {name: getattr(self, name) for name in kinds}
-        if any(arrays[name].dtype != np.dtype(kind) for name, kind in kinds.items()):
-            return False
-        count = len(self.feature)
-        if any(a.shape != (count,) for name, a in arrays.items() if name != "roots"):
-            return False
-        inner = np.flatnonzero(self.feature != LEAF)
-        children = np.concatenate([self.left[inner], self.right[inner]])
-        return bool(
-            np.all((self.feature >= LEAF) & (self.feature < columns))
-            and np.all((children > np.tile(inner, 2)) & (children < count))
-            and np.all((self.roots >= 0) & (self.roots < count))
-        )
+        arrays = {name: getattr(self, name) for name in _FORMS}
+        flat = all((arrays[n].dtype, arrays[n].ndim) == (form, 1) for n, form in _FORMS.items())
+        return flat and form_trees(arrays, columns)
+
+
+def form_trees(arrays: Mapping[str, NDArray[Any]], columns: int) -> bool:
+    """Whether children are behind their parent and inside, so that each walk ends.
+
+    Args:
+        arrays: `roots`, and of each node `feature`, `left`, `right` and what else there is.
+        columns: how many there are to split on.
+    """
+    count = len(arrays["feature"])
+    if any(one.shape[:1] != (count,) for name, one in arrays.items() if name != "roots"):
+        return False
+    inner = np.flatnonzero(arrays["feature"] != LEAF)
+    children = np.concatenate([arrays["left"][inner], arrays["right"][inner]])
+    return bool(
+        np.all((arrays["feature"] >= LEAF) & (arrays["feature"] < columns))
+        and np.all((children > np.tile(inner, 2)) & (children < count))
+        and np.all((arrays["roots"] >= 0) & (arrays["roots"] < count))
+    )
 
 
 @dataclass
@@ -188,11 +177,11 @@ def _append(structure: Mapping[str, Any], nodes: list[_Node]) -> _Node:
 
 @kernel
 def _walk(
-    columns: Any, out: Any, credit: Any,
+    columns: Any, out: Any,
     roots: Any, feature: Any, threshold: Any, missing: Any, default_left: Any,
     left: Any, right: Any, value: Any,
 ) -> None:  # fmt: skip
-    """Add each row's leaves to `out` (n,), and each step's change to `credit` (n or 0, columns)."""
+    """Add each row's leaves to `out` (n,)."""
     for row in range(columns.shape[0]):
         for root in roots:
             node = root
@@ -202,12 +191,9 @@ def _walk(
                     x = 0.0
                 zero = missing[node] == 1 and abs(x) <= _ZERO
                 if zero or (missing[node] == 2 and np.isnan(x)):
-                    child = left[node] if default_left[node] else right[node]
+                    node = left[node] if default_left[node] else right[node]
                 elif x <= threshold[node]:
-                    child = left[node]
+                    node = left[node]
                 else:
-                    child = right[node]
-                if credit.shape[0] > 0:
-                    credit[row, feature[node]] += value[child] - value[node]
-                node = child
+                    node = right[node]
             out[row] += value[node]

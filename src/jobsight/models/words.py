@@ -60,12 +60,6 @@ class Words(Stored):
             raise ModelError("the model text is not fitted")
         return softmax(self._columns(inputs) @ self._beta[:-1] + self._beta[-1])
 
-    def explain(self, words: tuple[str, ...], column: int) -> dict[str, float]:
-        """What each known word of a program adds to the margin of a column, less the mean's."""
-        beta = self._beta[:-1, column] - self._beta[:-1].mean(axis=1)
-        row = self._row(words)
-        return {word: float(row[k] * beta[k]) for word, k in self._words.items() if row[k]}
-
     def _columns(self, inputs: Inputs) -> Floats:
         if inputs.programs is None:
             raise ModelError("text: the programs were not read")

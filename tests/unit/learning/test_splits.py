@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 from jobsight.errors import TrainingError
-from jobsight.learning.splits import PARTS, part_borders, split_forward, split_random
+from jobsight.learning.splits import (
+    CROSSES_BORDER,
+    END_OF_PART,
+    OUTCOME_LATER,
+    PARTS,
+    part_borders,
+    split_forward,
+    split_random,
+)
 
 SHARES = (0.5, 0.2, 0.1, 0.2)
 
@@ -32,10 +40,7 @@ def test_rows_are_dropped_by_kind() -> None:
         horizon=8,
     )  # fmt: skip
     assert split.part.tolist() == [-1, 0, -1, 0, 1, 1, 1, 1]
-    assert split.counts() == {
-        "train": 2, "test": 4,
-        "dropped_end_of_part": 0, "dropped_outcome_later": 1, "dropped_crosses_border": 1,
-    }  # fmt: skip
+    assert split.dropped.tolist() == [CROSSES_BORDER, 0, OUTCOME_LATER, 0, 0, 0, 0, 0]
     assert split.rows("train").tolist() == [1, 3]
 
 
@@ -44,7 +49,7 @@ def test_decisions_near_the_end_of_the_test_part_go_whatever_became_of_them() ->
     split = split_forward(
         time, np.arange(4), np.arange(4), time, borders=ints(0, 40, 100), horizon=8
     )
-    assert split.counts()["dropped_end_of_part"] == 1
+    assert split.dropped.tolist() == [0, 0, 0, END_OF_PART]
     assert split.part.tolist() == [0, 0, 1, -1]
 
 

@@ -14,12 +14,12 @@ from jobsight.learning.backtest import backtest
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.targets import BinaryCalibrated
 from jobsight.learning.train import fit_model, model_names, train
-from jobsight.models.base import Labelled, Model
+from jobsight.models.base import Floats, Inputs, Labelled, Model
 from jobsight.models.calibration import choose_calibration, cross_validated
 from jobsight.models.intervals import Intervals
 from jobsight.questions.hold import question
 from jobsight.questions.hold.answering.predictor import delays_of
-from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
+from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
@@ -74,9 +74,8 @@ def test_a_model_that_cannot_be_trained_is_an_error_only_if_it_was_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Blind(ExampleBuilder):
-        def build(self, rows: pl.DataFrame, moment: str = "0.0") -> Examples:
-            table, inputs = super().build(rows, moment)
-            return Examples(table, replace(inputs, frames=None))
+        def inputs(self, decisions: pl.DataFrame, delay: float | Floats = 0.0) -> Inputs:
+            return replace(super().inputs(decisions, delay), frames=None)
 
     monkeypatch.setattr(question, "ExampleBuilder", Blind)
     data = Dataset.for_training(HOLD, pools.history(), pools.settings())

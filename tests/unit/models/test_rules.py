@@ -57,23 +57,5 @@ def test_a_missing_fact_is_named() -> None:
         SET.releases(inputs(code=[1], subcode=[1]))
 
 
-@pytest.mark.parametrize(
-    "arms",
-    [
-        (),
-        (Arm("a", True, (Between("x", 1),)),),
-        (Arm("a", True, (Between("x", 1),)), Arm("a", False)),
-    ],
-)
-def test_a_set_must_decide_everything_by_distinct_arms(arms: tuple[Arm, ...]) -> None:
-    with pytest.raises(ValueError, match=r"must match everything|same name"):
-        RuleSet("bad", arms)
-
-
-def test_choices_must_fit_their_columns() -> None:
-    with pytest.raises(ValueError, match="one value for each"):
-        Among(("a", "b"), ((1,),))
-
-
 def test_plain_data_and_back() -> None:
     assert RuleSet.from_json(SET.to_json()) == SET

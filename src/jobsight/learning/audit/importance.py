@@ -212,17 +212,14 @@ def _predictions_without(it: Audited, known: dict[str, tuple[str, ...]]) -> dict
     predictions: dict[str, Floats] = {}
     for family in wanted:
         dropped = known.get(family, ())
-        taught = _labelled_without(it.taught(), family, dropped)
+        taught = it.taught()
+        taught = replace(taught, inputs=without_family(taught.inputs, family, dropped))
         try:
             model = fit_model(kind, it.data, taught)
         except TrainingError:
             continue
         predictions[family] = model.predict(without_family(test.inputs, family, dropped))
     return predictions
-
-
-def _labelled_without(part: Labelled, family: str, dropped: tuple[str, ...]) -> Labelled:
-    return replace(part, inputs=without_family(part.inputs, family, dropped))
 
 
 def without_family(inputs: Inputs, family: str, dropped: tuple[str, ...]) -> Inputs:

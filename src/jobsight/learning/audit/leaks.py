@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -141,12 +141,6 @@ def _by_chance(aucs: list[float]) -> tuple[float, float]:
     return min(1.0, 2 * KINDS * float(stats.t.sf(off, freedom))), float(found) * error
 
 
-@dataclass(frozen=True)
-class _Scored:
-    roc_auc: float
-    loss: float
-
-
 def check_split(it: Audited) -> Result:
     """Is the split one of time, and how much would a random one have flattered?"""
     if not it.own:
@@ -154,30 +148,25 @@ def check_split(it: Audited) -> Result:
     kind = it.studied
     evaluation = it.evaluation
     said = it.model.fitted[kind].model.predict(evaluation.labelled.inputs)
-    ours = _scored(it, said, evaluation.labelled)
+    auc, loss = _scored(it, said, evaluation.labelled)
     turns = range(RANDOM_SPLITS_IF_SLOW if it.slow else RANDOM_SPLITS)
     name = "forward" if it.model.question.timed else "whole groups"
-    rows: list[dict[str, Any]] = [{"split": name, "roc_auc": ours.roc_auc, "loss": ours.loss}]
+    rows: list[dict[str, Any]] = [{"split": name, "roc_auc": auc, "loss": loss}]
     table, labelled = it.data.examples(it.data.known())
     group = table["group"].rank("dense").cast(pl.Int64).to_numpy()
     for name, unit in (("random groups", group), ("random rows", np.arange(len(table)))):
         scored = [_random(it, table, labelled, unit, turn) for turn in turns]
         known = [one for one in scored if one is not None]
-        rows.append(
-            {
-                "split": name,
-                "roc_auc": float(np.mean([one.roc_auc for one in known])) if known else None,
-                "loss": float(np.mean([one.loss for one in known])) if known else None,
-            }
-        )
+        means = map(float, np.mean(known, axis=0)) if known else (None, None)
+        rows.append({"split": name, **dict(zip(("roc_auc", "loss"), means, strict=True))})
     for row in rows:
-        row["flatters"] = _difference(row["roc_auc"], ours.roc_auc)
+        row["flatters"] = None if row["roc_auc"] is None else row["roc_auc"] - auc
     return Result(_split_check(it, kind, rows), {"splits": rows})
 
 
 def _random(
     it: Audited, table: pl.DataFrame, labelled: Labelled, unit: Ints, turn: int
-) -> _Scored | None:
+) -> tuple[float, float] | None:
     settings = it.data.settings
     split = split_random(unit, test=settings.test_share, seed=settings.seed + turn)
     batch, parts = table["batch"].to_numpy(), []
@@ -190,17 +179,14 @@ def _random(
     except TrainingError:
         return None
     scored = _scored(it, model.predict(test.inputs), test)
-    return scored if np.isfinite(scored.roc_auc) else None
+    return scored if np.isfinite(scored[0]) else None
 
 
-def _scored(it: Audited, predicted: Floats, rows: Labelled) -> _Scored:
+def _scored(it: Audited, predicted: Floats, rows: Labelled) -> tuple[float, float]:
+    """ROC AUC and loss."""
     goal = it.data.goal
     loss = float(goal.metric(goal.loss)(predicted, rows.values, rows.weight))
-    return _Scored(goal.ranking(predicted, rows.values, rows.weight), loss)
-
-
-def _difference(value: float | None, base: float | None) -> float | None:
-    return None if value is None or base is None else value - base
+    return goal.ranking(predicted, rows.values, rows.weight), loss
 
 
 def _split_check(it: Audited, kind: str, rows: list[dict[str, Any]]) -> Check:
@@ -258,13 +244,16 @@ def check_truncation(it: Audited) -> Result:
     question, encoding = it.model.question, it.model.encoding
     moments = question.moments(encoding)
     moments = moments if question.each_moment else moments[:1]
-    proof = Proof.of_all(
+    proofs = [
         prove_as_of(
             question, it.data.source, table[rows[k :: len(moments)]], it.model.settings, encoding,
             moment=moment,
         )
         for k, moment in enumerate(moments)
-    )  # fmt: skip
+    ]  # fmt: skip
+    proof = Proof(
+        sum(one.checked for one in proofs), tuple(two for one in proofs for two in one.differences)
+    )
     differ = len(proof.differences)
     spread = "" if len(rows) == len(table) else f", spread over all {len(table)}"
     alone = "a history that ends at the decision" if question.timed else "their own source alone"

@@ -12,15 +12,7 @@ from scipy import stats
 
 from jobsight.clock import format_moment
 from jobsight.learning import metrics
-from jobsight.learning.audit.checks import (
-    DOUBTFUL,
-    Audited,
-    Check,
-    Result,
-    grade_of,
-    power,
-    worse,
-)
+from jobsight.learning.audit.checks import DOUBTFUL, Audited, Check, Result, grade_of, power, worse
 from jobsight.learning.bootstrap import POWER, Interval, Simulation, p_value
 from jobsight.learning.dataset import drawn_together
 from jobsight.learning.evaluation import quality

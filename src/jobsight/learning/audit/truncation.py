@@ -7,21 +7,17 @@ two must be equal bit by bit.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from jobsight.learning.question import Question
 from jobsight.models.base import Inputs
 
 __all__ = ["Proof", "prove_as_of"]
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -35,13 +31,6 @@ class Proof:
 
     checked: int
     differences: tuple[tuple[int, str], ...]
-
-    @classmethod
-    def of_all(cls, proofs: Iterable[Proof]) -> Proof:
-        """Several as one."""
-        each = list(proofs)
-        differences = tuple(one for proof in each for one in proof.differences)
-        return cls(sum(proof.checked for proof in each), differences)
 
     @property
     def holds(self) -> bool:
@@ -57,8 +46,6 @@ def prove_as_of(
     encoding: Any,
     *,
     moment: str | None = None,
-    rows: Ints | None = None,
-    progress: Callable[[int, int], None] | None = None,
 ) -> Proof:
     """Build inputs as usual, and each of them again from the source cut off at its decision.
 
@@ -72,36 +59,19 @@ def prove_as_of(
         settings: of the question.
         encoding: as learned; it is not learned again, since it comes from the training part alone.
         moment: one of the question's, None: the first.
-        rows: indices into the rows that the builder gives; None: all of them.
-        progress: called with the number checked and the number to check.
     """
     moment = question.moments(encoding)[0] if moment is None else moment
     table, inputs = question.builder(source, encoding, settings).build(decisions, moment)
-    rows = np.arange(len(table)) if rows is None else rows
 
     def check(row: int) -> str | None:
-        again = question.again(source, table[int(row)], encoding, settings, moment)
+        again = question.again(source, table[row], encoding, settings, moment)
         if again is None:
             return "the decision is not there"
         return _difference(inputs.take(np.array([row])), again)
 
-    return Proof(len(rows), _differences(rows, check, progress))
-
-
-def _differences(
-    rows: Ints,
-    check: Callable[[int], str | None],
-    progress: Callable[[int, int], None] | None,
-) -> tuple[tuple[int, str], ...]:
-    """The rows that differ, and in what, checked on all cores."""
-    differences = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for done, (row, what) in enumerate(zip(rows, pool.map(check, rows), strict=True), 1):
-            if what is not None:
-                differences.append((int(row), what))
-            if progress is not None:
-                progress(done, len(rows))
-    return tuple(differences)
+        found = enumerate(pool.map(check, range(len(table))))
+        return Proof(len(table), tuple((row, what) for row, what in found if what is not None))
 
 
 def _difference(inputs: Inputs, again: Inputs) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -142,10 +142,9 @@ class Binary(Target):
         else:
             true = metrics.best_threshold(predicted, values, weight, of="success")
             limits = true, metrics.best_threshold(predicted, values, weight, of="failure")
-        found = metrics.score(
+        return metrics.score(
             predicted, values, weight, threshold=limits[0], threshold_failure=limits[1]
         )
-        return asdict(found)
 
     def decided(self, metric: str, predicted: Floats, values: Values, weight: Floats) -> Floats:
         """For F-measures, decisions at the best threshold, as probabilities of 0 and 1."""

@@ -83,9 +83,7 @@ def answering_model(settings: Settings) -> Path:
 
     entry = None
     if settings.registry.exists():
-        from jobsight.learning.registry import DEFAULT
-
-        entry = champion_of(open_registry(settings), "bound", DEFAULT)
+        entry = champion_of(open_registry(settings), "bound", None)
     return shipped() if entry is None else entry.folder
 
 

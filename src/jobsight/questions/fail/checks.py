@@ -147,9 +147,25 @@ def _example(
 _FITS = _example()
 
 
-def _both(ended: int, ending: str, over: int, more: str) -> str:
-    parts = ((ended, ending), (over, more))
-    return " and ".join(f"{number} {words}" for number, words in parts if number)
+def _amount(known: Known, column: str) -> str:
+    """What is asked for, in words."""
+    value = known.job[column]
+    return format_span(value) if column == "time_limit_s" else f"{value:,} MB"
+
+
+def _too_little(
+    known: Known, column: str, state: str, used: str, *, little: str, ending: str, more: str
+) -> Iterator[Hit]:
+    """A request that half of the runs that show it went beyond, and what to ask for."""
+    found = known.too_little(column, state, used)
+    if found is not None:
+        shown, ended, over = found
+        parts = " and ".join(f"{n} {words}" for n, words in ((ended, ending), (over, more)) if n)
+        text = (
+            f"{_amount(known, column)} are likely too {little}: of the last "
+            f"{counted(shown, 'run')} of {known.name}, {parts}"
+        )
+        yield known.hit(column, text, known.advised(state))
 
 
 @rule(
@@ -161,15 +177,10 @@ def _both(ended: int, ending: str, over: int, more: str) -> str:
 )
 def _little_memory(known: Known) -> Iterator[Hit]:
     """At least half of the last runs that show it needed more: it will likely run out of memory."""
-    found = known.too_little("request_memory_mb", _MEMORY, "max_rss_mb")
-    if found is not None:
-        shown, ended, over = found
-        text = (
-            f"{known.job['request_memory_mb']:,} MB are likely too little: of the last "
-            f"{counted(shown, 'run')} of {known.name}, "
-            + _both(ended, "ran out of as much memory", over, "used more")
-        )
-        yield known.hit("request_memory_mb", text, known.advised(_MEMORY))
+    yield from _too_little(
+        known, "request_memory_mb", _MEMORY, "max_rss_mb",
+        little="little", ending="ran out of as much memory", more="used more",
+    )  # fmt: skip
 
 
 @rule(
@@ -181,15 +192,10 @@ def _little_memory(known: Known) -> Iterator[Hit]:
 )
 def _little_time(known: Known) -> Iterator[Hit]:
     """At least half of the last runs that show it took longer: it will likely time out."""
-    found = known.too_little("time_limit_s", _TIMEOUT, "ran")
-    if found is not None:
-        shown, ended, over = found
-        text = (
-            f"{format_span(known.job['time_limit_s'])} are likely too short: of the last "
-            f"{counted(shown, 'run')} of {known.name}, "
-            + _both(ended, "reached as long a limit", over, "took longer")
-        )
-        yield known.hit("time_limit_s", text, known.advised(_TIMEOUT))
+    yield from _too_little(
+        known, "time_limit_s", _TIMEOUT, "ran",
+        little="short", ending="reached as long a limit", more="took longer",
+    )  # fmt: skip
 
 
 @rule(
@@ -205,7 +211,7 @@ def _much_memory(known: Known) -> Iterator[Hit]:
     if found is not None:
         runs, largest = found
         text = (
-            f"{known.job['request_memory_mb']:,} MB are asked for: the largest of the last "
+            f"{_amount(known, 'request_memory_mb')} are asked for: the largest of the last "
             f"{counted(runs, 'run')} of {known.name} used {largest:,.0f} MB"
         )
         yield known.hit("request_memory_mb", text, "ask for less")
@@ -224,7 +230,7 @@ def _much_time(known: Known) -> Iterator[Hit]:
     if found is not None:
         runs, longest = found
         text = (
-            f"{format_span(known.job['time_limit_s'])} are asked for: the longest of the last "
+            f"{_amount(known, 'time_limit_s')} are asked for: the longest of the last "
             f"{counted(runs, 'run')} of {known.name} took {format_span(longest)}"
         )
         yield known.hit("time_limit_s", text, "ask for less")

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from jobsight.errors import ModelError
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History
-from jobsight.learning.champions import champion_of, open_registry, unusable
+from jobsight.learning.champions import champion_of, open_registry, usable
 from jobsight.learning.modeldir import ModelDir
-from jobsight.learning.registry import DEFAULT
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.lookup import HeldName, find_held
 from jobsight.questions.hold.examples.decisions import held_jobs
@@ -91,30 +89,29 @@ def choose_answerers(history: History, settings: Settings, *, here: str | None =
     """
     champions = _champions(history, open_registry(settings))
     labels = label_rows(history)
-    entries = {None if entry is None else entry.digest: entry for entry in champions.values()}
     made = {
-        digest: cache(partial(_answerer, history, settings, entry, here, labels))
-        for digest, entry in entries.items()
+        _digest(entry): cache(partial(_answerer, history, settings, entry, here, labels))
+        for entry in champions.values()
     }
-    by_access_point = {
-        access_point: made[None if entry is None else entry.digest]
-        for access_point, entry in champions.items()
-    }
+    by_access_point = {point: made[_digest(entry)] for point, entry in champions.items()}
     return Answerers(history, labels, by_access_point, next(iter(by_access_point.values())))
 
 
 def _champions(history: History, registry: Registry) -> dict[str | None, Entry | None]:
     """The champion that answers for the jobs of each access point; None: none."""
     points = history.jobs["access_point"]
-    usual = champion_of(registry, "hold", DEFAULT)
     found: dict[str | None, Entry | None] = {
-        name: champion_of(registry, "hold", name) or usual
-        for name in sorted(points.drop_nulls().unique())
+        name: champion_of(registry, "hold", name) for name in sorted(points.drop_nulls().unique())
     }
     if points.has_nulls() or not found:
         # A log that names no access point is taken for the other's, where there is but one other.
-        found[None] = next(iter(found.values())) if len(found) == 1 else usual
+        alone = len(found) == 1
+        found[None] = next(iter(found.values())) if alone else champion_of(registry, "hold", None)
     return found
+
+
+def _digest(entry: Entry | None) -> str | None:
+    return None if entry is None else entry.digest
 
 
 def _answerer(
@@ -127,19 +124,18 @@ def _answerer(
     own = settings.of("hold", HoldSettings)
     if entry is None:
         return Answerer(history, own, None, here=here, labels=labels)
-    try:
+    with usable("hold", entry.cluster):
         network = own.lstm.network
         model = ModelDir.open(entry.folder, HOLD, network=network, only_chosen=True)
         return Answerer(history, own, model, here=here, labels=labels)
-    except ModelError as error:
-        raise unusable("hold", entry.cluster, error) from None
 
 
 def answers_for(
     answerers: Answerers, asked: Sequence[HeldName], moment: int
 ) -> tuple[list[Answer], list[str]]:
     """The answers for the held jobs that ids name as of a moment (µs); what is wrong with ids."""
-    held, problems = find_held(answerers, [one.job for one in asked], moment)
+    find = partial(find_held, answerers.history, answerers.labels, moment=moment)
+    held, problems = find([one.job for one in asked])
     answers = [
         answer
         for answer in answerers.answer(held, moment)
@@ -150,7 +146,7 @@ def answers_for(
         for one in asked
         if one.access_point is not None
         and not any(_is_of(answer, one) for answer in answers)
-        and len(find_held(answerers, [one.job], moment)[0])
+        and len(find([one.job])[0])
     ]
     return answers, problems + elsewhere
 

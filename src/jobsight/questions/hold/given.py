@@ -33,7 +33,7 @@ from jobsight.history.timelines import History
 from jobsight.history.whereabouts import at, preceding
 from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Bootstrap
-from jobsight.learning.costs import ALWAYS, release_threshold
+from jobsight.learning.costs import ALWAYS, expected_gain, release_threshold
 from jobsight.learning.dataset import Dataset, batch_weights
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models import is_baseline
@@ -90,11 +90,6 @@ class _Facts:
     seconds: Floats
     costs: Costs
     per_second: float
-
-    def gain_now(self, success: Floats) -> Floats:
-        """Of releasing at once."""
-        gain: Floats = success * self.costs.lost_job - (1.0 - success) * self.costs.wasted_run
-        return gain
 
     def scored(self, policy: _Policy, later: Floats, unknown: float) -> dict[str, Floats]:
         """Bounds of each measure, float64 (2, n), if all unknown releases had this success.
@@ -266,8 +261,8 @@ def _waits(answers: _Policy, facts: _Facts, later: Floats, weight: Floats) -> di
     """
     waited = answers.verbs == "wait"
     known = waited & (later[:, 0] == later[:, 1]) & np.isfinite(facts.success)
-    gain = facts.gain_now(later[:, 0]) - answers.waits * facts.per_second
-    right = gain > facts.gain_now(facts.success)
+    gain = expected_gain(later[:, 0], facts.costs) - answers.waits * facts.per_second
+    right = gain > expected_gain(facts.success, facts.costs)
     share = {"right": right, "sent_away": facts.success == 1.0}
     return {
         "advised": float(weight[waited].sum() / weight.sum()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,19 +11,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jobsight.codes import EventCode
+from jobsight.errors import ModelError
 from jobsight.history import outcomes
 from jobsight.history.timelines import History
 from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Binary, Target
 from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
-from jobsight.questions.hold.examples.builder import ExampleBuilder
+from jobsight.questions.hold.examples.builder import ExampleBuilder, built_again
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.features import LEARNED_RATE
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.rulesets import RULE_NAMES, RULE_SETS
-from jobsight.questions.hold.settings import HoldSettings, require_answerable
+from jobsight.questions.hold.settings import HoldSettings
 from jobsight.settings import Costs
 
 if TYPE_CHECKING:
@@ -91,15 +92,8 @@ class Hold(Question[HoldSettings]):
     def decisions(self, source: History, settings: HoldSettings) -> Decisions:
         """Every release of a job that its user's own hand did not hold."""
         found = hold_decisions(source, settings)
-        facts = {"events": len(source), "jobs": len(source.jobs), "releases": found.releases}
-        return Decisions(
-            _named(found.table.with_columns(decided="released", teaches=~pl.col("edited"))),
-            int(source.clock.min(initial=np.iinfo(np.int64).max)),
-            int(source.clock.max(initial=0)),
-            found.left_out,
-            facts,
-            _nothing_released(source, found.releases, found.left_out),
-        )
+        table = found.table.with_columns(decided="released", teaches=~pl.col("edited"))
+        return replace(found, table=_named(table))
 
     def settled(self, table: pl.DataFrame, encoding: Scale) -> pl.DataFrame:
         """Releases whose outcome came later than the horizon have none."""
@@ -133,24 +127,20 @@ class Hold(Question[HoldSettings]):
         self, source: History, row: pl.DataFrame, encoding: Scale, settings: HoldSettings,
         moment: str,
     ) -> Inputs | None:  # fmt: skip
-        """See `jobsight.questions.hold.examples.truncation`."""
-        from jobsight.questions.hold.examples.truncation import built_again
-
+        """See `jobsight.questions.hold.examples.builder.built_again`."""
         return built_again(source, row, encoding, settings, float(moment))
 
     def require_answerable(self, settings: HoldSettings) -> None:
-        """See `jobsight.questions.hold.settings.require_answerable`."""
-        require_answerable(settings)
-
-    def practise(self, folder: Path) -> int:
-        """See `jobsight.questions.hold.practice`."""
-        from jobsight.questions.hold.practice import practise
-
-        return practise(folder)
+        """Models trained as of holds cannot say whether to release a job that is held now."""
+        if settings.as_of == "hold":
+            raise ModelError(
+                "this model was trained on what is known at the hold, not on what is known now; "
+                "train one with hold.as_of: release"
+            )
 
     def own_parts(self, shown: Any) -> Any:
         """See `jobsight.reports.shown.Reporting`."""
-        from jobsight.questions.hold.reporting.shownjobs import hold_parts
+        from jobsight.questions.hold.reporting.jobs import hold_parts
 
         return hold_parts(shown)
 
@@ -173,17 +163,6 @@ class Hold(Question[HoldSettings]):
 
 def _named(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(known_at="resolved_time")
-
-
-def _nothing_released(history: History, releases: int, left_out: Mapping[str, int]) -> str:
-    holds = int((history.code == EventCode.HELD).sum())
-    others = ", ".join(f"{count} {why}" for why, count in left_out.items())
-    return (
-        f"nothing to learn from: {len(history)} events with {holds} holds and {releases} releases, "
-        "of which none is of a job held by anything but its user"
-        + (f" ({others})" if others else "")
-        + "; give logs in which held jobs were released"
-    )
 
 
 HOLD = Hold()

@@ -6,10 +6,9 @@ from typing import Literal
 
 from pydantic import PositiveFloat
 
-from jobsight.errors import ModelError
 from jobsight.settings import Costs, FrameSettings, LstmSettings, QuestionSettings
 
-__all__ = ["HoldSettings", "require_answerable"]
+__all__ = ["HoldSettings"]
 
 
 class HoldSettings(QuestionSettings):
@@ -30,19 +29,3 @@ class HoldSettings(QuestionSettings):
     costs: Costs = Costs()
     frames: FrameSettings = FrameSettings()
     lstm: LstmSettings = LstmSettings()
-
-
-def require_answerable(settings: HoldSettings) -> None:
-    """Refuse models that cannot say whether to release a job that is held now.
-
-    Args:
-        settings: that the model was trained with.
-
-    Raises:
-        ModelError: it was trained as of holds.
-    """
-    if settings.as_of == "hold":
-        raise ModelError(
-            "this model was trained on what is known at the hold, not on what is known now; "
-            "train one with hold.as_of: release"
-        )

@@ -88,11 +88,8 @@ def _runs(decisions: pl.DataFrame, reach: float) -> pl.DataFrame:
 
 
 def _keyed(decisions: pl.DataFrame) -> pl.DataFrame:
-    cause = pl.format(
-        "{}/{}", pl.col("hold_code").fill_null(0), pl.col("hold_subcode").fill_null(0)
-    )
     return decisions.select(
-        cause=cause + " " + pl.col("masked").fill_null(""),
+        cause=HOLD.strata["cause"].label,
         place=pl.Series(origins(decisions["reason"])).fill_null(
             pl.format("site {}", decisions["site"].fill_null("unknown"))
         ),
@@ -164,7 +161,7 @@ def _ask(it: Audited, known: pl.DataFrame, inside: NDArray[np.bool_]) -> _Asked:
         gained = partial(
             expected_gain, costs=costs, delay_hours=wait / 3600, delay_per_hour=per_hour
         )
-        probability = fitted.predict(builder.ask(rows, delay=wait).inputs)
+        probability = fitted.predict(builder.inputs(rows, wait))
         low, high = fitted.bounds(probability)
         if not k:
             most = gained(high)

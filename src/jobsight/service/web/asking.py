@@ -17,6 +17,7 @@ from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.files import without_nan
 from jobsight.history.reasons import origins, sites
 from jobsight.history.slurm.options import requested
+from jobsight.history.twins import current_jobs
 from jobsight.learning.desk import OPEN, script_row
 from jobsight.learning.review import predictions_of, reviewed
 from jobsight.program.preflight.check import Checker
@@ -26,7 +27,7 @@ from jobsight.questions.bound.answering import answering_model
 from jobsight.questions.fail.answering import Answerer as Failures
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.hold.answering.groups import group_answers
-from jobsight.questions.hold.answering.lookup import current_jobs, held_names
+from jobsight.questions.hold.answering.lookup import held_names
 from jobsight.questions.hold.champions import answers_for
 from jobsight.service.records import now_micros
 from jobsight.service.web.joblists import MOST_JOBS, page_of, summary

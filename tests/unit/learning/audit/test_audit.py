@@ -25,8 +25,8 @@ from jobsight.learning.dataset import Dataset
 from jobsight.learning.train import fit_model, train
 from jobsight.models.base import Floats, Inputs, Labelled, Model
 from jobsight.questions.hold import question
-from jobsight.questions.hold.examples import truncation
-from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
+from jobsight.questions.hold.examples import builder as building
+from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.waiting import find_spells
 
@@ -78,22 +78,21 @@ def test_the_audit_is_plain_data(sound: Audit) -> None:
 class Leaky(ExampleBuilder):
     """Tells the outcome, where the table it is given knows it."""
 
-    def ask(self, decisions: pl.DataFrame, *, delay: float | Floats = 0.0) -> Examples:
-        table, inputs = super().ask(decisions, delay=delay)
-        told = pl.Series([None] * len(table), dtype=pl.Float32)
-        if "outcome" in table.columns:
-            told = table["outcome"].cast(pl.Float32)
-        return Examples(table, with_column(inputs, "told", told.to_numpy()))
+    def inputs(self, decisions: pl.DataFrame, delay: float | Floats = 0.0) -> Inputs:
+        told = pl.Series([None] * len(decisions), dtype=pl.Float32)
+        if "outcome" in decisions.columns:
+            told = decisions["outcome"].cast(pl.Float32)
+        return with_column(super().inputs(decisions, delay), "told", told.to_numpy())
 
 
 class Seer(ExampleBuilder):
     """Counts all records of the job, also those to come."""
 
-    def ask(self, decisions: pl.DataFrame, *, delay: float | Floats = 0.0) -> Examples:
-        table, inputs = super().ask(decisions, delay=delay)
+    def inputs(self, decisions: pl.DataFrame, delay: float | Floats = 0.0) -> Inputs:
         starts = self._history.job_start
         jobs = decisions["job"].to_numpy()
-        return Examples(table, with_column(inputs, "records", starts[jobs + 1] - starts[jobs]))
+        inputs = super().inputs(decisions, delay)
+        return with_column(inputs, "records", starts[jobs + 1] - starts[jobs])
 
 
 def with_column(inputs: Inputs, name: str, column: Any) -> Inputs:
@@ -103,7 +102,7 @@ def with_column(inputs: Inputs, name: str, column: Any) -> Inputs:
 
 def leaking(monkeypatch: pytest.MonkeyPatch, builder: type[ExampleBuilder]) -> Audited:
     monkeypatch.setattr(leaks, "PROVED", 20)
-    for module in (question, truncation):
+    for module in (question, building):
         monkeypatch.setattr(module, "ExampleBuilder", builder)
     data = Dataset.for_training(HOLD, pools.history(), pools.settings(delays=()))
     made = train(data, names=("constant", "boosted"))

@@ -20,6 +20,7 @@ from jobsight.learning.sweep.records import RunStatus, read_record
 from jobsight.learning.sweep.run import RunResult, drop_run, train_run
 from jobsight.learning.sweep.searched import with_parameters
 from jobsight.learning.tracking import RunEnd, StopReason, Tracker
+from jobsight.models.base import Inputs
 from jobsight.models.recurrent import Recurrent
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
@@ -86,7 +87,7 @@ def test_a_run_ends_with_a_model_all_metrics_and_a_record(whole: Path) -> None:
     model = Recurrent.load(whole / "model")  # the kept weights are those of the best epoch
     found = metrics.score(model.predict(later.inputs), later.success, later.weight)
     for name in ("log_loss", "roc_auc", "brier"):
-        assert record.metrics[name] == pytest.approx(getattr(found, name), abs=1e-6)
+        assert record.metrics[name] == pytest.approx(found[name], abs=1e-6)
     assert record.peak_bytes is not None and record.peak_bytes > 10_000_000
     assert set(kept(whole)) == {"model.json", "network.safetensors"}
     told = json.loads((whole / "result.json").read_text())
@@ -346,16 +347,16 @@ def test_nothing_of_the_test_part_changes_a_run(tmp_path: Path, whole: Path) -> 
 def test_no_example_of_the_test_part_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
+    from jobsight.questions.hold.examples.builder import ExampleBuilder
 
     asked: list[pl.DataFrame] = []
-    ask = ExampleBuilder.ask
+    inputs = ExampleBuilder.inputs
 
-    def told(self: ExampleBuilder, decisions: pl.DataFrame, **more: Any) -> Examples:
+    def told(self: ExampleBuilder, decisions: pl.DataFrame, *more: Any) -> Inputs:
         asked.append(decisions)
-        return ask(self, decisions, **more)
+        return inputs(self, decisions, *more)
 
-    monkeypatch.setattr(ExampleBuilder, "ask", told)
+    monkeypatch.setattr(ExampleBuilder, "inputs", told)
     run(tmp_path)
     border = Dataset.for_training(HOLD, pools.history(), SETTINGS).borders[1]
     assert len(asked) == 1

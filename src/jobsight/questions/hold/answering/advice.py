@@ -193,14 +193,13 @@ def advise(
 
 def by_hand(code: int | None) -> Advice:
     """The advice for a job that is held by its user's own hand, or for an unknown reason."""
-    if code is None:
-        text = "the log has no hold code, so nothing can be said of this hold"
-    elif code in (15, 16):
-        text = "nothing to decide: it was submitted on hold, or its input is being spooled"
-    elif code == 1:
-        text = "nothing to decide: its user holds it, and releases it when it is to run"
-    else:
-        text = f"code {code} is no hold that this question is about"
+    spooled = "nothing to decide: it was submitted on hold, or its input is being spooled"
+    text = {
+        None: "the log has no hold code, so nothing can be said of this hold",
+        1: "nothing to decide: its user holds it, and releases it when it is to run",
+        15: spooled,
+        16: spooled,
+    }.get(code, f"code {code} is no hold that this question is about")
     return Advice([Step(text)])
 
 

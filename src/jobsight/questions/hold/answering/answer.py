@@ -19,16 +19,11 @@ from jobsight.documents import condor_id
 from jobsight.history.adjson import parse_ad
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
-from jobsight.history.timelines import History, Ints
+from jobsight.history.timelines import History
 from jobsight.ids import JobId
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
-from jobsight.questions.hold.answering.findings import (
-    Finding,
-    FindingIndex,
-    Findings,
-    sites_alone,
-)
+from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings, sites_alone
 from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.questions.hold.answering.heldjob import Held, about_job
 from jobsight.questions.hold.answering.predictor import Predictor
@@ -38,13 +33,12 @@ from jobsight.questions.hold.answering.verdict import (
     Chance,
     Verdict,
     decide,
-    decide_without,
     earliest,
     hourly_delay_cost,
 )
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
-from jobsight.questions.hold.settings import HoldSettings, require_answerable
+from jobsight.questions.hold.settings import HoldSettings
 from jobsight.remembering import remembered
 from jobsight.settings import Costs
 from jobsight.text import printable
@@ -168,7 +162,7 @@ class Answerer:
             ModelError: the model was trained as of holds.
         """
         if model is not None:
-            require_answerable(model.settings)
+            model.question.require_answerable(model.settings)
         self.history = history
         self._costs: Costs = settings.costs
         self._settings = settings if model is None else model.settings
@@ -185,6 +179,7 @@ class Answerer:
             None if model is None else Predictor(model, table, self._labels, self._index.evidence)
         )
         self._scale_of = remembered(self._scale_at, 64)
+        self._fix = partial(fix_after_retries, costs=self._costs)
 
     def held(self, moment: int, jobs: NDArray[np.integer] | None = None) -> pl.DataFrame:
         """The jobs held at `moment` (µs), all or those of the job numbers given.
@@ -228,7 +223,7 @@ class Answerer:
         """What the answer was at each of n decisions, as of its cut, by the model alone.
 
         Args:
-            decisions: rows of `jobsight.questions.hold.examples.decisions.Decisions.table`.
+            decisions: rows of `jobsight.questions.hold.examples.decisions.hold_decisions`.
         """
         assert self._predictor is not None
         found = []
@@ -236,9 +231,7 @@ class Answerer:
         for row, own in zip(decisions.iter_rows(named=True), chances, strict=True):
             moment = row["time"] - 1
             findings = Findings(self._index, moment, 0.0)
-            fix = fix_after_retries(
-                self._what_held(row, moment), findings, row["hold_row"], self._costs
-            )
+            fix = self._fix(self._what_held(row, moment), findings, row["hold_row"])
             found.append(self._verdict(row, moment, self._scale_of(moment), findings, own, fix))
         return found
 
@@ -251,8 +244,6 @@ class Answerer:
         chances: Sequence[Chance],
         fix: Fix | None,
     ) -> Verdict:
-        if not chances:
-            return decide_without(fix is not None and fix.certain)
         tried = findings.ended("job and cause", row["hold_row"]).releases
         held_for = (moment - row["hold_time"]) / 1e6
         return decide(
@@ -260,10 +251,8 @@ class Answerer:
             self._costs,
             delay_per_hour=hourly_delay_cost(self._costs, scale.time_scale),
             soonest=earliest(tried, scale.time_scale) - held_for,
-            fixable=fix is not None,
+            fix=fix,
             failed_batches=findings.ended("cause", row["hold_row"]).failed_batches,
-            certain=fix is not None and fix.certain,
-            fix_first=fix is not None and fix.first,
         )
 
     def _decided(
@@ -276,7 +265,7 @@ class Answerer:
         extra: list[Finding],
     ) -> Answer:
         what_held = self._what_held(row, moment)
-        fix = fix_after_retries(what_held, findings, row["hold_row"], self._costs)
+        fix = self._fix(what_held, findings, row["hold_row"])
         verdict = self._verdict(row, moment, scale, findings, chances, fix)
         reason = row["reason"] or ""
         lasting = fix is not None and (fix.certain or fix.edit is not None)
@@ -337,11 +326,6 @@ class Answerer:
             self._settled.filter(pl.col("resolved_time") <= moment), self._settings
         )
 
-    def _seen(self, job: int, moment: int) -> Ints:
-        rows = self.history.rows_of(job)
-        seen: Ints = rows[: np.searchsorted(self.history.clock[rows], moment, side="right")]
-        return seen
-
     def _num_holds(self, asked: pl.DataFrame) -> NDArray[np.int64]:
         holds = self.history.code == EventCode.HELD
         counts = [
@@ -351,7 +335,8 @@ class Answerer:
         return np.array(counts, np.int64)
 
     def _what_held(self, row: dict[str, Any], moment: int) -> Held:
-        rows = self._seen(row["job"], moment)
+        rows = self.history.rows_of(row["job"])
+        rows = rows[self.history.clock[rows] <= moment]
         used = float(self._memory[rows].max(initial=-1.0))
         recorded = rows[self._recorded[rows]]
         ad = self.history.table["attributes"][int(recorded[-1])] if len(recorded) else None

@@ -8,7 +8,7 @@ moment counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,15 +19,15 @@ from jobsight.clock import format_span
 from jobsight.codes import EventCode
 from jobsight.format import percent
 from jobsight.history.counts import CountIndex
+from jobsight.history.held import held_rows
 from jobsight.history.labels import RowLabels
 from jobsight.history.reasons import origin
 from jobsight.history.reasons import site as site_named
+from jobsight.history.tallies import Count, Tally
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import number_texts
 from jobsight.ids import JobId
 from jobsight.models.intervals import wilson
-from jobsight.questions.hold.answering.tallies import Count, Tally
-from jobsight.questions.hold.examples.decisions import held_rows
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.text import counted, printable
 
@@ -68,16 +68,15 @@ class FindingIndex:
     """
 
     def __init__(self, history: History, labels: RowLabels, decisions: pl.DataFrame) -> None:
-        """Index a history and its decisions (`Decisions.table`)."""
+        """Index a history and its decisions (`hold_decisions`)."""
         self.history = history
         self.cause = labels.cause
         self.evidence: Evidence = gather_evidence(history, labels, decisions)
         settled = decisions.filter("kept", pl.col("outcome").is_not_null())
         as_it_was, fixed = settled.filter(~pl.col("edited")), settled.filter("edited")
         self.ended = {
-            name: self._tally(as_it_was, name) for name in ("code", "job and cause", *_ENDED)
+            name: self._tally(as_it_was, name) for name in ("all", "code", "job and cause", *_ENDED)
         }
-        self.ended["all"] = _tally(as_it_was, np.zeros(len(as_it_was), np.int64))
         self.fixed = self._tally(fixed, "cause")
         self.held = {name: self.evidence.index(self.evidence.held, name) for name in _ACTIVE}
         self.waiting = tuple(
@@ -93,23 +92,17 @@ class FindingIndex:
 
     def _tally(self, decisions: pl.DataFrame, family: str) -> Tally:
         number = self.evidence.hold_numbers(decisions["hold_row"].to_numpy())
-        return _tally(decisions, self.evidence.keys[family][number])
+        return Tally(
+            self.evidence.keys[family][number],
+            decisions["resolved_time"].to_numpy(),
+            decisions["outcome"].cast(pl.Boolean).to_numpy(),
+            decisions["batch"].to_numpy(),
+        )
 
     def key(self, family: str, hold_row: int) -> int:
         """Key of a hold in a family; −1 where it has none."""
-        if family == "all":
-            return 0
         number = int(np.searchsorted(self.evidence.holds, hold_row))
         return int(self.evidence.keys[family][number])
-
-
-def _tally(decisions: pl.DataFrame, keys: Ints) -> Tally:
-    return Tally(
-        keys,
-        decisions["resolved_time"].to_numpy(),
-        decisions["outcome"].cast(pl.Boolean).to_numpy(),
-        decisions["batch"].to_numpy(),
-    )
 
 
 def _first_recorded(history: History) -> Ints:
@@ -129,19 +122,15 @@ class Findings:
         self._moment = moment
         self._since = moment - round(window * _MICRO)
         self._window = window
-        self._starts: dict[int, Ints] = {}
+        self._starts_after = cache(partial(_starts_after, index.history))
         self._cuts = self._starts_after(moment)
-        self._counts: dict[tuple[str, int], Count] = {}
+        self._ended = cache(lambda family, key: index.ended[family].count(key, moment))
         self._shared: dict[tuple[Any, ...], list[Finding]] = {}
         self._alike: dict[tuple[Any, ...], list[JobId]] = {}
 
     def ended(self, family: str, hold_row: int) -> Count:
         """How releases of holds like this one had ended."""
-        key = self._index.key(family, hold_row)
-        found = self._counts.get((family, key))
-        if found is None:
-            found = self._index.ended[family].count(key, self._moment)
-            self._counts[family, key] = found
+        found: Count = self._ended(family, self._index.key(family, hold_row))
         return found
 
     def retried(self, hold_row: int) -> Count:
@@ -207,7 +196,8 @@ class Findings:
             source = printable(origin(reason) or "", 100)
             shared = [
                 *self._precedents(hold_row, place, source),
-                *self._activity(hold_row, since, place),
+                *self._holds_lately(hold_row, since),
+                *([self._site_lately(hold_row, place)] if place else []),
                 *([] if lasting else self._outage(hold_row, since, place, source)),
                 *(self._site_alone(hold_row, place) if place and not lasting else []),
             ]
@@ -238,13 +228,6 @@ class Findings:
             found.append(_ended("fixed", label, fixed, (0, 0), self._window))
         return found
 
-    def _activity(self, hold_row: int, since: int, place: str) -> list[Finding]:
-        found = self._holds_lately(hold_row, since)
-        if place:
-            key = self._index.key("site", hold_row)
-            found.append(self._site_lately(key, place))
-        return found
-
     def _holds_lately(self, hold_row: int, since: int) -> list[Finding]:
         """What else the cause held lately; nothing where it held this job alone."""
         key = self._index.key("cause", hold_row)
@@ -266,8 +249,8 @@ class Findings:
             }
         ]
 
-    def _site_lately(self, key: int, place: str) -> Finding:
-        evidence = self._index.evidence
+    def _site_lately(self, hold_row: int, place: str) -> Finding:
+        evidence, key = self._index.evidence, self._index.key("site", hold_row)
         started = self._count(evidence.started["site"], key, self._since)
         ended = self._count(evidence.ended_well["site"], key, self._since)
         held = self._count(self._index.held["site"], key, self._since)
@@ -369,20 +352,15 @@ class Findings:
             }
         ]
 
-    def _starts_after(self, moment: int) -> Ints:
-        """First row of each log after a moment (µs): int64 (1, logs)."""
-        found = self._starts.get(moment)
-        if found is None:
-            history = self._index.history
-            logs = np.arange(history.logs)
-            found = history.rows_at(logs, np.full(history.logs, moment + 1))[None, :]
-            self._starts[moment] = found
-        return found
-
     def _count(self, index: CountIndex, key: int, since: int | None = None) -> int:
         """Rows under a key up to the moment, all or after `since` (µs)."""
         starts = None if since is None else self._starts_after(since)
         return int(index.count(np.array([key]), self._cuts, starts)[0])
+
+
+def _starts_after(history: History, moment: int) -> Ints:
+    """First row of each log after a moment (µs): int64 (1, logs)."""
+    return history.rows_at(np.arange(history.logs), np.full(history.logs, moment + 1))[None, :]
 
 
 def _ended(what: str, label: str, count: Count, recent: tuple[int, int], window: float) -> Finding:

@@ -48,11 +48,7 @@ class Fix:
 
 def known_fix(held: Held) -> Fix | None:
     """The fix of a hold's cause; None where no cause is known."""
-    for fix_of in _FIXES:
-        fix = fix_of(held)
-        if fix is not None:
-            return fix
-    return None
+    return next(filter(None, (fix_of(held) for fix_of in _FIXES)), None)
 
 
 _MEMORY = re.compile(
@@ -212,21 +208,32 @@ def _duration(held: Held) -> Fix | None:
     return Fix("duration", f"it ran longer than it may: {more}, {save}")
 
 
-def _credential(held: Held) -> Fix | None:
-    if held.code != 4:
-        return None
-    return Fix("credential", "renew the job's credential (proxy or token)")
+_SURE_CODES: Mapping[int, Fix] = {
+    4: Fix("credential", "renew the job's credential (proxy or token)"),
+    32: Fix("size", "its input files are larger than allowed: shrink them or raise "
+            "max_transfer_input_mb"),
+    33: Fix("size", "its output files are larger than allowed: shrink them or raise "
+            "max_transfer_output_mb"),
+    35: Fix("image", "correct the Docker image: its name, its tag, and that it can be read"),
+    45: Fix("image", "correct the container image: its name, its tag, and that it can be read"),
+}  # fmt: skip
+"""What these codes stand for, whatever the reason says."""
 
 
-def _image(held: Held) -> Fix | None:
-    if held.code not in (35, 45):
-        return None
-    kind = "Docker" if held.code == 35 else "container"
-    return Fix("image", f"correct the {kind} image: its name, its tag, and that it can be read")
+def _sure_code(held: Held) -> Fix | None:
+    return None if held.code is None else _SURE_CODES.get(held.code)
 
 
 _INTERPRETER = re.compile(r"invalid interpreter \(([^)]{1,400})\)")
 _EXECUTABLE = re.compile(r"Failed to execute '([^']{1,400})'")
+_OF_ERRNO = {
+    2: ("executable", "{} or the interpreter on its first line is missing where it ran; Windows "
+        "line ends do that too"),
+    8: ("executable", "{} cannot be executed there: a script needs a first line such as "
+        "#!/bin/bash, a program the machines' architecture"),
+    13: ("permission", "make {} executable (chmod +x)"),
+}  # fmt: skip
+"""What an executable's error number stands for, and its fix."""
 _LAST_REASON = re.compile(r"\(errno ?=? ?(\d{1,3})")
 
 
@@ -244,21 +251,8 @@ def _executable(held: Held) -> Fix | None:
     name = _shown(_name_in_sandbox(executable[1]))
     errno = _LAST_REASON.search(text)
     number = int(errno[1]) if errno else held.subcode
-    if number == 8:
-        return Fix(
-            "executable",
-            f"{name} cannot be executed there: a script needs a first line such as #!/bin/bash, a "
-            "program the machines' architecture",
-        )
-    if number == 13:
-        return Fix("permission", f"make {name} executable (chmod +x)")
-    if number == 2:
-        return Fix(
-            "executable",
-            f"{name} or the interpreter on its first line is missing where it ran; Windows line "
-            "ends do that too",
-        )
-    return None
+    what, text = _OF_ERRNO.get(number or 0, ("", ""))
+    return Fix(what, text.format(name)) if what else None
 
 
 _STANDARD = re.compile(r"Failed to open '([^']{1,400})' as standard (\w{1,10}): ([^(]{1,100})")
@@ -286,16 +280,6 @@ def _folder(held: Held) -> Fix | None:
         return None
     name = _shown(found[1]) if found else "its initial working directory"
     return Fix("directory", f"make {name}, or let the job enter it")
-
-
-_SIZE = {32: ("input", "max_transfer_input_mb"), 33: ("output", "max_transfer_output_mb")}
-
-
-def _size(held: Held) -> Fix | None:
-    if held.code not in _SIZE:
-        return None
-    kind, setting = _SIZE[held.code]
-    return Fix("size", f"its {kind} files are larger than allowed: shrink them or raise {setting}")
 
 
 _SPACE = re.compile(r"(?i)no space left|quota exceeded|disk is full")
@@ -380,12 +364,10 @@ _FIXES: tuple[Callable[[Held], Fix | None], ...] = (
     _disk,
     _duration,
     _exited,
-    _credential,
-    _image,
+    _sure_code,
     _executable,
     _standard_file,
     _folder,
-    _size,
     _transfer,
     _unexpanded,
     _by_code,

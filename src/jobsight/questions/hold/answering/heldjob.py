@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from jobsight.codes import exit_meaning, exit_signal
+from jobsight.history.condor.expressions import evaluated
 from jobsight.history.reasons import exit_told, memory_figures
-from jobsight.questions.hold.answering.expressions import evaluated
 from jobsight.questions.hold.answering.findings import Finding
 from jobsight.text import printable
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 
 from jobsight.clock import format_micros
 from jobsight.errors import UsageError
-from jobsight.history.timelines import History, Ints
+from jobsight.history.labels import RowLabels
+from jobsight.history.timelines import History
+from jobsight.history.twins import current_jobs
 from jobsight.ids import JobId, parse_job_id, parse_job_name
+from jobsight.questions.hold.examples.decisions import held_jobs
 from jobsight.text import counted, printable
 
-__all__ = ["HeldName", "current_jobs", "find_held", "held_names"]
+__all__ = ["HeldName", "find_held", "held_names"]
 
 _STATES = {
     0: "it waits to start, submitted at",
@@ -55,68 +58,21 @@ def held_names(jobs: Sequence[str]) -> list[HeldName]:
     return asked
 
 
-def current_jobs(
-    history: History, moment: int, clusters: Sequence[int] | None = None
-) -> NDArray[np.int32]:
-    """Numbers of the jobs that were known at `moment` (µs), each once; all, or of some clusters.
-
-    A job that several logs record (a user's own and the access point's) is taken from the log
-    that recorded it last, and of jobs that were given the same id the last one. Jobs of different
-    access points are different jobs; a log that does not name its access point is taken for the
-    other's where the ids are the same.
-    """
-    last = _last_recorded(history, moment)
-    mine = last >= 0
-    if clusters is not None:
-        mine &= np.isin(history.jobs["cluster"].to_numpy(), clusters)
-    known = np.flatnonzero(mine)
-    same_id = ["cluster", "proc"]
-    jobs = history.jobs[known].select(
-        *same_id,
-        pl.col("access_point").fill_null(pl.col("access_point").drop_nulls().first().over(same_id)),
-        job=pl.Series(known, dtype=pl.Int32),
-        last=pl.Series(last[known], dtype=pl.Int64),
-    )
-    chosen = jobs.sort("last", "job").unique(
-        ["access_point", *same_id], keep="last", maintain_order=True
-    )
-    return np.sort(chosen["job"].to_numpy())
-
-
-def _last_recorded(history: History, moment: int) -> Ints:
-    """The clock of each job's last row at or before `moment`; −1 where it has none."""
-    last = np.full(len(history.jobs), -1, np.int64)
-    rows = np.flatnonzero((history.clock <= moment) & (history.job >= 0))
-    np.maximum.at(last, history.job[rows], history.clock[rows])
-    return last
-
-
-class _Indexed(Protocol):
-    """Who knows which jobs of a history are held."""
-
-    @property
-    def history(self) -> History:
-        """The indexed log."""
-
-    def held(self, moment: int, jobs: NDArray[np.integer]) -> pl.DataFrame:
-        """As `Answerer.held`."""
-
-
 def find_held(
-    answerer: _Indexed, asked: Sequence[JobId], moment: int
+    history: History, labels: RowLabels, asked: Sequence[JobId], moment: int
 ) -> tuple[pl.DataFrame, list[str]]:
     """The held jobs that ids name, and what is wrong with the ids that name none.
 
     Args:
-        answerer: of the history, or several.
+        history: the indexed log.
+        labels: of its rows.
         asked: ids; one without a proc names every job of its cluster.
         moment: µs.
 
     Returns:
-        rows of `Answerer.held` in the order asked, each once; and one line for each id that names
+        rows of `held_jobs` in the order asked, each once; and one line for each id that names
         no job, or none that is held.
     """
-    history = answerer.history
     numbers = current_jobs(history, moment, [one.cluster for one in asked])
     jobs = history.jobs[numbers].select("cluster", "proc", "access_point", job=pl.Series(numbers))
     tables: list[pl.DataFrame] = []
@@ -124,12 +80,13 @@ def find_held(
     for one in asked:
         wanted = pl.col("cluster") == one.cluster
         named = jobs.filter(wanted if one.proc is None else wanted & (pl.col("proc") == one.proc))
-        held = answerer.held(moment, np.sort(named["job"].to_numpy()))
+        held = held_jobs(history, moment, labels, np.sort(named["job"].to_numpy()))
         if len(held):
             tables.append(held)
         else:
             problems.append(_problem(history, one, named["job"].to_numpy(), moment))
-    found = pl.concat(tables) if tables else answerer.held(moment, np.zeros(0, np.int64))
+    none = held_jobs(history, moment, labels, np.zeros(0, np.int64))
+    found = pl.concat([none, *tables])
     return found.unique("job", keep="first", maintain_order=True), problems
 
 
@@ -144,14 +101,9 @@ def _problem(history: History, one: JobId, jobs: NDArray[np.int32], moment: int)
         return f"no log or store that was read has {what} {one} as of {at}{later}"
     if len(jobs) > 1:
         return f"none of the {counted(len(jobs), 'job')} of {one} is held as of {at}"
-    return f"job {_name(history, int(jobs[0]))} is not held as of {at}: " + _state(
-        history, int(jobs[0]), moment
-    )
-
-
-def _name(history: History, job: int) -> str:
-    cluster, proc = history.jobs.select("cluster", "proc").row(job)
-    return str(JobId(cluster, proc))
+    job = int(jobs[0])
+    name = JobId(*history.jobs.select("cluster", "proc").row(job))
+    return f"job {name} is not held as of {at}: {_state(history, job, moment)}"
 
 
 def _state(history: History, job: int, moment: int) -> str:

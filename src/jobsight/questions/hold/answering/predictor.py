@@ -45,7 +45,7 @@ class Predictor:
 
         Args:
             model: trained.
-            decisions: of the history, `jobsight.questions.hold.examples.decisions.Decisions.table`.
+            decisions: of the history, `jobsight.questions.hold.examples.decisions.hold_decisions`.
             labels: of its rows.
             evidence: in it.
         """

@@ -7,8 +7,6 @@ are marked as uncalibrated: nothing has compared them with later outcomes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -50,13 +48,12 @@ def rule_findings(held: pl.DataFrame, num_holds: NDArray[np.int64]) -> list[Find
         held: n rows of `jobsight.questions.hold.examples.decisions.held_jobs`.
         num_holds: int64 (n,), how often each was held, this hold among them.
     """
-    inputs = _facts_only(
-        {
-            "hold_code": held["hold_code"].cast(pl.Int64).fill_null(-1).to_numpy(),
-            "hold_subcode": held["hold_subcode"].cast(pl.Int64).fill_null(-1).to_numpy(),
-            "num_holds": num_holds,
-        }
-    )
+    facts = {
+        name: held[name].cast(pl.Int64).fill_null(-1).to_numpy()
+        for name in ("hold_code", "hold_subcode")
+    }
+    nothing = np.zeros((len(held), 0), np.float32)
+    inputs = Inputs(nothing, (), {}, facts | {"num_holds": num_holds}, None, 0)
     arms = {name: rules.arm_of(inputs) for name, rules in RULE_SETS.items()}
     findings: list[Finding] = []
     for row in range(len(held)):
@@ -66,8 +63,3 @@ def rule_findings(held: pl.DataFrame, num_holds: NDArray[np.int64]) -> list[Find
         text = ", ".join(f"{name} would {verdict}" for name, verdict in verdicts.items())
         findings.append({"what": "rules", "text": f"today's rules: {text}", "verdicts": verdicts})
     return findings
-
-
-def _facts_only(facts: Mapping[str, NDArray[np.int64]]) -> Inputs:
-    rows = len(next(iter(facts.values())))
-    return Inputs(np.zeros((rows, 0), np.float32), (), {}, facts, None, 0)

@@ -40,18 +40,10 @@ import numpy as np
 
 from jobsight.clock import format_micros
 from jobsight.learning.costs import expected_gain, release_threshold
+from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.settings import Costs
 
-__all__ = [
-    "FAILED_BATCHES",
-    "Chance",
-    "Verb",
-    "Verdict",
-    "decide",
-    "decide_without",
-    "earliest",
-    "hourly_delay_cost",
-]
+__all__ = ["FAILED_BATCHES", "Chance", "Verb", "Verdict", "decide", "earliest", "hourly_delay_cost"]
 
 Verb = Literal["release", "wait", "fix", "remove", "unsure", "user_hold"]
 
@@ -134,24 +126,23 @@ def decide(
     costs: Costs,
     *,
     delay_per_hour: float,
-    soonest: float = 0.0,
-    fixable: bool,
+    soonest: float,
+    fix: Fix | None,
     failed_batches: int,
-    certain: bool = False,
-    fix_first: bool = False,
 ) -> Verdict:
     """Decide for one job by the table above.
 
     Args:
-        chances: of releasing now (first, wait 0), then of every wait that training supports.
+        chances: of releasing now (first, wait 0), then of every wait that training supports; none
+            where neither a model nor a like release gives a probability.
         costs: of a wasted run and of a lost job.
         delay_per_hour: what an hour's delay costs.
         soonest: seconds from now before which it is not to be released.
-        fixable: whether a fix of the cause is known.
+        fix: what is known to fix the cause.
         failed_batches: like batches of which no release succeeded.
-        certain: whether the cause can be nothing but what the fix changes.
-        fix_first: whether a release as it is only runs into the cause again.
     """
+    if not chances:
+        return Verdict("fix" if fix is not None and fix.certain else "unsure", None, 0.0)
     gain, now = partial(_gain, costs=costs, delay_per_hour=delay_per_hour), chances[0]
     loss = -gain(now, now.probability)
     later = [one for one in chances if one.wait >= soonest] or [chances[-1]]
@@ -160,24 +151,19 @@ def decide(
     surely = [one for one in later[1:] if gain(one, one.low) > most]
     # Of equal gains the earlier release.
     best = max(surely, key=lambda one: (gain(one, one.probability), -one.wait), default=first)
-    if fix_first:
+    if fix is not None and fix.first:
         return Verdict("fix", best, max(loss, 0.0))
     if (worth := gain(best, best.probability)) >= 0.0:
         if best is first and first.wait > 0:
             return Verdict("wait", best, worth, AGAIN)
         return Verdict("wait" if best.wait > 0 else "release", best, worth, _why(best, costs))
     threshold = release_threshold(costs)
-    if fixable:
-        if certain or now.high < threshold:
+    if fix is not None:
+        if fix.certain or now.high < threshold:
             return Verdict("fix", best, loss)
     elif failed_batches >= FAILED_BATCHES and all(c.high < threshold for c in chances):
         return Verdict("remove", best, loss)
     return Verdict("unsure", best, 0.0)
-
-
-def decide_without(mend_is_certain: bool) -> Verdict:
-    """Decide where neither a model nor a like release gives a probability."""
-    return Verdict("fix" if mend_is_certain else "unsure", None, 0.0)
 
 
 def _why(best: Chance, costs: Costs) -> str | None:

@@ -7,7 +7,6 @@ question (the cut is now) differ only in their cuts and share this one path.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,30 +15,18 @@ from numpy.typing import NDArray
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History
+from jobsight.history.views import as_seen, delayed, views_of
 from jobsight.models.base import Floats, Inputs
-from jobsight.questions.hold.examples.decisions import settled_releases
+from jobsight.questions.hold.examples.decisions import held_jobs, settled_releases
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.questions.hold.examples.features import LEARNED_RATE, FeatureIndex
 from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.examples.views import delayed, views_of
 from jobsight.questions.hold.settings import HoldSettings
 
-__all__ = ["ExampleBuilder", "Examples"]
+__all__ = ["ExampleBuilder", "built_again", "frames_of"]
 
 _MICRO = 1_000_000
 _NO_CODE = -1
-
-
-class Examples(NamedTuple):
-    """Decisions, and what is known of each.
-
-    Attributes:
-        table: n rows, with the columns of the decision table and `delay` (seconds).
-        inputs: n rows in the same order.
-    """
-
-    table: pl.DataFrame
-    inputs: Inputs
 
 
 class ExampleBuilder:
@@ -80,17 +67,20 @@ class ExampleBuilder:
         self._index = FeatureIndex(history, evidence, scale)
         self.features = self._index.names
 
-    def build(self, rows: pl.DataFrame, moment: str = "0.0") -> Examples:
+    def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
         """Examples of released jobs, as of `moment` seconds before each decision.
 
         Args:
-            rows: of `jobsight.questions.hold.examples.decisions.Decisions.table`.
+            rows: of `jobsight.questions.hold.examples.decisions.hold_decisions`.
             moment: seconds; jobs that were not yet held that long before are left out.
-        """
-        delay = float(moment)
-        return self.ask(delayed(self._history, rows, delay), delay=delay)
 
-    def ask(self, decisions: pl.DataFrame, *, delay: float | Floats = 0.0) -> Examples:
+        Returns:
+            the rows that are left, with `delay` (seconds), and what is known of each.
+        """
+        early = delayed(self._history, rows, float(moment))
+        return early, self.inputs(early, float(moment))
+
+    def inputs(self, decisions: pl.DataFrame, delay: float | Floats = 0.0) -> Inputs:
         """What is known at the cuts of `decisions`, of a release that lies `delay` seconds ahead.
 
         Args:
@@ -99,12 +89,6 @@ class ExampleBuilder:
                 several times, with different delays.
             delay: seconds; one for all, or float64 (n,).
         """
-        inputs = self.inputs(decisions, delay)
-        delays = np.full(len(decisions), delay, np.float64)
-        return Examples(decisions.with_columns(delay=pl.Series(delays)), inputs)
-
-    def inputs(self, decisions: pl.DataFrame, delay: float | Floats = 0.0) -> Inputs:
-        """What models read of examples, see `ask`."""
         views = views_of(self._history, decisions)
         causes, facts = _causes_and_facts(decisions)
         return Inputs(
@@ -126,17 +110,53 @@ class ExampleBuilder:
     def _frames(self, decisions: pl.DataFrame) -> NDArray[np.uint8] | None:
         if not self._with_frames:
             return None
-        settings = self._settings.frames
-        frames, _ = build_frames(
-            self._frame_index,
-            decisions,
-            m=settings.m,
-            j=settings.j,
-            timeframe=max(round(self._scale.timeframe_len * _MICRO), 1),
-            related_share=settings.related_share,
-            seed=self._settings.seed,
-        )
-        return frames
+        return frames_of(self._frame_index, decisions, self._settings, self._scale)
+
+
+def frames_of(
+    index: FrameIndex, decisions: pl.DataFrame, settings: HoldSettings, scale: Scale
+) -> NDArray[np.uint8]:
+    """The frames of n decisions: uint8 (n, m, j), see `jobsight.history.frames`."""
+    form = settings.frames
+    frames, _ = build_frames(
+        index, decisions, m=form.m, j=form.j, timeframe=max(round(scale.timeframe_len * _MICRO), 1),
+        related_share=form.related_share, seed=settings.seed,
+    )  # fmt: skip
+    return frames
+
+
+def built_again(
+    history: History, row: pl.DataFrame, scale: Scale, settings: HoldSettings, delay: float
+) -> Inputs | None:
+    """Inputs of one decision from the event table cut off at it; None: its job is not held there.
+
+    Args:
+        history: the whole history.
+        row: of the table that `ExampleBuilder.build` gives with that delay.
+        scale: as learned.
+        settings: of the question.
+        delay: seconds before the release.
+    """
+    again = History.from_table(as_seen(history, row))
+    labels = label_rows(again)
+    found = _found_again(again, labels, row)
+    if not len(found):
+        return None
+    return ExampleBuilder(again, settings, scale, labels=labels).inputs(found, delay)
+
+
+def _found_again(again: History, labels: RowLabels, decision: pl.DataFrame) -> pl.DataFrame:
+    """The decision as the cut logs record it: one row, none if its job is not held there."""
+    log, moment = int(decision["log"][0]), int(decision["time"][0])
+    mine = pl.all_horizontal(
+        pl.col(name).eq_missing(pl.lit(decision[name][0], decision.schema[name]))
+        for name in ("log", "access_point", "cluster", "proc")
+    )
+    jobs = np.flatnonzero(again.jobs.select(mine).to_series().to_numpy())
+    end = int(again.log_start[log + 1])
+    return held_jobs(again, moment, labels, jobs).with_columns(
+        cut=pl.lit(end, pl.Int64), time=pl.lit(moment, pl.Int64)
+    )
 
 
 def _causes_and_facts(

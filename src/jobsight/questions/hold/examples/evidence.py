@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.history.counts import CountIndex, factorize
+from jobsight.history.held import LIFE
 from jobsight.history.labels import RowLabels
 from jobsight.history.outcomes import held_by_hand
 from jobsight.history.reasons import origins
 from jobsight.history.timelines import History, Ints
+from jobsight.history.twins import first_recorded
 from jobsight.history.whereabouts import (
     at,
     number_texts,
@@ -28,8 +30,6 @@ from jobsight.history.whereabouts import (
     row_owners,
     start_sites,
 )
-from jobsight.questions.hold.examples.decisions import LIFE
-from jobsight.questions.hold.examples.twins import first_recorded
 
 __all__ = ["FAMILIES", "Evidence", "Stream", "gather_evidence"]
 
@@ -77,8 +77,8 @@ class Evidence:
         history: the indexed log.
         holds: int64 (h,), rows of the holds (012) of jobs, ascending.
         keys: by family, int64 (h,): equal where two holds share the family; −1 where unknown.
-            ``likely origin`` is that of the hold, else of its job's or its cluster's last hold that
-            named one, under the keys of ``origin``.
+            ``all`` is one key. ``likely origin`` is that of the hold, else of its job's or its
+            cluster's last hold that named one, under the keys of ``origin``.
         held_by_others: bool (h,), whether something other than the user's hand held the job.
         held: those holds; of a job that two logs record, and so in all that follows, only what
             the log that recorded it first.
@@ -142,7 +142,7 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
         history=history,
         holds=holds,
         keys={name: _keys([parts[part] for part in of]) for name, of in FAMILIES.items()}
-        | {"likely origin": likely(holds)},
+        | {"likely origin": likely(holds), "all": np.zeros(len(holds), np.int64)},
         held_by_others=~by_hand.to_numpy(),
         held=Stream(holds[ours], np.flatnonzero(ours)),
         good=_settled(holds, settled, good=True),

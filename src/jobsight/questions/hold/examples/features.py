@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from jobsight.history.counts import NEVER, CountIndex
 from jobsight.history.timelines import History, Ints
+from jobsight.history.views import Views, span, views_of
 from jobsight.history.whereabouts import at, preceding
 from jobsight.models.base import Floats
 from jobsight.questions.hold.examples.evidence import FAMILIES, Evidence
 from jobsight.questions.hold.examples.own import OwnIndex
 from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.examples.views import Views, span, views_of
 
 __all__ = ["LEARNED_RATE", "FeatureIndex"]
 
@@ -141,8 +141,7 @@ class FeatureIndex:
 
     def _keys(self, views: Views) -> dict[str, Ints]:
         number = self._evidence.hold_numbers(views.hold_row)
-        keys = {name: column[number] for name, column in self._evidence.keys.items()}
-        return keys | {"all": np.zeros(len(number), np.int64)}
+        return {name: column[number] for name, column in self._evidence.keys.items()}
 
     def _starts(self, views: Views) -> dict[str, Ints]:
         """First rows of the windows: the last W seconds, and since the hold."""
@@ -264,11 +263,7 @@ def _by_family(
     evidence: Evidence, stream: str, families: Iterable[str] = ("all", *FAMILIES)
 ) -> dict[str, CountIndex]:
     rows = getattr(evidence, stream)
-    everything = CountIndex(evidence.history, rows.rows, np.zeros(len(rows.rows), np.int64))
-    return {
-        family: everything if family == "all" else evidence.index(rows, family)
-        for family in families
-    }
+    return {family: evidence.index(rows, family) for family in families}
 
 
 def _rate(good: Ints, bad: Ints, coarser: Floats, strength: float = _STRENGTH) -> Floats:

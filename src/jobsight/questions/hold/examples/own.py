@@ -13,9 +13,9 @@ from jobsight.history.adjson import parse_ad
 from jobsight.history.ads import TRIGGER
 from jobsight.history.counts import NEVER, CountIndex
 from jobsight.history.timelines import History, Ints
+from jobsight.history.views import Views, span
 from jobsight.history.whereabouts import at, preceding
 from jobsight.models.base import Floats
-from jobsight.questions.hold.examples.views import Views, span
 
 __all__ = ["OwnIndex"]
 

@@ -1,36 +1,127 @@
-"""The parts of the report that show the pool: its outages, the held jobs, one job's frames."""
+"""What the report on held jobs adds: the pool, the jobs held at a moment, one job's frames."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from jobsight.clock import format_micros, format_span
 from jobsight.format import percent
-from jobsight.history.frames import FrameIndex, build_frames
+from jobsight.history.frames import FrameIndex
+from jobsight.history.labels import RowLabels, label_rows
+from jobsight.history.pooltime import pool_timeline, short_cause
 from jobsight.history.reasons import mask
-from jobsight.questions.hold.answering.answer import Answer
-from jobsight.questions.hold.answering.groups import GroupAnswer, group_answers
+from jobsight.history.timelines import History
+from jobsight.history.twins import current_jobs
+from jobsight.learning.modeldir import ModelDir
+from jobsight.questions.hold.answering.answer import Answer, Answerer
+from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
 from jobsight.questions.hold.answering.verdict import Verb
+from jobsight.questions.hold.examples.builder import frames_of
 from jobsight.questions.hold.examples.decisions import held_jobs
-from jobsight.questions.hold.reporting.pictures import (
-    frames_plot,
-    pool_timeline,
-    short_cause,
-    timeline_plot,
-)
-from jobsight.questions.hold.reporting.shownjobs import ShownJobs
+from jobsight.questions.hold.reporting.moment import later_outcomes, richest_moment
 from jobsight.reports.page import Markup, element, figure, join, section, table
+from jobsight.reports.poolplots import frames_plot, timeline_plot
 from jobsight.reports.scores import answer_rows
+from jobsight.reports.shown import OwnParts, Shown
 from jobsight.text import printable
 
-__all__ = ["answers_part", "frames_part", "jobs_part", "pool_part", "tally"]
+__all__ = ["ShownJobs", "hold_parts", "jobs_part"]
 
 _VERBS: tuple[Verb, ...] = get_args(Verb)
 _OPEN = 8
 _FINDINGS = 5
+
+
+_WORDS = {
+    "release": "Released as it is, the job is likely enough to succeed that trying pays.",
+    "wait": "It is better released later: by then what failed is likely over.",
+    "fix": "Released as it is, it would fail again; what to fix is known and next to it.",
+    "remove": "It would fail whenever it is released, no fix is known, and like jobs failed "
+    "before.",
+    "unsure": "Too little is known. Where many wait alike, releasing a few is a cheap way to know.",
+    "user hold": "Its user holds it, or its input is being spooled: nothing to decide.",
+    "P(success)": "The probability that the job, released as it is, terminates with return value 0 "
+    "before it is held again or removed by policy.",
+    "gain": "What the answer is expected to save, in wasted runs.",
+}
+
+
+@dataclass(frozen=True)
+class ShownJobs:
+    """The answers that a report shows.
+
+    Attributes:
+        model: that answers.
+        history: the logs, indexed.
+        labels: of the history's rows.
+        moment: µs since 1970, when the held jobs are asked about.
+        answers: for every job held then.
+        later: whether the next release of an access point's job id succeeded, as recorded later.
+    """
+
+    model: ModelDir
+    history: History
+    labels: RowLabels
+    moment: int
+    answers: Sequence[Answer]
+    later: Mapping[tuple[str | None, str], bool]
+
+    @classmethod
+    def of(cls, shown: Shown) -> ShownJobs:
+        """Ask about the jobs held at the moment that shows most, or at the one named."""
+        model, history = shown.model, shown.source
+        decisions = model.question.decisions(history, model.settings).table
+        moment = shown.at
+        if moment is None:
+            since = int(shown.evaluation.table["time"].to_numpy().min())
+            moment = richest_moment(decisions, since)
+        moment = int(history.clock.max()) if moment is None else moment
+        answerer = Answerer(history, model.settings, model)
+        held = answerer.held(moment, current_jobs(history, moment))
+        return cls(
+            model=model,
+            history=history,
+            labels=label_rows(history),
+            moment=moment,
+            answers=by_use(answerer.answer(held, moment)),
+            later=later_outcomes(decisions, moment),
+        )
+
+
+def hold_parts(shown: Shown) -> OwnParts:
+    """See `jobsight.reports.shown.Reporting`."""
+    jobs, scale = ShownJobs.of(shown), shown.model.encoding
+    return OwnParts(
+        title="Release or remove?",
+        asked=_asked(jobs),
+        parts={
+            "The held jobs": jobs_part(jobs),
+            "The pool": _pool_part(jobs),
+            "One job": _frames_part(jobs),
+            "The answers": _answers_part(shown.evaluation.answers),
+        },
+        words=_WORDS,
+        provenance=(
+            (
+                "Time scale of the pool",
+                f"{format_span(scale.time_scale)} from a release to its outcome (median); horizon "
+                f"{format_span(scale.horizon)}, frames of {format_span(scale.timeframe_len)}",
+            ),
+        ),
+    )
+
+
+def _asked(jobs: ShownJobs) -> str:
+    counts = _tally(jobs)
+    said = ", ".join(f"{verb.replace('_', ' ')} {counts[verb]}" for verb in _VERBS if counts[verb])
+    if not said:
+        return ""
+    moment = format_micros(jobs.moment)
+    return f"Asked about the {len(jobs.answers)} jobs held at {moment}, it says: {said}."
 
 
 def _badge(verb: str) -> Markup:
@@ -38,7 +129,7 @@ def _badge(verb: str) -> Markup:
     return element("span", verb.replace("_", " "), class_=f"badge {verb}")
 
 
-def tally(jobs: ShownJobs) -> Counter[str]:
+def _tally(jobs: ShownJobs) -> Counter[str]:
     """How many jobs got which answer."""
     return Counter(one.verdict.verb for one in jobs.answers)
 
@@ -62,7 +153,7 @@ def jobs_part(jobs: ShownJobs) -> Markup:
     return section(title, *parts, _hindsight(jobs), lead=lead)
 
 
-def answers_part(answers: Mapping[str, Any] | None) -> Markup | None:
+def _answers_part(answers: Mapping[str, Any] | None) -> Markup | None:
     """What following the answers would have got (see `Question.answered`)."""
     if answers is None:
         return None
@@ -88,7 +179,7 @@ def _clock(moment: int) -> str:
 
 
 def _tally_list(jobs: ShownJobs) -> Markup:
-    counts = tally(jobs)
+    counts = _tally(jobs)
     shown = [verb for verb in _VERBS if counts[verb]]
     items = [
         element("li", _badge(verb), f" {counts[verb]} {'job' if counts[verb] == 1 else 'jobs'}")
@@ -175,26 +266,24 @@ def _why(group: GroupAnswer, first: Answer, jobs: ShownJobs) -> Markup:
 
 
 def _after(group: GroupAnswer, jobs: ShownJobs) -> str | None:
-    ends = [jobs.later[key] for one in group.members if (key := _key(one)) in jobs.later]
+    ends = _ends(group.members, jobs)
     if not ends:
         return None
     return f"What the log records later: {len(ends)} were released, {sum(ends)} of them succeeded."
 
 
-def _key(answer: Answer) -> tuple[str | None, str]:
-    return answer.access_point, str(answer.job)
+def _ends(answers: Iterable[Answer], jobs: ShownJobs) -> list[bool]:
+    """How the next releases of jobs ended, where the log records that."""
+    keys = ((one.access_point, str(one.job)) for one in answers)
+    return [jobs.later[key] for key in keys if key in jobs.later]
 
 
 def _hindsight(jobs: ShownJobs) -> Markup | None:
     """How the answers look once the log has gone on."""
     rows = []
     for verb in _VERBS:
-        ends = [
-            jobs.later[key]
-            for one in jobs.answers
-            if one.verdict.verb == verb and not one.by_hand and (key := _key(one)) in jobs.later
-        ]
-        if ends:
+        said = (one for one in jobs.answers if one.verdict.verb == verb and not one.by_hand)
+        if ends := _ends(said, jobs):
             rows.append(
                 [_badge(verb), str(len(ends)), str(sum(ends)), percent(sum(ends) / len(ends))]
             )
@@ -218,7 +307,7 @@ def _hindsight(jobs: ShownJobs) -> Markup | None:
     )
 
 
-def pool_part(jobs: ShownJobs) -> Markup:
+def _pool_part(jobs: ShownJobs) -> Markup:
     """What the pool did, over the whole log."""
     borders = [int(border) for border in jobs.model.borders[1:2]]
     inside = [b for b in borders if jobs.history.clock.min() < b < jobs.history.clock.max()]
@@ -237,7 +326,7 @@ def pool_part(jobs: ShownJobs) -> Markup:
     )
 
 
-def frames_part(jobs: ShownJobs) -> Markup | None:
+def _frames_part(jobs: ShownJobs) -> Markup | None:
     """The frames of one held job: what the recurrent model reads."""
     mine = [one for one in jobs.answers if not one.by_hand]
     if not mine:
@@ -269,15 +358,8 @@ def _frames_picture(jobs: ShownJobs, answer: Answer) -> Markup:
         & (held["cluster"] == answer.job.cluster)
         & (held["proc"] == (answer.job.proc or 0))
     ).head(1)
-    frames, _ = build_frames(
-        FrameIndex(jobs.history, jobs.labels, settings.frames.state_events),
-        row,
-        m=settings.frames.m,
-        j=settings.frames.j,
-        timeframe=max(round(scale.timeframe_len * 1e6), 1),
-        related_share=settings.frames.related_share,
-        seed=settings.seed,
-    )
+    index = FrameIndex(jobs.history, jobs.labels, settings.frames.state_events)
+    frames = frames_of(index, row, settings, scale)
     return frames_plot(
         frames[0], settings.frames.state_events, scale.timeframe_len, str(answer.job)
     )

@@ -23,7 +23,7 @@ def richest_moment(decisions: pl.DataFrame, since: int) -> int | None:
     jobs; then the earliest.
 
     Args:
-        decisions: `Decisions.table`, with its `hold_time`, `released` and `outcome`.
+        decisions: `hold_decisions`, with its `hold_time`, `released` and `outcome`.
         since: µs since 1970, such as the start of the test part, so that no answer is about a job
             whose fate taught the model.
 
@@ -59,7 +59,7 @@ def later_outcomes(decisions: pl.DataFrame, moment: int) -> dict[tuple[str | Non
     """How the next release of each job held at `moment` (µs) ended, as the log records later.
 
     Args:
-        decisions: `Decisions.table`.
+        decisions: `hold_decisions`.
         moment: µs since 1970.
 
     Returns:

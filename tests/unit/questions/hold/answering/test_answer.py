@@ -17,14 +17,16 @@ from tests.hold_models import (
 )
 
 from jobsight.errors import ModelError
+from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
+from jobsight.history.twins import current_jobs
 from jobsight.ids import JobId
 from jobsight.learning.mixing import Weights
 from jobsight.learning.mixture import REFIT, Mixture
 from jobsight.learning.modeldir import ModelDir, fingerprints
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
-from jobsight.questions.hold.answering.lookup import current_jobs, find_held
+from jobsight.questions.hold.answering.lookup import find_held
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
@@ -436,8 +438,7 @@ def test_answers_by_use() -> None:
 
 
 def find(of: History, at: float, *asked: JobId) -> tuple[list[str], list[str]]:
-    answerer = Answerer(of, HoldSettings())
-    found, problems = find_held(answerer, asked, micros(at))
+    found, problems = find_held(of, label_rows(of), asked, micros(at))
     return [f"{c}.{p}" for c, p in found.select("cluster", "proc").iter_rows()], problems
 
 

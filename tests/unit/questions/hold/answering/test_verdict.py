@@ -3,20 +3,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jobsight.questions.hold.answering.tallies import Count, Tally
+from jobsight.history.tallies import Count, Tally
+from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.questions.hold.answering.verdict import (
     AGAIN,
     FAILED_BATCHES,
     Chance,
     Verdict,
     decide,
-    decide_without,
     earliest,
     hourly_delay_cost,
 )
 from jobsight.settings import Costs
 
 COSTS = Costs(wasted_run=1.0, lost_job=4.0)  # releasing pays from 0.2 on; 100 s cost 0.1
+SURE, MAYBE = Fix("memory", "ask for more"), Fix("input", "supply it", certain=False)
 
 
 def chance(probability: float, low: float = 0.0, high: float = 1.0, wait: float = 0.0) -> Chance:
@@ -25,17 +26,14 @@ def chance(probability: float, low: float = 0.0, high: float = 1.0, wait: float 
 
 def verdict(
     *chances: Chance,
-    fixable: bool = False,
+    fix: Fix | None = None,
     failed: int = 0,
-    certain: bool = False,
-    fix_first: bool = False,
     costs: Costs = COSTS,
     soonest: float = 0.0,
 ) -> Verdict:
     return decide(
-        chances, costs, delay_per_hour=3.6, soonest=soonest, fixable=fixable, failed_batches=failed,
-        certain=certain, fix_first=fix_first,
-    )  # fmt: skip
+        chances, costs, delay_per_hour=3.6, soonest=soonest, fix=fix, failed_batches=failed
+    )
 
 
 def test_release_where_it_pays() -> None:
@@ -45,9 +43,9 @@ def test_release_where_it_pays() -> None:
 
 
 def test_what_is_certain_to_need_a_fix_gets_it_unless_a_release_pays() -> None:
-    assert verdict(chance(0.1, 0.0, 0.4), fixable=True, certain=True).verb == "fix"
-    assert verdict(chance(0.1, 0.0, 0.4), fixable=True).verb == "unsure"
-    assert verdict(chance(0.3, 0.0, 0.4), fixable=True, certain=True).verb == "release"
+    assert verdict(chance(0.1, 0.0, 0.4), fix=SURE).verb == "fix"
+    assert verdict(chance(0.1, 0.0, 0.4), fix=MAYBE).verb == "unsure"
+    assert verdict(chance(0.3, 0.0, 0.4), fix=SURE).verb == "release"
 
 
 def test_release_at_the_threshold_itself() -> None:
@@ -91,11 +89,11 @@ def test_no_wait_that_pays_less_than_nothing() -> None:
 
 @pytest.mark.parametrize(("high", "expected"), [(0.19, "fix"), (0.2, "unsure"), (0.9, "unsure")])
 def test_fix_needs_the_upper_bound_under_the_threshold(high: float, expected: str) -> None:
-    assert verdict(chance(0.05, 0.0, high), fixable=True).verb == expected
+    assert verdict(chance(0.05, 0.0, high), fix=MAYBE).verb == expected
 
 
 def test_a_mend_does_not_keep_from_a_release_that_pays() -> None:
-    assert verdict(chance(0.4), fixable=True).verb == "release"
+    assert verdict(chance(0.4), fix=MAYBE).verb == "release"
 
 
 @pytest.mark.parametrize(("failed", "expected"), [(FAILED_BATCHES, "remove"), (4, "unsure")])
@@ -111,13 +109,13 @@ def test_remove_needs_every_upper_bound_under_the_threshold() -> None:
 
 
 def test_never_remove_what_can_be_mended() -> None:
-    assert verdict(chance(0.01, 0.0, 0.1), fixable=True, failed=9).verb == "fix"
+    assert verdict(chance(0.01, 0.0, 0.1), fix=MAYBE, failed=9).verb == "fix"
 
 
 def test_a_fix_that_comes_first_is_made_whatever_the_odds() -> None:
-    found = verdict(chance(0.7), fixable=True, fix_first=True)
+    found = verdict(chance(0.7), fix=replace(MAYBE, first=True))
     assert (found.verb, found.gain) == ("fix", 0.0)
-    assert verdict(chance(0.05), fixable=True, fix_first=True).gain == pytest.approx(0.95 - 0.2)
+    assert verdict(chance(0.05), fix=replace(MAYBE, first=True)).gain == pytest.approx(0.95 - 0.2)
 
 
 def test_a_release_that_probably_fails_says_why_it_is_tried() -> None:
@@ -131,13 +129,13 @@ def test_a_release_that_probably_fails_says_why_it_is_tried() -> None:
 
 
 def test_gain_of_not_releasing() -> None:
-    assert verdict(chance(0.05, 0.0, 0.1), fixable=True).gain == pytest.approx(0.95 - 0.2)
+    assert verdict(chance(0.05, 0.0, 0.1), fix=MAYBE).gain == pytest.approx(0.95 - 0.2)
     assert verdict(chance(0.05, 0.0, 0.9)).gain == 0.0
 
 
 def test_without_probability() -> None:
-    assert decide_without(True) == Verdict("fix", None, 0.0)
-    assert decide_without(False) == Verdict("unsure", None, 0.0)
+    assert verdict(fix=SURE) == Verdict("fix", None, 0.0)
+    assert verdict(fix=MAYBE) == verdict() == Verdict("unsure", None, 0.0)
 
 
 def test_cost_of_delay() -> None:

@@ -8,10 +8,11 @@ import pytest
 from tests.histories import micros, table
 
 from jobsight.history.timelines import History
-from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
+from jobsight.history.views import delayed
+from jobsight.models.base import Inputs
+from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.examples.views import delayed
 from jobsight.questions.hold.settings import HoldSettings
 
 SCALE = Scale(
@@ -29,14 +30,18 @@ def event(at: float, code: int, cluster: int = 1, **more: Any) -> dict[str, Any]
     return {"at": at, "cluster": cluster, "code": code, "owner": "ann"} | more
 
 
-def built(rows: list[dict[str, Any]], delay: float = 0.0) -> Examples:
+def examples(rows: list[dict[str, Any]], delay: float = 0.0) -> tuple[pl.DataFrame, Inputs]:
     history = History.from_table(table(rows))
     decisions = hold_decisions(history, SETTINGS).table
     return ExampleBuilder(history, SETTINGS, SCALE).build(decisions, str(delay))
 
 
-def value(examples: Examples, name: str, row: int = -1) -> float:
-    return float(examples.inputs.features[row, examples.inputs.names.index(name)])
+def built(rows: list[dict[str, Any]]) -> Inputs:
+    return examples(rows)[1]
+
+
+def value(inputs: Inputs, name: str, row: int = -1) -> float:
+    return float(inputs.features[row, inputs.names.index(name)])
 
 
 def released(*, outcomes: list[bool], cluster: int = 2, at: float = 0.0) -> list[dict[str, Any]]:
@@ -50,7 +55,7 @@ def released(*, outcomes: list[bool], cluster: int = 2, at: float = 0.0) -> list
 
 
 def test_shapes_types_and_names() -> None:
-    inputs = built([event(0, 0), held(5), event(9, 13)]).inputs
+    inputs = built([event(0, 0), held(5), event(9, 13)])
     assert inputs.features.dtype == np.float32
     assert inputs.features.shape == (1, len(inputs.names))
     assert len(set(inputs.names)) == len(inputs.names)
@@ -60,7 +65,7 @@ def test_shapes_types_and_names() -> None:
 
 
 def test_causes_go_from_coarse_to_fine() -> None:
-    causes = built([held(5), event(9, 13)]).inputs.causes
+    causes = built([held(5), event(9, 13)]).causes
     assert list(causes) == ["code", "subcode", "reason"]
     assert causes["code"][0] == "13"
     assert causes["subcode"][0] == "13/256"
@@ -71,23 +76,23 @@ def test_causes_go_from_coarse_to_fine() -> None:
 def test_facts_count_this_hold_among_the_holds() -> None:
     by_hand = held(1, hold_code=1)
     rows = [by_hand, event(2, 13), held(5), event(9, 13), held(12), event(20, 13)]
-    facts = built(rows).inputs.facts
+    facts = built(rows).facts
     assert facts["num_holds"].tolist() == [2, 3]
     assert facts["hold_code"].tolist() == [13, 13]
     assert facts["hold_subcode"].tolist() == [256, 256]
 
 
 def test_a_subcode_that_is_not_told_is_minus_one() -> None:
-    inputs = built([held(5, hold_subcode=None), event(9, 13)]).inputs
+    inputs = built([held(5, hold_subcode=None), event(9, 13)])
     assert inputs.facts["hold_subcode"].tolist() == [-1]
     assert inputs.causes["subcode"][0] == "13/?"
 
 
 def test_spans_are_in_paces_on_a_logarithmic_scale() -> None:
-    examples = built([event(0, 0), held(20), event(50, 13)])
-    assert value(examples, "held for") == pytest.approx(np.log1p(3))
-    assert value(examples, "job: since submission") == pytest.approx(np.log1p(5))
-    assert value(examples, "delay") == 0
+    inputs = built([event(0, 0), held(20), event(50, 13)])
+    assert value(inputs, "held for") == pytest.approx(np.log1p(3))
+    assert value(inputs, "job: since submission") == pytest.approx(np.log1p(5))
+    assert value(inputs, "delay") == 0
 
 
 def test_how_far_the_attempt_came() -> None:
@@ -106,14 +111,14 @@ def test_how_far_the_attempt_came() -> None:
 
 
 def test_rates_lean_on_what_is_coarser() -> None:
-    examples = built([*released(outcomes=[True, True]), held(20), event(30, 13)])
+    inputs = built([*released(outcomes=[True, True]), held(20), event(30, 13)])
     everything = (2 + 2 * 0.5) / (2 + 2)
     code = (2 + 2 * everything) / (2 + 2)
-    assert value(examples, "all: rate") == pytest.approx(everything)
-    assert value(examples, "code: rate") == pytest.approx(code)
-    assert value(examples, "cause: rate") == pytest.approx((2 + 2 * code) / 4)
-    assert value(examples, "cause: settled") == pytest.approx(np.log(3))
-    assert value(examples, "job: settled") == 0
+    assert value(inputs, "all: rate") == pytest.approx(everything)
+    assert value(inputs, "code: rate") == pytest.approx(code)
+    assert value(inputs, "cause: rate") == pytest.approx((2 + 2 * code) / 4)
+    assert value(inputs, "cause: settled") == pytest.approx(np.log(3))
+    assert value(inputs, "job: settled") == 0
 
 
 def test_an_outcome_is_unknown_before_it_is_written() -> None:
@@ -123,10 +128,10 @@ def test_an_outcome_is_unknown_before_it_is_written() -> None:
 
 def test_the_own_releases_of_a_job() -> None:
     rows = [held(0), event(1, 13), held(5), event(9, 13), held(12), event(20, 13)]
-    examples = built(rows)
-    assert value(examples, "job and cause: settled") == pytest.approx(np.log(3))
-    assert value(examples, "job and cause: rate") < value(examples, "job and cause: rate", 0)
-    assert value(examples, "job: releases") == pytest.approx(np.log(3))
+    inputs = built(rows)
+    assert value(inputs, "job and cause: settled") == pytest.approx(np.log(3))
+    assert value(inputs, "job and cause: rate") < value(inputs, "job and cause: rate", 0)
+    assert value(inputs, "job: releases") == pytest.approx(np.log(3))
 
 
 def test_the_worst_cause_of_a_job_is_remembered() -> None:
@@ -136,8 +141,8 @@ def test_the_worst_cause_of_a_job_is_remembered() -> None:
         others += [held(n, 5, **bad), event(n + 0.2, 13, 5), *released(outcomes=[True], at=n + 0.4)]
     mine = [held(20, **bad), event(21, 13), held(22), event(30, 13)]
     rows = sorted([*others, *mine], key=lambda row: row["at"])
-    examples = built(rows)
-    assert value(examples, "job: worst rate of a cause") < value(examples, "cause: rate")
+    inputs = built(rows)
+    assert value(inputs, "job: worst rate of a cause") < value(inputs, "cause: rate")
     fresh = built([*others[:12], held(20), event(30, 13)])
     assert value(fresh, "job: worst rate of a cause") == pytest.approx(value(fresh, "cause: rate"))
 
@@ -176,10 +181,10 @@ def test_a_hold_that_names_no_origin_has_that_of_its_job_or_cluster() -> None:
 
 
 def test_a_hold_that_names_no_origin_has_none() -> None:
-    examples = built([held(0, reason="exited with code 1"), event(5, 13)])
-    assert np.isnan(value(examples, "origin: rate"))
-    assert np.isnan(value(examples, "site: rate"))
-    assert not np.isnan(value(examples, "cause: rate"))
+    inputs = built([held(0, reason="exited with code 1"), event(5, 13)])
+    assert np.isnan(value(inputs, "origin: rate"))
+    assert np.isnan(value(inputs, "site: rate"))
+    assert not np.isnan(value(inputs, "cause: rate"))
 
 
 def test_how_many_are_held_alike_now() -> None:
@@ -191,31 +196,29 @@ def test_requests_and_usage_come_from_the_last_ad_before_the_release() -> None:
     ad = '{"RequestMemory": 100, "RequestCpus": 2, "RequestDisk": "3 * 4"}'
     edited = '{"RequestMemory": 900}'
     rows = [event(0, 0), event(1, 1), event(2, 6, memory_mb=80), event(3, 6, memory_mb=60)]
-    examples = built([*rows, held(5, attributes=ad), event(9, 13, attributes=edited)])
-    assert value(examples, "job: RequestMemory") == pytest.approx(np.log(101))
-    assert np.isnan(value(examples, "job: RequestDisk"))
-    assert value(examples, "job: memory") == pytest.approx(np.log(61))
-    assert value(examples, "job: peak memory to request") == pytest.approx(np.log(81 / 101))
+    inputs = built([*rows, held(5, attributes=ad), event(9, 13, attributes=edited)])
+    assert value(inputs, "job: RequestMemory") == pytest.approx(np.log(101))
+    assert np.isnan(value(inputs, "job: RequestDisk"))
+    assert value(inputs, "job: memory") == pytest.approx(np.log(61))
+    assert value(inputs, "job: peak memory to request") == pytest.approx(np.log(81 / 101))
 
 
 @pytest.mark.parametrize("ad", ["", "[1]", '{"RequestMemory": ', '{"RequestMemory": -1}', "{}"])
 def test_ads_that_tell_nothing_leave_requests_unknown(ad: str) -> None:
-    examples = built([held(5, attributes=ad), event(9, 13)])
-    assert np.isnan(value(examples, "job: RequestMemory"))
+    inputs = built([held(5, attributes=ad), event(9, 13)])
+    assert np.isnan(value(inputs, "job: RequestMemory"))
 
 
 def test_a_delay_moves_the_cut_back_and_leaves_out_who_was_not_held_yet() -> None:
     rows = [held(0), event(12, 5, 2, return_value=0), event(20, 13)]
     rows += [held(0, 3), event(5, 13, 3)]
     rows.sort(key=lambda row: row["at"])
-    examples = built(rows, delay=10.0)
-    assert examples.table["cluster"].to_list() == [1]
-    assert examples.table["delay"].to_list() == [10.0]
-    assert examples.table["time"].to_list() == [micros(10)]
-    assert value(examples, "delay") == pytest.approx(np.log(2))
-    assert value(examples, "held for") == pytest.approx(np.log(2))
-    assert value(examples, "held for at release") == pytest.approx(np.log(3))
-    assert value(examples, "cluster: ends") == 0
+    left, inputs = examples(rows, delay=10.0)
+    assert left.select("cluster", "delay", "time").rows() == [(1, 10.0, micros(10))]
+    assert value(inputs, "delay") == pytest.approx(np.log(2))
+    assert value(inputs, "held for") == pytest.approx(np.log(2))
+    assert value(inputs, "held for at release") == pytest.approx(np.log(3))
+    assert value(inputs, "cluster: ends") == 0
 
 
 def test_a_delay_that_reaches_back_to_the_hold_still_sees_the_hold() -> None:
@@ -223,8 +226,8 @@ def test_a_delay_that_reaches_back_to_the_hold_still_sees_the_hold() -> None:
     history = History.from_table(table(rows))
     moved = delayed(history, hold_decisions(history, SETTINGS).table, 10.0)
     assert moved["cut"].to_list() == [2]
-    assert built(rows, delay=10.0).inputs.facts["num_holds"].tolist() == [1]
-    assert len(built(rows, delay=10.5).inputs) == 0
+    assert examples(rows, delay=10.0)[1].facts["num_holds"].tolist() == [1]
+    assert len(examples(rows, delay=10.5)[1]) == 0
 
 
 def test_no_delay_changes_nothing_but_says_so() -> None:
@@ -236,16 +239,16 @@ def test_no_delay_changes_nothing_but_says_so() -> None:
 
 def test_a_live_question_is_told_what_training_would_be() -> None:
     rows = [*released(outcomes=[True, False]), event(8, 0), held(10)]
-    training = built([*rows, event(30, 13)]).inputs
+    training = built([*rows, event(30, 13)])
     history = History.from_table(table(rows))
     asked = held_jobs(history, micros(30)).filter(pl.col("cluster") == 1)
     asked = asked.with_columns(time=pl.lit(micros(30)))
-    live = ExampleBuilder(history, SETTINGS, SCALE, frames=False).ask(asked).inputs
+    live = ExampleBuilder(history, SETTINGS, SCALE, frames=False).inputs(asked)
     assert live.features.tobytes() == training.features[-1].tobytes()
     assert live.frames is None
 
 
 def test_asking_for_nobody_gives_no_rows() -> None:
-    examples = built([event(0, 0), event(1, 1)])
-    assert len(examples.inputs) == 0
-    assert examples.inputs.features.shape == (0, len(examples.inputs.names))
+    inputs = built([event(0, 0), event(1, 1)])
+    assert len(inputs) == 0
+    assert inputs.features.shape == (0, len(inputs.names))

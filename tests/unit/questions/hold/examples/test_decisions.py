@@ -9,8 +9,8 @@ from tests.histories import micros, table
 from jobsight.history.outcomes import apply_horizon
 from jobsight.history.timelines import History
 from jobsight.learning.dataset import batch_weights
+from jobsight.learning.question import Decisions
 from jobsight.questions.hold.examples.decisions import (
-    Decisions,
     held_jobs,
     hold_decisions,
 )
@@ -82,7 +82,7 @@ def test_only_holds_by_others_than_the_user_are_decisions() -> None:
         {"at": 8, "code": 13, "cluster": -1, "proc": -1},
     )
     assert found.table["row"].to_list() == [6]
-    assert found.releases == 5
+    assert found.facts["releases"] == 5
     assert found.left_out == {"not held": 2, "code 1": 1, "code unknown": 1}
 
 
@@ -250,7 +250,7 @@ def test_a_job_submitted_on_hold_is_held(between: list[dict[str, Any]]) -> None:
 
 def test_nothing_in_the_log() -> None:
     found = decide()
-    assert (len(found.table), found.releases, found.left_out) == (0, 0, {})
+    assert (len(found.table), found.facts["releases"], found.left_out) == (0, 0, {})
     assert apply_horizon(found.table, 1).is_empty()
     assert held_jobs(History.from_table(table([])), 0).is_empty()
 

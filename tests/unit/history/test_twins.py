@@ -6,9 +6,9 @@ from tests import histories, hold_models
 
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
+from jobsight.history.twins import first_recorded
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.evidence import FAMILIES, gather_evidence
-from jobsight.questions.hold.examples.twins import first_recorded
 from jobsight.questions.hold.settings import HoldSettings
 
 JOB = hold_models.released(10, 1, good=False)

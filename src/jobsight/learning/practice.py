@@ -5,6 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from jobsight.errors import TrainingError
 from jobsight.history.eventlog.discovery import find_logs
@@ -12,8 +15,7 @@ from jobsight.history.events import EventReader
 from jobsight.history.parquet import write_events
 from jobsight.history.timelines import History
 from jobsight.learning.dataset import Dataset
-from jobsight.questions.hold.question import HOLD
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.learning.question import Question
 
 __all__ = ["practise"]
 
@@ -39,10 +41,11 @@ _AD = (
 )
 
 
-def practise(folder: Path) -> int:
+def practise(question: Question[Any], folder: Path) -> int:
     """Parse a made-up log and make examples of it, with the very calls that nodes make.
 
     Args:
+        question: on event histories.
         folder: to work in.
 
     Returns:
@@ -55,9 +58,8 @@ def practise(folder: Path) -> int:
     log, table = folder / "made-up.log", folder / "table.parquet"
     log.write_text("".join(_records()), encoding="ascii")
     write_events(EventReader(find_logs([str(log)]), timezone="UTC").batches(), table)
-    import polars as pl
-
-    data = Dataset.for_training(HOLD, History.from_table(pl.read_parquet(table)), HoldSettings())
+    history = History.from_table(pl.read_parquet(table))
+    data = Dataset.for_training(question, history, question.settings())
     made = len(data.labelled(data.part("train"))[1])
     if not made:
         raise TrainingError("the log that was made up gives no examples")

@@ -18,8 +18,7 @@ from jobsight.history.adjson import parse_ad
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import at, preceding
 
-__all__ = ["edited_releases", "kept_turns"]
-
+__all__ = ["edited_releases"]
 
 _REQUEST = r'"Request[A-Z][A-Za-z]*": ?(?:"(?:[^"\\]|\\.)*"|[^,}]*)'
 """One request in an ad (JSON) with its value."""
@@ -50,12 +49,6 @@ def _differ(before: str | None, after: str | None) -> bool:
     # what a job requests is in every ad or in none.
     names = (old.keys() & new.keys()) | {n for n in old.keys() ^ new.keys() if n[:7] == "Request"}
     return any(old.get(n) != new.get(n) for n in names if not _is_kept_by_htcondor(n))
-
-
-def kept_turns(repeat: pl.Expr) -> pl.Expr:
-    """Releases 1–5, 10, 20, 40, …: a loop of releases teaches little after its first turns."""
-    tens = repeat // 10
-    return (repeat <= 5) | ((repeat % 10 == 0) & (tens.bitwise_count_ones() == 1))
 
 
 def edited_releases(

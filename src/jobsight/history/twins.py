@@ -6,12 +6,15 @@ interleave with the other's. What teaches or counts as evidence must take each j
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from jobsight.history.timelines import History, Ints
 
-__all__ = ["first_recorded"]
+__all__ = ["current_jobs", "first_recorded"]
 
 _LEFT = (5, 9)
 _NEVER = np.iinfo(np.int64).max
@@ -50,6 +53,42 @@ def first_recorded(history: History) -> Ints:
     )
     alone[jobs["job"].to_numpy()] = jobs["first"].to_numpy()
     return alone
+
+
+def current_jobs(
+    history: History, moment: int, clusters: Sequence[int] | None = None
+) -> NDArray[np.int32]:
+    """Numbers of the jobs that were known at `moment` (µs), each once; all, or of some clusters.
+
+    A job that several logs record (a user's own and the access point's) is taken from the log
+    that recorded it last, and of jobs that were given the same id the last one. Jobs of different
+    access points are different jobs; a log that does not name its access point is taken for the
+    other's where the ids are the same.
+    """
+    last = _last_recorded(history, moment)
+    mine = last >= 0
+    if clusters is not None:
+        mine &= np.isin(history.jobs["cluster"].to_numpy(), clusters)
+    known = np.flatnonzero(mine)
+    same_id = ["cluster", "proc"]
+    jobs = history.jobs[known].select(
+        *same_id,
+        pl.col("access_point").fill_null(pl.col("access_point").drop_nulls().first().over(same_id)),
+        job=pl.Series(known, dtype=pl.Int32),
+        last=pl.Series(last[known], dtype=pl.Int64),
+    )
+    chosen = jobs.sort("last", "job").unique(
+        ["access_point", *same_id], keep="last", maintain_order=True
+    )
+    return np.sort(chosen["job"].to_numpy())
+
+
+def _last_recorded(history: History, moment: int) -> Ints:
+    """The clock of each job's last row at or before `moment`; −1 where it has none."""
+    last = np.full(len(history.jobs), -1, np.int64)
+    rows = np.flatnonzero((history.clock <= moment) & (history.job >= 0))
+    np.maximum.at(last, history.job[rows], history.clock[rows])
+    return last
 
 
 def _clock_at(history: History, rows: Ints) -> Ints:

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 from tests import histories, hold_models
 
+from jobsight.history.edits import edited_releases
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import hold_decisions
-from jobsight.questions.hold.examples.edits import edited_releases
 from jobsight.questions.hold.examples.evidence import gather_evidence
 from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.settings import HoldSettings
@@ -93,7 +93,7 @@ def test_no_rate_counts_a_release_that_was_edited() -> None:
         builder = ExampleBuilder(
             history, settings, Scale(30.0, (30.0, 120.0, 480.0), (), 5.0, 300.0), frames=False
         )
-        inputs = builder.build(table).inputs
+        inputs = builder.inputs(table)
         columns.append(dict(zip(inputs.names, inputs.features[1].tolist(), strict=True)))
     as_it_was, mended = columns
     assert as_it_was["cause: rate"] > 0.5 and as_it_was["cause: settled"] > 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from corpus.crossed import cross, transfer
 
-from jobsight.learning.crossed import cross, transfer
 from jobsight.program.examples import Example
 from jobsight.questions.bound.question import BOUND_QUESTION
 from jobsight.questions.bound.settings import BoundSettings

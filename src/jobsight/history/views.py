@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jobsight.history.timelines import History, Ints
-from jobsight.models.base import Floats
+from jobsight.codes import EventCode
+from jobsight.history.timelines import SECOND, History, Ints
 
-__all__ = ["Views", "delayed", "span", "views_of"]
+__all__ = ["Views", "as_seen", "delayed", "span", "views_of"]
 
 _MICRO = 1_000_000
+_KEPT = ("log", "time", "source", "offset")
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,44 @@ def delayed(history: History, decisions: pl.DataFrame, seconds: float) -> pl.Dat
     )
 
 
-def span(seconds: Floats, time_scale: float) -> Floats:
+def span(seconds: NDArray[np.float64], time_scale: float) -> NDArray[np.float64]:
     """``log(1 + span / time scale)``; a clock that stepped back gives 0, NaN stays."""
-    scales: Floats = np.log1p(np.maximum(seconds, 0.0) / time_scale)
+    scales: NDArray[np.float64] = np.log1p(np.maximum(seconds, 0.0) / time_scale)
     return scales
+
+
+def as_seen(history: History, decision: pl.DataFrame) -> pl.DataFrame:
+    """The event table as one decision sees it.
+
+    Rows after the cut are gone. Of releases (013) of the decision's own second, and of the ads
+    (028) after them, only time and place in the file remain: that some record stood there.
+
+    Args:
+        history: the whole history.
+        decision: one row of a decision table.
+    """
+    log, cut, moment = (int(decision[name][0]) for name in ("log", "cut", "time"))
+    own = history.log == log
+    seen = np.where(own, np.arange(len(history)) < cut, history.clock < moment)
+    table = history.table.with_columns(blank=_hidden(history, moment)).filter(seen)
+    # Negative ids are those of records of no job.
+    values = dict.fromkeys(("cluster", "proc", "subproc"), pl.lit(-1))
+    values["code"] = pl.lit(EventCode.AD)
+    return table.select(
+        pl.when("blank").then(values.get(name, pl.lit(None))).otherwise(name).cast(kind).alias(name)
+        if name not in _KEPT
+        else pl.col(name)
+        for name, kind in history.table.schema.items()
+    )
+
+
+def _hidden(history: History, moment: int) -> NDArray[np.bool_]:
+    """The releases of the decision's own second, and the ads that stand right after them."""
+    hidden: NDArray[np.bool_] = (history.code == EventCode.RELEASED) & (
+        history.clock >= moment - moment % SECOND
+    )
+    its_ad = (history.code == EventCode.AD)[1:] & (history.job[1:] == history.job[:-1])
+    # An 028 that records an ad by itself follows another record than its own.
+    of_other = history.table["attributes"].is_not_null().to_numpy()
+    hidden[1:] |= its_ad & hidden[:-1] & ~of_other[1:]
+    return hidden

@@ -1,8 +1,8 @@
 """How releases ended, counted as of any moment.
 
-An outcome counts from the moment it was written. A batch (see `examples.decisions`) counts from the
-first known outcome of its members, with the share of its known members that succeeded; it has
-failed while none of them did.
+An outcome counts from the moment it was written. A batch of releases counts from the first known
+outcome of its members, with the share of its known members that succeeded; it has failed while none
+of them did.
 """
 
 from __future__ import annotations
