@@ -164,6 +164,8 @@ def huge(run: int, lines: Lines) -> Lines:
     ]  # fmt: skip
 
 
+# Numbers of a log scale, few numbers and names: each parameter has a picture, dear to draw.
+FEW = {name: SPACE[name] for name in ("learning_rate", "lstm_layers", "network")}
 ODD: dict[str, Change] = {
     "as it is": lambda _, lines: lines,
     "failed": ending(status="failed", cause="diverged", metrics={}),
@@ -194,7 +196,7 @@ ODD: dict[str, Change] = {
 def test_odd_sweeps_have_a_page_too(tmp_path: Path, kind: str, runs: int, goal: str) -> None:
     page = page_of(
         tmp_path / "x.sweep", runs, epochs=6, change=ODD[kind], tested=runs > 1,
-        metric={"name": "f1", "goal": goal},
+        metric={"name": "f1", "goal": goal}, parameters=FEW,
     )  # fmt: skip
     reader = read(page)
     drawn = [
