@@ -23,7 +23,7 @@ from jobsight.questions.hold.examples.builder import ExampleBuilder, Examples
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
-pytestmark = pytest.mark.usefixtures("few_trees")
+pytestmark = pytest.mark.usefixtures("fewest_trees")
 
 
 def saved(folder: Path, settings: HoldSettings) -> dict[str, str]:
