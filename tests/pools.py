@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from jobsight.history.timelines import History
-from jobsight.learning.audit import Audit, audit, importance, leaks
+from jobsight.learning.audit import Audit, audit, leaks
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.sections import EarlyStopping
@@ -90,10 +90,9 @@ def trained() -> Trained:
 
 @lru_cache(maxsize=1)
 def audited() -> Audit:
-    """The audit of these models on their own log, with few turns of what is done by chance."""
+    """The audit of these models on their own log."""
     with few_trees(most=60), pytest.MonkeyPatch.context() as patch:
         patch.setattr(leaks, "PROVED", 30)
-        patch.setattr(importance, "SHUFFLES", 1)
         return once("audited", lambda: audit(trained().model, history()))
 
 

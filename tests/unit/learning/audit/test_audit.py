@@ -112,8 +112,6 @@ def leaking(monkeypatch: pytest.MonkeyPatch, builder: type[ExampleBuilder]) -> A
 
 
 def test_an_outcome_among_the_features_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, turns in ((leaks, 4), (importance, 1)):
-        monkeypatch.setattr(module, "SHUFFLES", turns)
     with few_trees():  # it learns all that there is
         case = leaking(monkeypatch, Leaky)
         shuffled = check_shuffled(case).check
@@ -186,10 +184,10 @@ def test_chance_seldom_looks_like_a_leak() -> None:
         return [{"model": "m", "seed": k, "roc_auc": float(auc)} for k, auc in enumerate(aucs)]
 
     random = np.random.default_rng(0)
-    drawn = 0.5 + 0.05 * random.standard_normal((3000, leaks.SHUFFLES))
+    drawn = 0.5 + 0.05 * random.standard_normal((3000, 8))
     false = sum(leaks.shuffle_check(rows(aucs)).grade == "failed" for aucs in drawn)
     assert false / 3000 < 0.005
-    small = 0.56 + 0.02 * random.standard_normal((200, leaks.SHUFFLES))
+    small = 0.56 + 0.02 * random.standard_normal((200, 8))
     found = sum(leaks.shuffle_check(rows(aucs)).grade == "failed" for aucs in small)
     assert found > 150
     assert leaks.shuffle_check(rows([0.5] * 8)).grade == "passed"
