@@ -1,4 +1,4 @@
-"""Boosted models of few trees, for tests of what is done with models."""
+"""Boosted models of few trees, audited in few turns, for tests of what is done with models."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from jobsight.learning.audit import importance, leaks
 from jobsight.models import boosted, forests
 from jobsight.models.boosted import MOST_ROUNDS
 
@@ -17,6 +18,7 @@ __all__ = ["few_trees"]
 def few_trees(most: int = MOST_ROUNDS) -> Iterator[None]:
     """Boosted models are fitted with few trees in this process, of which at most `most` are tried.
 
+    Audits shuffle outcomes and columns few times.
     With a small `most` a model may not learn what there is to learn.
     """
     with pytest.MonkeyPatch.context() as patch:
@@ -24,4 +26,6 @@ def few_trees(most: int = MOST_ROUNDS) -> Iterator[None]:
             patch.setattr(module, "LEAST_ROUNDS", 30)
         patch.setattr(boosted, "MOST_ROUNDS", most)
         patch.setattr(boosted, "PATIENCE", 10)
+        patch.setattr(leaks, "SHUFFLES", 4)
+        patch.setattr(importance, "SHUFFLES", 1)
         yield

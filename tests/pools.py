@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 
 from jobsight.history.timelines import History
-from jobsight.learning.audit import Audit, audit
+from jobsight.learning.audit import Audit, audit, leaks
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.sections import EarlyStopping
@@ -83,14 +84,15 @@ def grown() -> History:
 def trained() -> Trained:
     """Quick models of the usual pool."""
     data = Dataset.for_training
-    with few_trees():
+    with few_trees(most=60):
         return once("trained", lambda: train(data(HOLD, history(), settings()), names=QUICK))
 
 
 @lru_cache(maxsize=1)
 def audited() -> Audit:
     """The audit of these models on their own log."""
-    with few_trees():
+    with few_trees(most=60), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaks, "PROVED", 30)
         return once("audited", lambda: audit(trained().model, history()))
 
 

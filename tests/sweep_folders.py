@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +71,17 @@ def point(draw: np.random.Generator) -> dict[str, Any]:
 
 
 def lines_of(
-    run: int, parameters: Mapping[str, Any], draw: np.random.Generator, epochs: int, begin: float
+    run: int,
+    parameters: Mapping[str, Any],
+    draw: np.random.Generator,
+    epochs: int,
+    begin: float,
+    searched: Collection[str],
 ) -> Iterator[dict[str, Any]]:
     """A plausible record: good near a learning rate of 0.003, failing where it is near 0.1."""
     at, rate = START + int(begin * 1e6), float(parameters["learning_rate"])
-    told = {"run": run, "parameters": dict(parameters), "seed": 0}
+    named = {name: value for name, value in parameters.items() if name in searched}
+    told = {"run": run, "parameters": named, "seed": 0}
     host = SITES[int(draw.integers(len(SITES)))]
     yield {"event": "start", "time": at, "attempt": 1, "host": host, "epoch": 0, **told}
     if rate > 0.05:
@@ -160,16 +166,17 @@ def sweep_folder(
         tested: whether the best run was tested.
         seed: of what is made up.
         change: gives the lines of a run another form.
-        config: what differs in the config.
+        config: what differs in the config; runs have those of its parameters that are in `SPACE`.
     """
     layout = Layout(folder)
     folder.mkdir(parents=True)
     write_json(layout.frozen, frozen(runs, **config).to_json())
+    searched = config.get("parameters", SPACE)
     draw = np.random.default_rng(seed)
     free = [0.0] * 10
     for run in range(1, runs + 1):
         slot = int(np.argmin(free))
-        lines = list(lines_of(run, point(draw), draw, epochs, free[slot]))
+        lines = list(lines_of(run, point(draw), draw, epochs, free[slot], searched))
         free[slot] = (lines[-1]["time"] - START) / 1e6 + 2
         write_record(layout, run, iter(change(run, lines)))
     layout.shard("s01").mkdir(parents=True)

@@ -16,7 +16,7 @@ from jobsight.errors import ModelError
 from jobsight.learning.registry import DEFAULT, Registry
 
 WRITERS = 4
-ROUNDS = 20 if PROVE else 2
+ROUNDS = 20 if PROVE else 1
 ROOT = Path(__file__).parents[2]
 
 

@@ -71,13 +71,14 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_print_what_is_shown(
-    page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     # Only the programs of this environment, and the system's, are found.
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     monkeypatch.chdir(folder)
     if not PROVE:
         monkeypatch.setenv("JOBSIGHT_HOLD__LSTM__EPOCHS", "5")
+        request.getfixturevalue("fewest_trees")
     for command, shown, long in steps(page.read_text(encoding="utf-8")):
         if long and not PROVE:
             continue

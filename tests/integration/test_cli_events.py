@@ -279,21 +279,19 @@ def test_closed_streams(log: Path) -> None:
     assert second.startswith("jobsight: standard input is closed")
 
 
-def test_settings_reach_this_verb_as_all_others(tmp_path: Path) -> None:
+def test_settings_reach_this_verb_as_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "EventLog").write_bytes(LOG)
-    environment = os.environ | {"JOBSIGHT_TIMEZONE": "Asia/Tokyo", "HOME": str(tmp_path)}
-    command = [sys.executable, "-m", "jobsight", "events", "EventLog", "--json"]
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("JOBSIGHT_TIMEZONE", "Asia/Tokyo"), ("HOME", str(tmp_path))):
+        monkeypatch.setenv(name, value)
+    command = ("events", "EventLog", "--json")
     first = [
-        json.loads(
-            subprocess.run(
-                [*command, *more], cwd=tmp_path, env=environment, capture_output=True, check=True
-            ).stdout
-        )["first"]
+        json.loads(jobsight(*command, *more).stdout)["first"]
         for more in ([], ["--timezone", "UTC"])
     ]
     assert first[0] < first[1]
-    environment["JOBSIGHT_CONFIG"] = "/nowhere.yaml"
-    refused = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, check=False
-    )
+    monkeypatch.setenv("JOBSIGHT_CONFIG", "/nowhere.yaml")
+    refused = jobsight(*command)
     assert refused.returncode == 2

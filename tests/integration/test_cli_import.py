@@ -25,9 +25,14 @@ LARGE = ("CEA-Curie-2011-2.1-cln.swf.gz", "graham-2021.parquet")
 def run_import(
     store: Path, *arguments: str | Path, stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "jobsight", "import", *map(str, arguments)]
+    """Import what is named; a process of its own has a standard input."""
+    words = ["import", *arguments, "--store", store]
+    if not stdin:
+        done = jobsight(*words)
+        printed, said = done.stdout.encode(), done.stderr.encode()
+        return subprocess.CompletedProcess(words, done.returncode, printed, said)
     return subprocess.run(
-        [*command, "--store", str(store)],
+        [sys.executable, "-m", "jobsight", *map(str, words)],
         input=stdin,
         capture_output=True,
         env={**os.environ, "TZ": "UTC", "NO_COLOR": "1"},

@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests import pools
-from tests.limits import PROVE, limit
+from tests.limits import PROVE
 
 from jobsight.learning.sweep.records import RunStatus, read_record
 
@@ -20,6 +20,8 @@ pytest.importorskip("torch", reason="PyTorch is not installed")
 
 KILLS = 60 if PROVE else 5
 EPOCHS = 30 if PROVE else 8
+
+Attempts = Callable[..., tuple[list[int], str]]
 
 # One process imports all that a run needs, and forks a child an attempt: what is killed is a run at
 # work, not a Python starting. No thread runs before the fork.
@@ -37,14 +39,13 @@ from jobsight.learning.sweep.run import train_run
 from jobsight.learning.sweep.config import SweepConfig
 import jobsight.questions.hold.question
 
-order = json.loads(sys.argv[1])
-folder, chance = Path(order["folder"]), random.Random(order["seed"])
 reason = []
 stop = lambda: reason[0] if reason else None
 
-def attempt():
+def attempt(order, folder):
     signal.signal(signal.SIGTERM, lambda *_: reason.append("evicted"))
     signal.signal(signal.SIGUSR1, lambda *_: reason.append("limit"))
+    os.dup2(os.open(order["said"], os.O_WRONLY | os.O_APPEND), 2)
     try:
         with Tracker(folder) as tracker:
             result = train_run(
@@ -58,50 +59,71 @@ def attempt():
     assert "torch._dynamo" not in sys.modules, "the compiler of PyTorch is slow to import"
     return 0 if result.end else 85
 
-def lines():
+def lines(folder):
     path = folder / "record.jsonl"
     return path.read_bytes().count(b"\\n") if path.exists() else 0
 
-def wait(child):
+def wait(child, folder, chance):
     # Until a random moment: while it prepares, in its first epoch, after one, after two.
-    wanted = lines() + chance.randrange(4)
+    wanted = lines(folder) + chance.randrange(4)
     ended = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    while lines() < wanted and os.waitid(os.P_PID, child, ended) is None:
+    while lines(folder) < wanted and os.waitid(os.P_PID, child, ended) is None:
         time.sleep(0.002)
     time.sleep(chance.choice([0.0, chance.uniform(0.0, 0.05), chance.uniform(0.0, 0.5)]))
 
-for sent in [*order["signals"], 0]:
-    child = os.fork()
-    if not child:
-        os._exit(attempt())
-    if sent:
-        wait(child)
-        os.kill(child, sent)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    print(status, flush=True)
-    if status == 0:
-        break
+def statuses(order, folder, chance):
+    for sent in [*order["signals"], 0]:
+        child = os.fork()
+        if not child:
+            status = 99  # of an error that is none of ours
+            try:
+                status = attempt(order, folder)
+            finally:
+                os._exit(status)
+        if sent:
+            wait(child, folder, chance)
+            os.kill(child, sent)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        yield status
+        if status == 0:
+            break
+
+for line in sys.stdin:
+    order = json.loads(line)
+    found = list(statuses(order, Path(order["folder"]), random.Random(order["seed"])))
+    print(json.dumps(found), flush=True)
 """
 
 
-def attempts(folder: Path, table: Path, **order: Any) -> tuple[list[int], str]:
-    """Exit status of each attempt at the run, and what was said; `signals` end all but the last."""
-    given = {
-        "folder": str(folder),
+@pytest.fixture(scope="module")
+def attempts(tmp_path_factory: pytest.TempPathFactory, table: Path) -> Iterator[Attempts]:
+    """Exit status of each attempt at a run, and what was said; `signals` end all but the last."""
+    errors = tmp_path_factory.mktemp("said") / "errors"
+    usual = {
         "table": str(table),
+        "said": str(errors),
         "seed": 1,
         "signals": [],
         "parameters": {"m": 8, "batch_size": 16},
         "config": pools.sweep_of(
             pools.settings(lstm={"hidden_size": 8, "epochs": EPOCHS, "patience": EPOCHS})
         ).model_dump(mode="json"),
-    } | order
-    done = subprocess.run(
-        [sys.executable, "-c", CHILDREN, json.dumps(given)],
-        capture_output=True, text=True, check=True, timeout=limit(900),
+    }
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILDREN], stdin=pipe, stdout=pipe, text=True,
         env=os.environ | {"POLARS_MAX_THREADS": "1"},
-    )  # fmt: skip
-    return [int(line) for line in done.stdout.split()], done.stderr
+    ) as process:  # fmt: skip
+
+        def made(folder: Path, **order: Any) -> tuple[list[int], str]:
+            assert process.stdin is not None and process.stdout is not None
+            errors.write_text("")
+            print(
+                json.dumps(usual | {"folder": str(folder)} | order), file=process.stdin, flush=True
+            )
+            return json.loads(process.stdout.readline()), errors.read_text()
+
+        yield made
 
 
 def kept(folder: Path) -> dict[str, bytes]:
@@ -111,21 +133,21 @@ def kept(folder: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("history") / "table.parquet"
-    pools.events().write_parquet(path)
+    pools.events(clusters=130).write_parquet(path)
     return path
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, table: Path) -> Path:
+def whole(tmp_path_factory: pytest.TempPathFactory, attempts: Attempts) -> Path:
     folder = tmp_path_factory.mktemp("whole")
-    assert attempts(folder, table) == ([0], "")
+    assert attempts(folder) == ([0], "")
     return folder
 
 
 def test_killed_at_any_moment(
-    tmp_path: Path, table: Path, whole: Path, record_property: Any
+    tmp_path: Path, attempts: Attempts, whole: Path, record_property: Any
 ) -> None:
-    codes, said = attempts(tmp_path, table, signals=[9] * KILLS)
+    codes, said = attempts(tmp_path, signals=[9] * KILLS)
     assert said == ""
     assert set(codes[:-1]) <= {-9}
     assert codes[-1] == 0
@@ -139,8 +161,8 @@ def test_killed_at_any_moment(
     record_property("kills", len(codes) - 1)
 
 
-def test_asked_to_go_it_saves_and_says_so(tmp_path: Path, table: Path, whole: Path) -> None:
-    codes, _ = attempts(tmp_path, table, signals=[15, 10, 15], seed=4)
+def test_asked_to_go_it_saves_and_says_so(tmp_path: Path, attempts: Attempts, whole: Path) -> None:
+    codes, _ = attempts(tmp_path, signals=[15, 10, 15], seed=4)
     assert codes[-1] == 0
     assert set(codes[:-1]) <= {85, -15, -10}  # before it listened, or after it
     assert kept(tmp_path) == kept(whole)
@@ -164,9 +186,9 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_full_disk_costs_no_epoch(disk: Path, table: Path, whole: Path) -> None:
+def test_a_full_disk_costs_no_epoch(disk: Path, attempts: Attempts, whole: Path) -> None:
     folder = disk / "run"
-    codes, said = attempts(folder, table)
+    codes, said = attempts(folder)
     assert codes == [1]
     assert "cannot write" in said and "No space left on device" in said
     assert "Traceback" not in said
@@ -176,7 +198,7 @@ def test_a_full_disk_costs_no_epoch(disk: Path, table: Path, whole: Path) -> Non
     names = sorted(path.name for path in (folder / "checkpoint").iterdir())
     assert names[:2] == ["0001.json", "0001.safetensors"] or f"{done:04d}.json" in names
     subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
-    assert attempts(folder, table) == ([0], "")
+    assert attempts(folder) == ([0], "")
     assert kept(folder) == kept(whole)
     lines = (folder / "record.jsonl").read_text().splitlines()
     starts = [json.loads(line)["epoch"] for line in lines if '"event": "start"' in line]

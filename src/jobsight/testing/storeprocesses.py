@@ -39,8 +39,10 @@ class StoreTests:
 
 
 def start(target: Callable[..., None], *arguments: object) -> BaseProcess:
-    """A new process, started afresh: connections and threads are not inherited."""
-    process = multiprocessing.get_context("spawn").Process(target=target, args=arguments)
+    """A new process, of a server that has the imports alone: it inherits no connection."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["__main__", __name__, "pyarrow.parquet"])
+    process = context.Process(target=target, args=arguments)
     process.start()
     return process
 

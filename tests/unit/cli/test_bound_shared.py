@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from jobsight.cli.main import app
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("fewest_trees")]
 
 CORPUS = Path(__file__).parents[3] / "corpus" / "programs"
 
@@ -37,7 +37,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(programs: Path) -> Path:
+def model(programs: Path, fewest_trees: None) -> Path:
     folder = programs.parent / "model"
     said("train", "bound", programs, "--model", "forest", "--no-registry", "-o", folder)
     return folder

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from tests.calling import jobsight
 from tests.limits import limit
 
 from jobsight.program.profile import CLASSES, SCHEMA
@@ -120,15 +121,15 @@ def test_the_picture_is_drawn_and_replaces_nothing_else(tmp_path: Path) -> None:
     "arguments", [[], ["--pid", "1", "true"], ["--pid", "1", "--slurm", "2"], ["--cachegrind"]]
 )
 def test_a_call_that_is_wrong_is_refused(arguments: Sequence[str]) -> None:
-    assert ran(*arguments)[0] == 2
+    assert jobsight("profile", *arguments).returncode == 2
 
 
 def test_a_process_that_does_not_run_is_an_error() -> None:
     with subprocess.Popen(["true"]) as gone:
         pass
-    code, stdout, stderr = ran("--pid", str(gone.pid))
-    assert (code, stdout) == (1, "")
-    assert stderr == f"jobsight: no process {gone.pid} runs on this machine\n"
+    done = jobsight("profile", "--pid", str(gone.pid))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"jobsight: no process {gone.pid} runs on this machine\n"
 
 
 @pytest.mark.slow

@@ -254,7 +254,7 @@ WHOLE = {
 @pytest.mark.parametrize("following", WHOLE)
 def test_a_missing_separator_costs_nothing(code: int, following: int) -> None:
     whole = record(code, WHOLE[code])
-    events, skipped = read_three_ways(whole + record(following, WHOLE[following]))
+    events, skipped = read(whole + record(following, WHOLE[following]))
     unseparated = whole.removesuffix(b"...\n")
     other, also = read_three_ways(unseparated + record(following, WHOLE[following]))
     events[1]["offset"] -= 4

@@ -21,6 +21,8 @@ from jobsight.reports.sweep.report import write_report
 
 Lines = list[dict[str, Any]]
 Change = Callable[[int, Lines], Lines]
+# Numbers of a log scale, few numbers and names: each parameter has a picture, dear to draw.
+FEW = {name: SPACE[name] for name in ("learning_rate", "lstm_layers", "network")}
 VOID = {"br", "col", "hr", "meta", "input"}
 NO_NUMBER = re.compile(r"""\b(nan|inf)\b""")
 
@@ -130,7 +132,7 @@ def test_longer_curves_are_thinned_and_keep_their_ends(tmp_path: Path) -> None:
         ]  # fmt: skip
         return [lines[0], *epochs, lines[-1]]
 
-    page = page_of(tmp_path / "x.sweep", 25, epochs=1, change=longer)
+    page = page_of(tmp_path / "x.sweep", 25, epochs=1, change=longer, parameters=FEW)
     assert len(page) < 1_300_000
 
 
@@ -194,7 +196,7 @@ ODD: dict[str, Change] = {
 def test_odd_sweeps_have_a_page_too(tmp_path: Path, kind: str, runs: int, goal: str) -> None:
     page = page_of(
         tmp_path / "x.sweep", runs, epochs=6, change=ODD[kind], tested=runs > 1,
-        metric={"name": "f1", "goal": goal},
+        metric={"name": "f1", "goal": goal}, parameters=FEW,
     )  # fmt: skip
     reader = read(page)
     drawn = [
@@ -244,7 +246,7 @@ def test_hostile_text_stays_text_and_short(tmp_path: Path) -> None:
 
 
 def test_hostile_reports_of_the_test_do_no_harm(tmp_path: Path) -> None:
-    folder = sweep_folder(tmp_path / "x.sweep", 12, epochs=4)
+    folder = sweep_folder(tmp_path / "x.sweep", 12, epochs=4, parameters=FEW)
     models = {
         HOSTILE: {"roc_auc": 0.6},
         "lstm": {"roc_auc": None, "roc_auc_ci": [None, None], "log_loss_gain": None},
@@ -264,7 +266,7 @@ def test_hostile_reports_of_the_test_do_no_harm(tmp_path: Path) -> None:
     ],
 )
 def test_another_model_that_answers_is_named(tmp_path: Path, chosen: str, said: str) -> None:
-    folder = sweep_folder(tmp_path / "x.sweep", 12, epochs=4)
+    folder = sweep_folder(tmp_path / "x.sweep", 12, epochs=4, parameters=FEW)
     path = Layout(folder).best / "model" / "report.json"
     write_json(path, {**REPORT, "chosen": chosen})
     write_report(folder, tmp_path / "x.html")
@@ -283,12 +285,12 @@ def test_best_values_at_the_end_of_what_was_searched_are_named(tmp_path: Path) -
 
 
 def test_causes_tell_what_sets_their_runs_apart(tmp_path: Path) -> None:
-    page = page_of(tmp_path / "x.sweep", 100, epochs=2)
+    page = page_of(tmp_path / "x.sweep", 100, epochs=2, parameters=FEW)
     assert re.search(r"learning_rate: 0\.0\d+ to 0\.\d+; others", page)
 
 
 def test_the_verb_writes_it_at_any_time(tmp_path: Path) -> None:
-    folder = sweep_folder(tmp_path / "x.sweep", 3, epochs=2, tested=False)
+    folder = sweep_folder(tmp_path / "x.sweep", 3, epochs=2, tested=False, parameters=FEW)
     output = tmp_path / "page.html"
     done = CliRunner().invoke(app, ["report", "sweep", str(folder), "-o", str(output)])
     assert done.exit_code == 0
