@@ -76,6 +76,7 @@ def node(
 
 
 def lives(process: int) -> bool:
+    """Whether it does; a child of a node's command ends a moment after its node."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -113,7 +114,7 @@ def test_killed_with_its_nodes_it_goes_on_where_it_stopped(tmp_path: Path) -> No
         # Nodes are still being ended: nobody else may begin, and submitting waits for that.
         sleeper = int((tmp_path / "deaf").read_text())
         assert Local(QUICK).submit(plan)
-        assert not lives(sleeper)
+        until(lambda: not lives(sleeper))
     status = Local().status(plan)
     assert not status.active
     assert {one.state for one in status.nodes.values()} == {NodeState.DONE}
@@ -143,7 +144,7 @@ def test_a_signal_asks_nodes_to_save(tmp_path: Path, number: signal.Signals) -> 
         told = manager.communicate(timeout=limit(120))[1]
         assert manager.returncode == 1
     assert told == f"stopped by {number.name} when 0 of 3 nodes were done; submit again to go on\n"
-    assert not lives(int((tmp_path / "deaf").read_text()))
+    until(lambda: not lives(int((tmp_path / "deaf").read_text())))
     assert order(plan)[-1] == "saved"
     status = Local().status(plan)
     states = [one.state for one in status.nodes.values()]
