@@ -72,7 +72,8 @@ def unseen(evaluation: Evaluation) -> str:
 
 
 def _curves(evaluation: Evaluation) -> Markup | None:
-    if evaluation.goal.output.kind != "binary":
+    """The curves of a binary target, if both outcomes were observed: one alone has none."""
+    if evaluation.goal.output.kind != "binary" or len(set(evaluation.labelled.success)) < 2:
         return None
     return element(
         "div",

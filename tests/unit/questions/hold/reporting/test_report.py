@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from tests.histories import micros, table
-from tests.hold_models import EXITED, MEMORY, Cause, constant_model, held, history
+from tests.hold_models import EXITED, MEMORY, Cause, constant_model, held, history, released
 from tests.hold_reports import HOSTILE, shown, shown_jobs
 
 from jobsight.errors import OutputError
 from jobsight.history.timelines import History
 from jobsight.learning.bootstrap import Interval
+from jobsight.learning.evaluation import evaluate_all
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.reporting.jobs import jobs_part
 from jobsight.questions.hold.settings import HoldSettings
@@ -197,6 +198,14 @@ def test_parts_without_material_are_left_out() -> None:
     text = "".join(read(report_html(shown(verification=None))).text)
     assert "Can this be trusted?" not in text
     assert "What the pool looked like" in text
+
+
+def test_outcomes_of_one_kind_have_no_curves() -> None:
+    failed = history(*(released(100 * k, k, good=False, cause=MEMORY) for k in range(1, 13)))
+    evaluations = evaluate_all(constant_model(0.6, frames={"m": 6, "j": 3}), failed)
+    text = "".join(read(report_html(shown(evaluations=evaluations))).text)
+    assert "the diagonal is chance" not in text
+    assert "the diagonal is chance" in "".join(read(report_html(shown())).text)
 
 
 def test_a_moment_at_which_nothing_is_held() -> None:
