@@ -5,7 +5,6 @@ Every error names file, line and column, the parameter where there is one, and w
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -38,7 +37,7 @@ from jobsight.learning.sweep.sections import (
 from jobsight.settings import QuestionSettings
 from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import Location, YamlFile, shown
-from jobsight.text import counted
+from jobsight.text import closest, counted
 
 if TYPE_CHECKING:
     from jobsight.learning.question import Question
@@ -324,6 +323,6 @@ def _unknown(location: Location) -> str:
     if sections:
         section: Any = fields[sections[0]].annotation
         fields = next(iter(get_args(section)), section).model_fields
-    near = difflib.get_close_matches(name, fields, 1)
-    said = f"; did you mean {near[0]!r}?" if near else ""
+    near = closest(name, fields)
+    said = "" if near is None else f"; did you mean {near!r}?"
     return f"there is no {'.'.join([*sections, name])!r} in a sweep's config{said}"
