@@ -143,6 +143,9 @@ def queue_reference(jobs: list[Life], name: str, asked: dict[str, Any], at: int)
     mates = [one for one in jobs if key_of(name, one.job) == key and one.seen < at]
     waiting = [(one, span[0]) for one in mates for span in one.waits if is_in(span, at)]
     running = [(one, run[0]) for one in mates for run in one.runs if is_in(run[:2], at)]
+    line = {one.job["id"]: place for place, one in enumerate(mates)}
+    place = line.get(asked["id"], len(mates))
+    ahead = [one for one, _ in waiting if line[one.job["id"]] < place]
     begun = sorted(
         (run[0], log1p((run[0] - one.seen) / 1e6), work(one))
         for one in mates for run in one.runs if run[0] < at
@@ -158,6 +161,9 @@ def queue_reference(jobs: list[Life], name: str, asked: dict[str, Any], at: int)
         "pending work": log1p(sum(work(one) for one, _ in waiting) / 3600),
         "pending age": log1p(np.mean([(at - since) / 1e6 for _, since in waiting]))
         if waiting else nan,
+        "ahead": log1p(len(ahead)),
+        "work ahead": log1p(sum(map(work, ahead)) / 3600),
+        "share ahead": (len(ahead) + 0.5) / len(waiting) if waiting else nan,
         "running": log1p(len(running)),
         "running cpus": log1p(sum(cpus(one) for one, _ in running)),
         "running left": log1p(max(sum(left), 0) / 3600),

@@ -22,7 +22,7 @@ from jobsight.history.jobads import sections
 from jobsight.history.outcomes import held_by_hand
 from jobsight.history.timelines import History
 
-__all__ = ["FROM_SUBMISSION", "MOMENT", "USAGE", "rows_of"]
+__all__ = ["FROM_SUBMISSION", "MOMENT", "ORDER", "USAGE", "rows_of"]
 
 MOMENT = pl.Datetime("us", "UTC")
 FROM_SUBMISSION = (
@@ -32,6 +32,13 @@ FROM_SUBMISSION = (
     "script_digest", "script", "seen", "submit",
 )  # fmt: skip
 """Columns known from the submission on."""
+ORDER = (
+    pl.col("seen"),
+    pl.coalesce("cluster", "array_job_id", "job_id"),
+    pl.coalesce("proc", "array_task_id"),
+    pl.col("id"),
+)
+"""How jobs are sorted: as they were submitted, the tasks of one submission by their numbers."""
 USAGE = ("max_rss_mb", "cpu_time_s", "restarts")
 """Columns known once a job is over."""
 _BATCH = 50_000
@@ -196,7 +203,7 @@ def _joined(jobs: pl.DataFrame, entries: pl.DataFrame) -> tuple[pl.DataFrame, pl
 
 
 def _in_order(jobs: pl.DataFrame, entries: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Jobs by `seen` and id, with the columns that no moment changes; their changes in order."""
+    """Jobs in `ORDER`, with the columns that no moment changes; their changes in order."""
     ads = entries.drop_nulls("ad").group_by("row", maintain_order=True).agg(pl.col("ad").first())
     ads = ads.filter(pl.col("ad").str.extract(rf'"{TRIGGER}": ?"?(-?\d+)') == "0")
     asked = _from_ads(ads["ad"]).drop("submit", "max_rss_mb", "cpu_time_s", "requeues", "run_count")
@@ -210,7 +217,7 @@ def _in_order(jobs: pl.DataFrame, entries: pl.DataFrame) -> tuple[pl.DataFrame, 
             seen=pl.coalesce("submit", "first", "updated"),
             restarts=pl.coalesce("requeues", (pl.col("run_count") - 1).clip(0)),
         )
-        .sort("seen", "id")
+        .sort(*ORDER)
     )
     order = jobs.select("row", place=pl.int_range(pl.len()), after="seen")
     known = pl.when(pl.col("known").is_not_null()).then(pl.max_horizontal("known", "after"))

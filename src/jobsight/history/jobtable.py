@@ -38,7 +38,7 @@ import polars as pl
 from jobsight.codes import EventCode
 from jobsight.documents import JobDocument, State
 from jobsight.history.adjson import parse_ad
-from jobsight.history.jobrows import FROM_SUBMISSION, MOMENT, USAGE, rows_of
+from jobsight.history.jobrows import FROM_SUBMISSION, MOMENT, ORDER, USAGE, rows_of
 from jobsight.history.timelines import History
 
 __all__ = ["JobTable"]
@@ -60,7 +60,7 @@ class JobTable:
     `ends`. A job that was requeued after an end has several `ends`; its row has the last one.
 
     Attributes:
-        table: the columns of this module, sorted by `seen` (the submission) and `id`.
+        table: the columns of this module, in `ORDER`: by `seen` (the submission), cluster, task.
         starts: row i64 (in `table`), start, host; the first starts, sorted by `start`.
         ends: row i64, state, end, reported, exit_code, signal; all dated ends, sorted by
             `reported`.
@@ -144,7 +144,7 @@ class JobTable:
         old = self.table.select(*columns, row=pl.int_range(pl.len()), newer=pl.lit(value=False))
         new = newer.table.select(*columns, row=pl.int_range(pl.len()), newer=pl.lit(value=True))
         kept = old.join(new.select("id"), on="id", how="anti")
-        jobs = pl.concat([kept, new]).sort("seen", "id")
+        jobs = pl.concat([kept, new]).sort(*ORDER)
         order = jobs.select("row", "newer", place=pl.int_range(pl.len()))
         changes = pl.concat(
             one.changes.join(

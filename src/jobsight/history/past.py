@@ -129,9 +129,13 @@ def _names(one: pl.Expr | str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Asked:
-    """Jobs asked about: `asked_columns`, moments in µs, whether each has its node; by what."""
+    """Jobs asked about: `asked_columns`, moments in µs, whether each has its node; by what.
+
+    `own` is the row of each in the table, −1 where it has none.
+    """
 
     jobs: pl.DataFrame
+    own: NDArray[np.int32]
     moments: Ints
     started: NDArray[np.bool_]
     queue: bool
@@ -192,10 +196,12 @@ class Past:
         their limits; `running left`, the work that running jobs have left by their limits;
         `pending age`, how long those that wait have waited on average; starts and submissions
         decayed by time; means of log(1 + seconds) of waits and runs, decayed by 5 or 50 further
-        ones or by time; `runtime spread`, the standard deviation of the same.
+        ones or by time; `runtime spread`, the standard deviation of the same; `ahead`, how many of
+        those that wait were submitted before the job, their work, and their share.
 
         Args:
             asked: `asked_columns` of n jobs, of the table or not; `host` as it is at the moment.
+                For the queue the `id` too.
             moments: int64 (n,), µs.
             started: bool (n,), whether the job has its node by then.
             keys: of `KEYS`, or `SIZE`.
@@ -215,7 +221,8 @@ class Past:
         jobs = asked.select(asked_columns())
         jobs = jobs.cast(self.jobs.table.select(jobs.columns).schema)
         # Copies, since Numba compiles a kernel once more for arrays that are read-only.
-        about = _Asked(jobs, np.array(moments, np.int64), np.array(started, np.bool_), queue)
+        own = self._rows(asked["id"]) if queue else np.zeros(0, np.int32)
+        about = _Asked(jobs, own, np.array(moments, np.int64), np.array(started, np.bool_), queue)
         everything = self._walked("all", about, np.full(len(jobs), 0.5, np.float32))
         base = everything[:, COLUMNS.index("rate")].copy()  # without meaning for the queue
         if "all" in keys:
@@ -244,12 +251,18 @@ class Past:
         columns = QUEUE if asked.queue else COLUMNS
         found = np.full((len(values), len(columns)), np.nan, np.float32)
         pastwalk.walk(
-            (at, order[places]), pastwalk.grouped(of_events, count), self.events,
-            asked.moments, memory, limit, base, asked.queue, found,
+            (at, order[places]), pastwalk.grouped(of_events, count), self.events, self.rows,
+            asked.own, asked.moments, memory, limit, base, asked.queue, found,
         )  # fmt: skip
         if name == "node" and not asked.queue:
             found[:, [COLUMNS.index("pending"), COLUMNS.index("submitted lately")]] = np.nan
         return found
+
+    def _rows(self, ids: pl.Series) -> NDArray[np.int32]:
+        """Rows of jobs in the table, −1 where it has none of the id."""
+        rows = self.jobs.table.select("id", row=pl.int_range(pl.len(), dtype=pl.Int32))
+        found = ids.cast(pl.String).to_frame("id").join(rows, on="id", how="left", maintain_order="left")
+        return found["row"].fill_null(-1).to_numpy(writable=True)
 
     def _matched(
         self, name: str, values: NDArray[np.uint64]

@@ -108,6 +108,8 @@ def walk(
     asked: tuple[Ints, Ints32],
     happened: tuple[Ints, Ints32],
     events: NDArray[Record],
+    rows: Ints32,
+    own: Ints32,
     moments: Ints,
     memory: Floats32,
     limit: Floats32,
@@ -121,6 +123,8 @@ def walk(
         asked: the jobs asked about, `grouped`, in order of their moments within each key.
         happened: the events, `grouped` by the same keys, in order of time.
         events: `EVENT` (e,).
+        rows: (e,), the job of each event.
+        own: (n,), the same of the jobs asked about; −1: none of these.
         moments: (n,), µs.
         memory: (n,), MB that the job asks for, NaN where unknown.
         limit: (n,), seconds that the job asks for, NaN where unknown.
@@ -129,6 +133,9 @@ def walk(
         out: where to.
     """
     one = np.empty(queuewalk.STATES if queue else _STATES)
+    # The place of each job in the line of its key, by its first event; and who waits there.
+    places = np.full(rows.max() + 1 if queue and len(rows) else 0, -1, np.int32)
+    waiting = np.zeros((len(happened[1]) if queue else 0, 2))
     for key in range(len(asked[0]) - 1):
         if queue:
             queuewalk.begin(one)
@@ -137,13 +144,19 @@ def walk(
             one[_END] = one[_FAILURE] = one[_SUBMISSION] = one[_LAST] = np.nan
             one[_LAST_MEMORY] = one[_LAST_LIMIT] = np.nan
         event, last, before = happened[0][key], happened[0][key + 1], -1
+        line, joined = waiting[event:last], 0
         for place in range(asked[0][key], asked[0][key + 1]):
             job = asked[1][place]
             while event < last and events[happened[1][event]]["time"] < moments[job]:
+                what = events[happened[1][event]]
                 if queue:
-                    queuewalk.happened(one, events[happened[1][event]])
+                    queuewalk.happened(one, what)
+                    row = rows[happened[1][event]]
+                    if places[row] < 0:
+                        places[row], joined = joined, joined + 1
+                    queuewalk.moved(line, places[row], what)
                 else:
-                    _happened(one, events[happened[1][event]])
+                    _happened(one, what)
                 event += 1
             if before >= 0 and _alike(moments, memory, limit, before, job):
                 out[job] = out[before]
@@ -151,6 +164,9 @@ def walk(
                 queuewalk.known(one, float(moments[job]), limit[job], out[job])
             else:
                 _known(one, float(moments[job]), memory[job], limit[job], base[job], out[job])
+            if queue:
+                here = places[own[job]] if own[job] >= 0 else -1
+                queuewalk.ahead(one, line, here if here >= 0 else joined, out[job])
             before = job
 
 

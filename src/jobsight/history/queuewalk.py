@@ -23,8 +23,9 @@ from jobsight.history.pastevents import (
 )
 from jobsight.jit import helper, kernel
 
-__all__ = ["COLUMNS", "STATES", "begin", "happened", "known"]
+__all__ = ["COLUMNS", "STATES", "ahead", "begin", "happened", "known", "moved"]
 
+Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 Record = np.void
 
@@ -32,6 +33,7 @@ COLUMNS = (
     "pending", "pending cpus", "pending work", "pending age", "running", "running cpus",
     "running left", "starts hour", "starts day", "work started hour", "work started day",
     "submissions hour", "since start", "wait", "wait hour", "wait day", "last wait",
+    "ahead", "work ahead", "share ahead",
     "last runtime", "last 2 runtimes", "runtime", "runtime 50", "runtime spread",
     "limit against longest", "share of limit", "share of limit 50",
 )  # fmt: skip
@@ -51,8 +53,7 @@ _HOUR = 3600.0
 def happened(one: NDArray[np.float64], event: Record) -> None:
     """Add an event to the state of its key."""
     now, seconds = float(event["time"]), float(event["seconds"])
-    cpus = event["cpus"] if event["cpus"] > 0.0 else 1.0
-    work = cpus * event["limit"] if event["limit"] > 0.0 else 0.0
+    cpus, work = _size(event)
     one[_RUN_LEFT] -= one[_LIMITED] * (now - one[_CLOCK]) / 1e6
     one[_CLOCK] = now
     for after in range(2):
@@ -139,17 +140,58 @@ def known(one: NDArray[np.float64], now: float, limit: float, out: Floats32) -> 
         out[15] = one[_WAIT_DAY] / one[_NDAY]
     out[16] = one[_LAST_WAIT]
     if one[_R5] > 0.0:
-        out[17] = logarithm(1.0 + one[_LAST])
+        out[20] = logarithm(1.0 + one[_LAST])
         before = one[_LAST] if isnan(one[_BEFORE]) else one[_BEFORE]
-        out[18] = logarithm(1.0 + (one[_LAST] + before) / 2.0)
-        out[19] = one[_RUN5] / one[_R5]
+        out[21] = logarithm(1.0 + (one[_LAST] + before) / 2.0)
+        out[22] = one[_RUN5] / one[_R5]
         mean = one[_RUN50] / one[_R50]
-        out[20] = mean
-        out[21] = sqrt(max(one[_SQUARES] / one[_R50] - mean * mean, 0.0))
-        out[22] = logarithm(limit / (one[_LONGEST] + 1.0))
+        out[23] = mean
+        out[24] = sqrt(max(one[_SQUARES] / one[_R50] - mean * mean, 0.0))
+        out[25] = logarithm(limit / (one[_LONGEST] + 1.0))
     if one[_S5] > 0.0:
-        out[23] = one[_SHARE5] / one[_S5]
-        out[24] = one[_SHARE50] / one[_S50]
+        out[26] = one[_SHARE5] / one[_S5]
+        out[27] = one[_SHARE50] / one[_S50]
+
+
+@kernel
+def moved(waiting: Floats, place: int, event: Record) -> None:
+    """Note that the job at a place of the line waits from an event on, or no longer.
+
+    Args:
+        waiting: float64 (places, 2), a binary indexed tree (Fenwick, Software: Practice and
+            Experience 24, 1994) of how many wait, and of their work in core-seconds.
+        place: from 0 on.
+        event: of the job.
+    """
+    sign = (event["after"] == WAITING) - (event["before"] == WAITING)
+    if sign == 0:
+        return
+    work = _size(event)[1]
+    place += 1
+    while place <= len(waiting):
+        waiting[place - 1, 0] += sign
+        waiting[place - 1, 1] += sign * work
+        place += place & -place
+
+
+@kernel
+def ahead(one: NDArray[np.float64], waiting: Floats, place: int, out: Floats32) -> None:
+    """What waits before a place of the line of a key, from 0 on; see `known` and `moved`."""
+    jobs, work = 0.0, 0.0
+    while place > 0:
+        jobs += waiting[place - 1, 0]
+        work += waiting[place - 1, 1]
+        place -= place & -place
+    out[17] = logarithm(1.0 + max(jobs, 0.0))
+    out[18] = logarithm(1.0 + max(work, 0.0) / _HOUR)
+    out[19] = (max(jobs, 0.0) + 0.5) / one[_WAITS] if one[_WAITS] >= 1.0 else np.nan
+
+
+@helper
+def _size(event: Record) -> tuple[float, float]:
+    """CPUs, and core-seconds by the limit, 0 where there is none."""
+    cpus = float(event["cpus"]) if event["cpus"] > 0.0 else 1.0
+    return cpus, cpus * float(event["limit"]) if event["limit"] > 0.0 else 0.0
 
 
 @helper

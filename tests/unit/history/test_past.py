@@ -160,11 +160,12 @@ def test_what_is_not_known_is_compared_with_nothing() -> None:
 
 def test_a_job_that_is_not_in_the_table_may_have_columns_without_type() -> None:
     jobs = JobTable.read([ran(1, 0, (1, RUN), (9, FAIL))])
-    asked = pl.DataFrame([dict.fromkeys(asked_columns()) | {"owner": "ann", "request_cpus": 1}])
-    found = built(jobs, asked, [START + 20 * SECOND], [False])
+    asked = dict.fromkeys(["id", *asked_columns()]) | {"owner": "ann", "request_cpus": 1}
+    found = built(jobs, pl.DataFrame([asked]), [START + 20 * SECOND], [False])
     assert found["user"][0, COLUMNS.index("last")] == 1
     assert list(found)[: len(KEYS)] == [*KEYS] and found["node"].dtype == np.float32
-    assert not built(JobTable.read(), asked, [0], [False])["user"][0, COLUMNS.index("outcomes")]
+    none = built(JobTable.read(), pl.DataFrame([asked]), [0], [False])
+    assert not none["user"][0, COLUMNS.index("outcomes")]
 
 
 def test_keys_come_one_by_one_the_same_as_together() -> None:

@@ -55,7 +55,7 @@ def timeline_of(
     if end is not None and end < first:
         raise ValueError("it ends before it starts")
     events = [_waits(source, submit)]
-    if eligible is not None and eligible != submit:
+    if eligible is not None:
         events.append(Event(time=eligible, source=source, word="ELIGIBLE"))
     if waiting is not None and (waiting != submit or queue):
         events.append(replace(_waits(source, waiting), attributes=queue))

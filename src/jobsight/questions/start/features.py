@@ -31,10 +31,11 @@ ESTIMATE = "estimate"
 """The feature of the start that the scheduler itself expects."""
 PLAYED = ("play: 10%", "play: 50%", "play: 90%")
 """Features of what a play of the queue expects."""
-_OWN = (*REQUEST, "hour", "weekday", "waited", "sighted", ESTIMATE, "reason")
-_RUNS = QUEUE.index("last runtime")
+_OWN = (*REQUEST, "hour", "weekday", "waited", "eligible", "sighted", ESTIMATE,
+        "reason")  # fmt: skip
+_SAID = QUEUE.index("ahead")
 _LOAD = ("all", "partition", SIZE, "account", "user", "user and partition")
-"""Keys of which the load and waits say something; of all others, runtimes do."""
+"""Keys of which the load and waits say something; of all others, what is ahead and runtimes do."""
 _REASONS = ("Resources", "Priority", "Dependency", "JobHeld", "BeginTime", "ReqNodeNotAvail",
             "PartitionTimeLimit", "QOS", "Assoc")  # fmt: skip
 _MOST_NUMBERS = 200
@@ -144,7 +145,10 @@ class Features:
 
     def _own(self, rows: pl.DataFrame) -> Floats32:
         """What the job asks for, when, and how its queue looked last: float32 (n, names)."""
-        numbered = rows.with_row_index("n").sort("decided")
+        eligible = pl.col("eligible").to_physical()
+        began = self._seen.table.select("id", eligible=eligible, recorded=pl.lit(value=True))
+        numbered = rows.join(began, on="id", how="left", maintain_order="left")
+        numbered = numbered.with_row_index("n").sort("decided")
         seen = numbered.join_asof(self._sightings, on="decided", by="id", check_sortedness=False)
         missing = [name for name in (*self._encoding.numbers, _START) if name not in seen.columns]
         seen = seen.sort("n").with_columns(pl.lit(None, pl.Float64).alias(name) for name in missing)
@@ -160,6 +164,10 @@ class Features:
             (second // 3600 % 24).alias("hour"),
             ((second // 86_400 + 3) % 7).alias("weekday"),
             (waited / _SECOND).log1p().alias("waited"),
+            # A script that is yet to be submitted is in no table, and may start at once.
+            pl.when(pl.col("recorded").is_null()).then(0.0)
+            .when(pl.col("eligible") <= now).then(((now - pl.col("eligible")) / _SECOND).log1p())
+            .alias("eligible age"),
             (ago / _SECOND).log1p().alias("sighted"),
             (pl.col(_START) - now / _SECOND).clip(0).log1p().alias(ESTIMATE),
             _reason().alias("why"),
@@ -173,7 +181,7 @@ class Features:
 
 def _columns(key: str) -> list[int]:
     """The columns of `QUEUE` that are features of a key."""
-    return list(range(0 if key in _LOAD else _RUNS, len(QUEUE)))
+    return list(range(0 if key in _LOAD else _SAID, len(QUEUE)))
 
 
 def _reason() -> pl.Expr:

@@ -191,7 +191,8 @@ class Snapshot:
         if added is not None and len(added):
             own = [name for name in added.columns if name in table.columns and name != "row"]
             table = pl.concat([table, added.select(own)], how="diagonal_relaxed")
-        jobs = _in_order(table.join(history.sightings, on="row", how="left"), machine)
+        seen = table.join(history.sightings, on="row", how="left", maintain_order="left")
+        jobs = _in_order(seen, machine)
         return cls(jobs, moment, machine, history, history.usual_runtimes(jobs))
 
     @property
@@ -319,8 +320,8 @@ def _in_order(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
         blocked=held | reason | pl.col("partition").is_in(down).fill_null(False),
         tier=pl.col("partition").replace_strict(tiers, default=1, return_dtype=pl.Int64),
     ).sort(
-        "runs", "tier", "priority", "seen", "id",
-        descending=[True, True, True, False, False], nulls_last=True, maintain_order=True,
+        "runs", "tier", "priority", "seen",
+        descending=[True, True, True, False], nulls_last=True, maintain_order=True,
     )  # fmt: skip
 
 
