@@ -261,7 +261,11 @@ class Past:
     def _rows(self, ids: pl.Series) -> NDArray[np.int32]:
         """Rows of jobs in the table, −1 where it has none of the id."""
         rows = self.jobs.table.select("id", row=pl.int_range(pl.len(), dtype=pl.Int32))
-        found = ids.cast(pl.String).to_frame("id").join(rows, on="id", how="left", maintain_order="left")
+        found = (
+            ids.cast(pl.String)
+            .to_frame("id")
+            .join(rows, on="id", how="left", maintain_order="left")
+        )
         return found["row"].fill_null(-1).to_numpy(writable=True)
 
     def _matched(

@@ -45,7 +45,7 @@ _OF_MANY: dict[str, Any] = {
     "num_leaves": 63,
     "min_data_in_leaf": 200,
     "path_smooth": 100.0,
-    "feature_fraction": 0.25,
+    "feature_fraction": 1.0,
     "bagging_fraction": 0.5,
     "bagging_freq": 1,
 }

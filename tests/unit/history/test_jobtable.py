@@ -157,6 +157,14 @@ def test_rows_are_in_order_of_submission_and_ids() -> None:
     assert [len(jobs.as_of(START + at * SECOND).table) for at in (1, 6)] == [0, 3]
 
 
+def test_tasks_submitted_together_are_in_the_order_of_their_numbers() -> None:
+    names = ("c:7_10", "c:7_2", "c:12", "c:7_1")
+    documents = [slurm_job(told(0, State.PENDING), id_=f"slurm:{name}",
+                           submission=Submission(submitted=START)) for name in names]  # fmt: skip
+    jobs = JobTable.read(documents[:3]).updated(JobTable.read(documents[3:]))
+    assert jobs.table["job"].to_list() == ["7_1", "7_2", "7_10", "12"]
+
+
 def test_partial_documents_of_one_job_are_one_row() -> None:
     parts = [
         JobDocument(id="slurm:c:1", updated=START, timeline=(told(0, State.PENDING),),

@@ -165,8 +165,10 @@ class Features:
             ((second // 86_400 + 3) % 7).alias("weekday"),
             (waited / _SECOND).log1p().alias("waited"),
             # A script that is yet to be submitted is in no table, and may start at once.
-            pl.when(pl.col("recorded").is_null()).then(0.0)
-            .when(pl.col("eligible") <= now).then(((now - pl.col("eligible")) / _SECOND).log1p())
+            pl.when(pl.col("recorded").is_null())
+            .then(0.0)
+            .when(pl.col("eligible") <= now)
+            .then(((now - pl.col("eligible")) / _SECOND).log1p())
             .alias("eligible age"),
             (ago / _SECOND).log1p().alias("sighted"),
             (pl.col(_START) - now / _SECOND).clip(0).log1p().alias(ESTIMATE),

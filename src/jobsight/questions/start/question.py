@@ -79,7 +79,7 @@ class Start(Question[StartSettings]):
     words: ClassVar[tuple[str, str, str]] = ("job", "jobs", "started")
     families: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "its request": (*REQUEST, "request", "user and request"),
-        "its queue": ("queue", "play", "waited", "sighted", ESTIMATE, "reason"),
+        "its queue": ("queue", "play", "waited", "eligible", "sighted", ESTIMATE, "reason"),
         "its user": ("user", "account", "user and partition"),
         "its work": (
             "pattern",

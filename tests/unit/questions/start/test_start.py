@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from msgspec.structs import replace
 from tests import failing
 from tests.storedjobs import START as NOW
 from tests.storedjobs import job, told
@@ -27,7 +28,9 @@ SETTINGS = StartSettings(bootstrap=100)
 RUN = State.RUNNING
 
 
-def ran(number: int, *changes: tuple[float, State], at: float = 0, **request: Any) -> JobDocument:
+def ran(
+    number: int | str, *changes: tuple[float, State], at: float = 0, **request: Any
+) -> JobDocument:
     """A job submitted at `at` seconds, and its changes so many seconds later."""
     asked: dict[str, Any] = {"cpus": 4, "time_limit_s": 3600, "partition": "p"} | request
     events = [told(at, State.PENDING), *(told(at + then, state) for then, state in changes)]
@@ -108,6 +111,20 @@ def test_a_job_that_waits_is_asked_at_an_age_that_its_wait_does_not_choose() -> 
     assert later["wait"].to_list() == pytest.approx((9e5 - ages / SECOND).tolist())
     again = at_moment(outcomes_of(JobTable.read(jobs), seed=1), "pending")
     assert again["decided"].to_list() != later["decided"].to_list()
+
+
+def test_a_job_knows_who_waits_ahead_of_it_and_since_when_it_may_start() -> None:
+    tasks = [ran(f"7_{k}", *([(30, RUN)] if k == 1 else [])) for k in (1, 2, 9, 10)]
+    tasks[2] = replace(tasks[2], timeline=(*tasks[2].timeline, told(40, word="ELIGIBLE")))
+    jobs = JobTable.read(tasks)
+    encoding = START.encoding(outcomes_of(jobs), SETTINGS)
+    asked = outcomes_of(jobs).with_columns(decided=pl.lit(NOW + 100 * SECOND)).sort("row")
+    found = START.builder(jobs, encoding, SETTINGS).ask(asked)
+    shown = pl.DataFrame(found.features, schema=list(found.names)).tail(3)
+    assert np.expm1(shown["user: ahead"]).to_list() == pytest.approx([0, 1, 2], abs=1e-5)
+    assert np.expm1(shown["user: work ahead"]).to_list() == pytest.approx([0, 4, 8], abs=1e-5)
+    assert shown["user: share ahead"].to_list() == pytest.approx([1 / 6, 3 / 6, 5 / 6])
+    assert np.expm1(shown["eligible"]).to_list() == pytest.approx([np.nan, 60, np.nan], nan_ok=True)
 
 
 def test_outcomes_known_late_stand_for_those_that_a_border_hides() -> None:
