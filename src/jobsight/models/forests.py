@@ -42,11 +42,11 @@ _OF_KINDS = {"extra_trees": True, "bagging_fraction": 0.7, "bagging_freq": 1}
 """Causes of failure come and go: trees that see less of the data each mistake fewer for habits."""
 _OF_MANY: dict[str, Any] = {
     "learning_rate": 0.1,
-    "num_leaves": 31,
+    "num_leaves": 63,
     "min_data_in_leaf": 200,
     "path_smooth": 100.0,
-    "feature_fraction": 1.0,
-    "bagging_fraction": 0.25,
+    "feature_fraction": 0.25,
+    "bagging_fraction": 0.5,
     "bagging_freq": 1,
 }
 """Of quantiles of many rows."""
