@@ -70,10 +70,6 @@ class Backtest:
             self.nth[rows],
         )
 
-    def of(self, *names: str) -> Floats:
-        """Predictions of these models: float64 (n, names)."""
-        return np.stack([self.predictions[name] for name in names], axis=1)
-
 
 def backtest(
     data: Dataset, examples: tuple[pl.DataFrame, Labelled], names: Sequence[str], fit: Fit

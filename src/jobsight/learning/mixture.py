@@ -14,10 +14,11 @@ anew whenever a tenth more outcomes are known. It begins with up to half of the 
 follows drift by itself. What the mixture says at a decision follows from outcomes known before it,
 and from nothing else.
 
-Of quantiles, the mixture is the weighted mean of the members' at each level, and p_k(outcome) is
-exp(−pinball loss). Each level τ but the median is moved by an offset c, which makes it hold
-what it promises whatever the members say (adaptive conformal inference: Gibbs and Candès, NeurIPS
-2021; in this form Angelopoulos, Candès and Tibshirani, NeurIPS 2023), by larger steps at first::
+Of quantiles, the mixture is the weighted mean of the calibrated members' at each level, and
+p_k(outcome) is exp(−pinball loss); the member that is fitted anew begins with nine tenths of the
+weight. Each level τ but the median is moved by an offset c, which makes it hold what it promises
+whatever the members say (adaptive conformal inference: Gibbs and Candès, NeurIPS 2021; in this form
+Angelopoulos, Candès and Tibshirani, NeurIPS 2023), by larger steps at first::
 
     c ← c + γ · weight of the row · (1 + n)^−¼ · (τ − [outcome ≤ level + c])
 
@@ -39,7 +40,7 @@ from numpy.typing import NDArray
 from jobsight.errors import TrainingError
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.mixing import FOREVER, Times, Weights, mix
-from jobsight.learning.targets import BinaryCalibrated, QuantilesCalibrated
+from jobsight.learning.targets import BinaryCalibrated
 from jobsight.models.base import Floats, Inputs, Labelled, Model
 from jobsight.models.boosted import MANY_ROWS
 from jobsight.models.calibration import Calibration
@@ -261,9 +262,12 @@ class Mixture:
 
 
 def _plain(fitted: Fitted) -> Fitted:
-    """The model without its map of probabilities, which is of one part of the past."""
+    """The model without its map of probabilities, which is of one part of the past.
+
+    Quantiles stay calibrated: members whose levels are too narrow would lose weight to worse ones.
+    """
     if not isinstance(fitted.calibrated, BinaryCalibrated):
-        return replace(fitted, calibrated=QuantilesCalibrated(0.0))
+        return fitted
     plain = Calibration("identity", (), fitted.calibrated.calibration.bound)
     return replace(fitted, calibrated=replace(fitted.calibrated, calibration=plain))
 

@@ -202,13 +202,14 @@ def _mixed(
         for name, one in fitted.items()
         if name != "lstm" and not isinstance(one.model, Rules)
     }
-    loss = data.goal.metric(data.goal.loss)
-    losses = {
-        name: float(loss(before.predictions[name], before.values, before.weight)) for name in fitted
+    loss, levels = data.goal.metric(data.goal.loss), data.goal.output.levels
+    each = {
+        name: one.calibrated.apply(before.predictions[name]) if levels else before.predictions[name]
+        for name, one in fitted.items()
     }
-    border, levels = int(data.borders[1]), data.goal.output.levels
-    mixture = Mixture.of(fitted, losses, border, len(levels))
-    said = before.of(*fitted, mixture.best)
+    losses = {name: float(loss(each[name], before.values, before.weight)) for name in fitted}
+    mixture = Mixture.of(fitted, losses, int(data.borders[1]), len(levels))
+    said = np.stack([*each.values(), each[mixture.best]], axis=1)
     mixed, _ = mix(said, before.times(), mixture.weights, levels=levels)
     # Models of earlier blocks knew much less than those that answer: weights follow the last one.
     last = before.block == 0

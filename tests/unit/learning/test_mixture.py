@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import failing
+from tests.waits import waits
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.dataset import Dataset
@@ -20,7 +21,10 @@ from jobsight.learning.fitted import Fitted
 from jobsight.learning.mixing import ETA, FIRST_ETA, FOREVER, SHARE, USUAL, Times, Weights, mix
 from jobsight.learning.mixture import REFIT, Mixture, predicted_in_time
 from jobsight.learning.modeldir import ModelDir
+from jobsight.learning.targets import QuantilesCalibrated
 from jobsight.models.base import Floats, Labelled
+from jobsight.models.constant import Constant
+from jobsight.models.forests import BoostedColumns
 from jobsight.questions.fail.question import FAIL
 
 
@@ -177,6 +181,22 @@ def test_quantiles_rest_on_outcomes_known_before() -> None:
     other = times._replace(values=np.where(times.known_at < 2000, values, 99.0))
     cut, _ = mix(said, other, Weights.first(2, 400, 3), levels=LEVELS)
     assert np.array_equal(whole[:200], cut[:200]) and not np.array_equal(whole, cut)
+
+
+def test_members_of_quantiles_answer_calibrated() -> None:
+    """Else a good member with levels too close together loses its weight to bad ones with wide."""
+    rows = waits(600)
+    members = {}
+    for name, offset in (("boosted", 0.5), ("constant", 0.0)):
+        model = BoostedColumns() if name == "boosted" else Constant()
+        model.fit(rows, seed=0)
+        members[name] = Fitted(model, QuantilesCalibrated(offset), 600)
+    made = Mixture.of(members, {"boosted": 0.1, "constant": 0.2}, 0, 3)
+    raw = members["boosted"].model.predict(rows.inputs)
+    said = made.each(rows.inputs)
+    assert said[:, 0] == pytest.approx(raw + np.array([-0.5, 0.0, 0.5]))
+    assert made.best == "boosted" and made.weights.now == pytest.approx([0.05, 0.05, 0.9])
+    assert np.array_equal(said[:, 0], said[:, 2])  # as the one that is fitted anew begins
 
 
 # On jobs.
