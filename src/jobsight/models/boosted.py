@@ -234,13 +234,19 @@ class _Set(NamedTuple):
         )
 
 
-def best_rounds(train: Any, stopping: Callable[[Any], Any], parameters: dict[str, Any]) -> int:
+def best_rounds(
+    train: Any,
+    stopping: Callable[[Any], Any],
+    parameters: dict[str, Any],
+    most: int | None = None,
+) -> int:
     """After how many rounds the loss on later rows stops falling; few rows say it by chance.
 
     Args:
         train: the ``lightgbm.Dataset`` to fit on.
         stopping: makes that of the later rows, with the other for reference.
         parameters: of LightGBM.
+        most: rounds that are tried; None: `MOST_ROUNDS`.
     """
     import lightgbm
 
@@ -249,7 +255,7 @@ def best_rounds(train: Any, stopping: Callable[[Any], Any], parameters: dict[str
         stopped = lightgbm.train(
             parameters,
             train,
-            MOST_ROUNDS,
+            MOST_ROUNDS if most is None else most,
             valid_sets=[stopping(train)],
             callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
         )

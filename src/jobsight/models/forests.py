@@ -52,6 +52,8 @@ _OF_MANY: dict[str, Any] = {
     "num_threads": 0,
 }
 """Of quantiles of many rows."""
+_ROUNDS_OF_MANY = 150
+"""Their trees at most at each level: more gain little, and each fit anew grows them all."""
 MOST_ROWS = 80_000
 """Of quantiles, whose levels are a forest each, so many of the latest rows are learned from."""
 _SHARED = 0.25
@@ -184,7 +186,8 @@ def _rounds(earlier: Labelled, later: Labelled, parameters: dict[str, Any]) -> l
     if output.levels:
         own = {**parameters, "alpha": 0.5, "metric": "quantile"}
         data = _dataset(_sharing(earlier), earlier.values, own)
-        found = best_rounds(data, lambda of: _dataset(later, later.values, own, of), own)
+        most = _ROUNDS_OF_MANY if len(earlier) >= MANY_ROWS else None
+        found = best_rounds(data, lambda of: _dataset(later, later.values, own, of), own, most)
         return [found or LEAST_ROUNDS] * k
     return [
         max(LEAST_ROUNDS, best_rounds(
