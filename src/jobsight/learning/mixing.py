@@ -21,8 +21,8 @@ FIRST_ETA = 60.0
 few hundred of a short history must be enough to tell good members from bad."""
 QUANTILES_ETA = 0.25
 """η of quantiles, whose losses differ less; chosen on four traces, as good between 0.12 and 0.5."""
-QUANTILES_SHARE = 0.9
-"""Of quantiles, the first weight of the member that is fitted anew."""
+LARGEST, QUANTILES_LARGEST = 0.5, 0.9
+"""First weight of the member that is fitted anew, if much taught it; the other one of quantiles."""
 STEP = 4e-3
 """γ of quantiles: larger ones follow single arrays, smaller ones come too late."""
 TOGETHER = 0.25
@@ -32,7 +32,7 @@ FIRST_STEPS = 2.0
 USUAL = 50.0
 """How many outcomes the weights of the beginning count for in the mean of all."""
 SUPPORT = 400
-"""Batches that must teach the member that is fitted anew for half of its largest weight."""
+"""Batches that must teach the member that is fitted anew for half of its largest first weight."""
 FOREVER = int(np.iinfo(np.int64).max)
 _FEW = 20_000
 """Numbers that members said."""
@@ -68,7 +68,7 @@ class Weights(NamedTuple):
     @classmethod
     def first(cls, members: int, taught: int, levels: int = 0) -> Weights:
         """Before any outcome; the last member is the one that is fitted anew, on `taught` rows."""
-        share = QUANTILES_SHARE if levels else 0.5 * taught / (taught + SUPPORT)
+        share = (QUANTILES_LARGEST if levels else LARGEST) * taught / (taught + SUPPORT)
         first = np.append(np.full(members - 1, (1.0 - share) / (members - 1)), share)
         return cls(first, first, USUAL, np.zeros(levels))
 
