@@ -155,8 +155,9 @@ def _play(
                 under = 1.0 if values[one] <= level else 0.0
                 step = max(STEP, FIRST_STEPS / seen) * moves[one]
                 offsets[j] += step * (levels[j] - under)
-            few = max(ETA, min(1.0, math.sqrt(FIRST_ETA / seen)))
-            eta = QUANTILES_ETA if len(levels) else few
+            eta = QUANTILES_ETA
+            if not len(levels):
+                eta = max(ETA, min(1.0, math.sqrt(FIRST_ETA / seen)))
             total = 0.0
             for k in range(members):
                 weights[k] *= math.exp(-eta * losses[one, k] * weight[one])

@@ -15,10 +15,10 @@ follows drift by itself. What the mixture says at a decision follows from outcom
 and from nothing else.
 
 Of quantiles, the mixture is the weighted mean of the calibrated members' at each level, and
-p_k(outcome) is exp(−pinball loss); the member that is fitted anew begins with up to nine tenths.
-Each level τ but the median is moved by an offset c, which makes it hold what it promises whatever
-the members say (adaptive conformal inference: Gibbs and Candès, NeurIPS 2021; in this form
-Angelopoulos, Candès and Tibshirani, NeurIPS 2023), by larger steps at first::
+p_k(outcome) is exp(−pinball loss); the member that is fitted anew begins with up to nine tenths
+of the weight. Each level τ but the median is moved by an offset c, which makes it hold what it
+promises whatever the members say (adaptive conformal inference: Gibbs and Candès, NeurIPS 2021; in
+this form Angelopoulos, Candès and Tibshirani, NeurIPS 2023), by larger steps at first::
 
     c ← c + γ · weight of the row · (1 + n)^−¼ · (τ − [outcome ≤ level + c])
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import failing
-from tests.waits import waits
+from tests.quantiles import spread
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.dataset import Dataset
@@ -185,7 +185,7 @@ def test_quantiles_rest_on_outcomes_known_before() -> None:
 
 def test_members_of_quantiles_answer_calibrated() -> None:
     """Else a good member with levels too close together loses its weight to bad ones with wide."""
-    rows = waits(600)
+    rows = spread(600)
     members = {}
     for name, offset in (("boosted", 0.5), ("constant", 0.0)):
         model = BoostedColumns() if name == "boosted" else Constant()

@@ -3,9 +3,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.quantiles import QUANTILES
 
 from jobsight.errors import ModelError, TrainingError
-from jobsight.models.base import Inputs, Labelled, Output
+from jobsight.models.base import Inputs, Labelled
 from jobsight.models.column import Column
 from jobsight.models.constant import smoothed_rate
 
@@ -57,9 +58,6 @@ def test_it_keeps_its_name_and_feature(tmp_path: Path) -> None:
     again = Column.load(tmp_path)
     assert again.name == "rates" and not again.needs_both
     assert again.predict(examples([1, 0], [True, True]).inputs)[0] < 0.5
-
-
-QUANTILES = Output("quantiles", ("10%", "50%", "90%"), (0.1, 0.5, 0.9))
 
 
 def spans(column: list[float], values: list[float]) -> Labelled:

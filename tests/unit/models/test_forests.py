@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
-from tests.waits import waits
+from tests.quantiles import spread
 
 from jobsight.models import forests
 from jobsight.models.forests import BoostedColumns
 
 
 def test_any_number_of_threads_grows_the_same_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = waits(3_000)
+    rows = spread(3_000)
     monkeypatch.setattr(forests, "MANY_ROWS", 1_000)
     said = []
     for threads in (1, 2, 5):
