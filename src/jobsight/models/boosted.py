@@ -11,6 +11,7 @@ what predictions are made from: they need neither LightGBM nor scikit-learn.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +31,7 @@ from jobsight.settings import BoostedSettings
 
 __all__ = [
     "LEAST_ROUNDS", "MANY_ROWS", "PARAMETERS", "Boosted", "best_rounds",
-    "grow", "known_features", "leaves",
+    "grow", "known_features", "leaves", "lightgbm",
 ]  # fmt: skip
 
 LEAST_ROUNDS, MOST_ROUNDS, PATIENCE = 150, 1000, 60
@@ -222,9 +223,7 @@ class _Set(NamedTuple):
 
     def dataset(self, parameters: dict[str, Any], reference: Any = None) -> Any:
         """The same as a ``lightgbm.Dataset``."""
-        import lightgbm
-
-        return lightgbm.Dataset(
+        return lightgbm().Dataset(
             self.columns,
             self.rows.success.astype(np.float64),
             weight=self.rows.weight,
@@ -232,6 +231,18 @@ class _Set(NamedTuple):
             reference=reference,
             params=parameters,
         )
+
+
+def lightgbm() -> Any:
+    """The library, loaded when first needed.
+
+    Its threads wait for each other by spinning: a hundred times shorter than usual, so that they do
+    not take the processors from what else runs there.
+    """
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    import lightgbm
+
+    return lightgbm
 
 
 def best_rounds(
@@ -248,24 +259,21 @@ def best_rounds(
         parameters: of LightGBM.
         most: rounds that are tried; None: `MOST_ROUNDS`.
     """
-    import lightgbm
-
+    library = lightgbm()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        stopped = lightgbm.train(
+        stopped = library.train(
             parameters,
             train,
             MOST_ROUNDS if most is None else most,
             valid_sets=[stopping(train)],
-            callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
+            callbacks=[library.early_stopping(PATIENCE, verbose=False)],
         )
     return int(stopped.best_iteration)
 
 
 def grow(train: Any, parameters: dict[str, Any], rounds: int) -> Any:
     """A ``lightgbm.Booster`` of so many rounds."""
-    import lightgbm
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return lightgbm.train(parameters, train, rounds)
+        return lightgbm().train(parameters, train, rounds)

@@ -27,6 +27,7 @@ from jobsight.models.boosted import (
     grow,
     known_features,
     leaves,
+    lightgbm,
 )
 from jobsight.models.logistic import sigmoid
 from jobsight.models.storage import Stored, require_names, save_body
@@ -222,9 +223,7 @@ def _sharing(rows: Labelled) -> Labelled:
 
 
 def _dataset(rows: Labelled, values: Floats, parameters: dict[str, Any], of: Any = None) -> Any:
-    import lightgbm
-
     columns = known_features(rows.inputs)
-    return lightgbm.Dataset(
+    return lightgbm().Dataset(
         columns, values, weight=rows.weight, reference=of, params=parameters, free_raw_data=False
     )
