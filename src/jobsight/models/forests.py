@@ -55,10 +55,22 @@ _OF_MANY: dict[str, Any] = {
 """Of quantiles of many rows."""
 _ROUNDS_OF_MANY = 150
 """Their trees at most at each level: more gain little, and each fit anew grows them all."""
+_OF_FEW = {
+    "learning_rate": 0.05,
+    "num_leaves": 15,
+    "min_data_in_leaf": 40,
+    "feature_fraction": 0.5,
+    "bagging_fraction": 0.5,
+    "bagging_freq": 1,
+}
+"""Of quantiles of fewer rows."""
+_ROUNDS_OF_FEW = 100
+"""Their trees at each level. How many the latest rows want says little of later ones: they are of
+a few users."""
 MOST_ROWS = 80_000
 """Of quantiles, whose levels are a forest each, so many of the latest rows are learned from."""
 _SHARED = 0.25
-"""Of many rows, the weight of each falls by this power of how many share its batch: large arrays
+"""Of quantiles, the weight of a row falls by this power of how many share its batch: large arrays
 are learned by heart otherwise, and intervals become too narrow for others."""
 
 
@@ -158,12 +170,12 @@ def _target(rows: Labelled, column: int) -> Floats:
     return np.asarray(rows.values[:, column], np.float64)
 
 
-def _shared(rows: Labelled) -> Floats:
-    """Weights of rows of which many share a batch: float64 (n,)."""
+def _sharing(rows: Labelled) -> Labelled:
+    """The rows, each of which weighs less the more share its batch."""
     batch = np.arange(len(rows)) if rows.batch is None else rows.batch
     _, of, counts = np.unique(batch, return_inverse=True, return_counts=True)
     weight = rows.weight * counts[of] ** -_SHARED
-    return np.asarray(weight * (rows.weight.sum() / weight.sum()))
+    return replace(rows, weight=np.asarray(weight * (rows.weight.sum() / weight.sum())))
 
 
 def _parameters(train: Labelled, seed: int) -> dict[str, Any]:
@@ -174,21 +186,24 @@ def _parameters(train: Labelled, seed: int) -> dict[str, Any]:
             "num_leaves": leaves(float(train.weight.sum())),
             "min_data_in_leaf": int(np.clip(len(train) / _ROWS_OF_A_LEAF, 5, 100)),
         }
-    if output.kind == "quantiles" and len(train) >= MANY_ROWS:
-        own |= _OF_MANY
+    if output.kind == "quantiles":
+        own |= _OF_MANY if len(train) >= MANY_ROWS else _OF_FEW
     return {**PARAMETERS, **own, "boost_from_average": True, "min_sum_hessian_in_leaf": 1e-3}
 
 
 def _rounds(earlier: Labelled, later: Labelled, parameters: dict[str, Any]) -> list[int]:
     """Rounds of each forest; all levels of quantiles make as many as the median needs."""
     output, k = earlier.output, len(earlier.output.columns)
+    if output.levels and len(earlier) < MANY_ROWS:
+        return [_ROUNDS_OF_FEW] * k
     if not len(later):
         return [LEAST_ROUNDS] * k
     if output.levels:
         own = {**parameters, "alpha": 0.5, "metric": "quantile"}
         data = _dataset(_sharing(earlier), earlier.values, own)
-        most = _ROUNDS_OF_MANY if len(earlier) >= MANY_ROWS else None
-        found = best_rounds(data, lambda of: _dataset(later, later.values, own, of), own, most)
+        found = best_rounds(
+            data, lambda of: _dataset(later, later.values, own, of), own, _ROUNDS_OF_MANY
+        )
         return [found or LEAST_ROUNDS] * k
     return [
         max(LEAST_ROUNDS, best_rounds(
@@ -216,10 +231,6 @@ def _boosters(rows: Labelled, parameters: dict[str, Any], rounds: Sequence[int])
 
 def _latest(rows: Labelled) -> Labelled:
     return rows.latest(MOST_ROWS) if rows.output.levels else rows
-
-
-def _sharing(rows: Labelled) -> Labelled:
-    return replace(rows, weight=_shared(rows)) if len(rows) >= MANY_ROWS else rows
 
 
 def _dataset(rows: Labelled, values: Floats, parameters: dict[str, Any], of: Any = None) -> Any:
