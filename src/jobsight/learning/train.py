@@ -215,7 +215,7 @@ def _mixed(
     last = before.block == 0
     _, weights = mix(said[last], before.times(last), mixture.weights, levels=levels)
     mixture = replace(mixture, weights=weights)
-    calibrated = data.goal.calibrate(mixed, before.values, before.weight, as_is=True)
+    calibrated = data.goal.calibrate(mixed, before.values, before.weight, before.batch, as_is=True)
     predictions = {**before.predictions, Mixture.name: mixed}
     return Fitted(mixture, calibrated, mixture.taught), replace(before, predictions=predictions)
 
@@ -250,7 +250,7 @@ def _calibrated(data: Dataset, model: Model, taught: Labelled, before: Backtest)
     starts = bool(taught.inputs.start) and isinstance(model, Refits)
     as_is = starts or (model.name in data.question.columns and not data.goal.output.levels)
     said = before.predictions[model.name]
-    calibrated = data.goal.calibrate(said, before.values, before.weight, as_is=as_is)
+    calibrated = data.goal.calibrate(said, before.values, before.weight, before.batch, as_is=as_is)
     return Fitted(model, calibrated, round(float(taught.weight.sum())))
 
 

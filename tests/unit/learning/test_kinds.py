@@ -44,10 +44,10 @@ def test_each_kind_is_counted_and_ranked_against_the_rest() -> None:
 def test_calibration_never_sharpens() -> None:
     """The part to calibrate by may be full of one kind that is rare before and after."""
     predicted = np.tile([0.6, 0.2, 0.1, 0.1], (200, 1))
-    one = np.ones(200)
-    drifted = GOAL.calibrate(predicted, np.zeros(200, np.int64), one)
+    one, each = np.ones(200), np.arange(200)
+    drifted = GOAL.calibrate(predicted, np.zeros(200, np.int64), one, each)
     assert np.allclose(drifted.apply(predicted), predicted)
-    even = GOAL.calibrate(predicted, np.arange(200) % 4, one)
+    even = GOAL.calibrate(predicted, np.arange(200) % 4, one, each)
     assert even.apply(predicted).max() < 0.5
 
 

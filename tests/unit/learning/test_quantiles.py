@@ -26,3 +26,24 @@ def test_numbers_that_are_not_spans_have_no_factors() -> None:
     assert "within_2" not in Quantiles("MB").metrics
     with pytest.raises(UsageError, match="within_2"):
         Quantiles("MB").metric("within_2")
+
+
+def test_rows_of_few_batches_widen_more_than_as_many_of_their_own() -> None:
+    """Rows of one batch say the same: the outer levels hold 80 % after twelve such draws too."""
+    random = np.random.default_rng(0)
+    batch, one = np.repeat(np.arange(12), 50), np.ones(600)
+    said = np.zeros((600, 3))
+    held, alone = [], []
+    for _ in range(300):
+        values = random.normal(size=12)[batch]
+        few = GOAL.calibrate(said, values, one, batch)
+        held.append(np.mean(np.abs(random.normal(size=1000)) <= few.offset))
+        alone.append(GOAL.calibrate(said, values, one, np.arange(600)).offset < few.offset)
+    assert 0.8 <= np.mean(held) < 0.88
+    assert np.mean(alone) > 0.5
+
+
+def test_one_batch_says_little_of_others_but_something() -> None:
+    values = np.linspace(0.0, 1.0, 101)
+    fitted = GOAL.calibrate(np.zeros((101, 3)), values, np.ones(101), np.zeros(101, np.int64))
+    assert fitted.offset == pytest.approx(0.9)

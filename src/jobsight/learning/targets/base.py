@@ -21,6 +21,7 @@ __all__ = [
     "LEAST_OF_EACH",
     "LEAST_TO_CALIBRATE",
     "Calibrated",
+    "Ints",
     "Scores",
     "Target",
     "Values",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 Values = NDArray[Any]
+Ints = NDArray[np.int64]
 Scores = dict[str, float | None]
 
 HELD = 0.9
@@ -106,7 +108,7 @@ class Target(ABC):
 
     @abstractmethod
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, *, as_is: bool = False
+        self, raw: Floats, values: Values, weight: Floats, batch: Ints, *, as_is: bool = False
     ) -> Calibrated:
         """Learn from raw predictions of later decisions, in time order.
 
@@ -114,6 +116,7 @@ class Target(ABC):
             raw: predictions of n rows.
             values: what became of them.
             weight: float64 (n,), batches have weight 1.
+            batch: int64 (n,), equal for rows that are drawn together.
             as_is: keep the predictions; of `Binary`, learn their intervals and thresholds.
         """
 
@@ -177,8 +180,13 @@ class Target(ABC):
         return float(np.mean(known)) if known else float("nan")
 
 
-def conformal(scores: Floats, weight: Floats, share: float) -> float:
-    """The score that `share` of new rows stays below: the quantile for n + 1 rows; inf if few."""
-    total = float(weight.sum())
-    level = share * (total + 1.0) / max(total, 1e-12)
-    return float(weighted_quantiles(scores, weight, (level,))[0]) if level <= 1.0 else float("inf")
+def conformal(scores: Floats, weight: Floats, batch: Ints, share: float) -> float:
+    """The score that `share` of new rows stays below: the quantile for n + 1 draws.
+
+    Rows of one batch are one draw, and n is what batches of unequal weight are worth (Kish, Survey
+    Sampling, 1965). Of few draws the level is at most half way between `share` and 1.
+    """
+    of_batches = np.bincount(np.unique(batch, return_inverse=True)[1], weight)
+    draws = of_batches.sum() ** 2 / (of_batches**2).sum()
+    level = min(share * (1.0 + 1.0 / draws), (1.0 + share) / 2.0)
+    return float(weighted_quantiles(scores, weight, (level,))[0])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Simulation
 from jobsight.learning.metrics import HIGHER_IS_BETTER, METRICS, Metric
-from jobsight.learning.targets.base import LEAST_OF_EACH, Calibrated, Scores, Target, Values
+from jobsight.learning.targets.base import LEAST_OF_EACH, Calibrated, Ints, Scores, Target, Values
 from jobsight.models.base import BINARY, Floats, Output
 from jobsight.models.calibration import Calibration, choose_calibration, cross_validated
 from jobsight.models.intervals import Intervals
@@ -107,7 +107,7 @@ class Binary(Target):
         return metrics.metric_named(name)
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, *, as_is: bool = False
+        self, raw: Floats, values: Values, weight: Floats, batch: Ints, *, as_is: bool = False
     ) -> BinaryCalibrated:
         """See `Target.calibrate`."""
         if as_is:

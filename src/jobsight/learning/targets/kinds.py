@@ -17,6 +17,7 @@ from jobsight.learning.targets.base import (
     LEAST_OF_EACH,
     LEAST_TO_CALIBRATE,
     Calibrated,
+    Ints,
     Target,
     Values,
     conformal,
@@ -129,7 +130,7 @@ class Kinds(Target):
         return metrics.named(name, _METRICS)
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, *, as_is: bool = False
+        self, raw: Floats, values: Values, weight: Floats, batch: Ints, *, as_is: bool = False
     ) -> KindsCalibrated:
         """See `Target.calibrate`."""
         if weight.sum() < LEAST_TO_CALIBRATE:
@@ -138,7 +139,7 @@ class Kinds(Target):
         losses = [float(_log_loss(one.apply(raw), values, weight)) for one in fits]
         best = fits[int(np.argmin(losses))]
         observed = best.apply(raw)[np.arange(len(values)), values]
-        limit = conformal(1.0 - observed, weight, HELD)
+        limit = conformal(1.0 - observed, weight, batch, HELD)
         return KindsCalibrated(best.temperature, max(1.0 - limit, 0.0))
 
     def calibrated(self, data: Mapping[str, Any]) -> KindsCalibrated:

@@ -15,6 +15,7 @@ from jobsight.learning.metrics import Metric, mean_of
 from jobsight.learning.targets.base import (
     LEAST_TO_CALIBRATE,
     Calibrated,
+    Ints,
     Target,
     Values,
     conformal,
@@ -125,13 +126,13 @@ class Quantiles(Target):
         return metrics.named(name, {one: _mean_over(of_rows[one]) for one in self.metrics})
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, *, as_is: bool = False
+        self, raw: Floats, values: Values, weight: Floats, batch: Ints, *, as_is: bool = False
     ) -> QuantilesCalibrated:
         """See `Target.calibrate`."""
         if as_is or weight.sum() < LEAST_TO_CALIBRATE:
             return QuantilesCalibrated(0.0)
         outside = np.maximum(raw[:, 0] - values, values - raw[:, -1])
-        return QuantilesCalibrated(conformal(outside, weight, self.coverage))
+        return QuantilesCalibrated(conformal(outside, weight, batch, self.coverage))
 
     def calibrated(self, data: Mapping[str, Any]) -> QuantilesCalibrated:
         """See `Target.calibrated`."""

@@ -16,6 +16,7 @@ from jobsight.learning.targets.base import (
     HELD,
     LEAST_TO_CALIBRATE,
     Calibrated,
+    Ints,
     Target,
     Values,
     conformal,
@@ -95,13 +96,13 @@ class Shares(Target):
         return metrics.named(name, _METRICS)
 
     def calibrate(
-        self, raw: Floats, values: Values, weight: Floats, *, as_is: bool = False
+        self, raw: Floats, values: Values, weight: Floats, batch: Ints, *, as_is: bool = False
     ) -> SharesCalibrated:
         """See `Target.calibrate`."""
         if weight.sum() < LEAST_TO_CALIBRATE:
             return SharesCalibrated((1.0,) * len(self.names))
         off = np.abs(values - raw)
-        radius = (conformal(off[:, k], weight, HELD) for k in range(len(self.names)))
+        radius = (conformal(off[:, k], weight, batch, HELD) for k in range(len(self.names)))
         return SharesCalibrated(tuple(min(one, 1.0) for one in radius))
 
     def calibrated(self, data: Mapping[str, Any]) -> SharesCalibrated:
