@@ -51,7 +51,7 @@ for turn in range({turns}):
 NUMBERS = [
     {"step": 0.01 * k, "turns": 2 + k % 3, "seconds": 4.0 / (2 + k % 3), "samples": 900 + 70 * k,
      "order": 2 + k % 2}
-    for k in range(1, 9)
+    for k in range(1, 17)
 ]  # fmt: skip
 
 
