@@ -16,7 +16,7 @@ from jobsight.learning.modeldir import ModelDir, fingerprints
 from jobsight.learning.question import Builder, Decisions, Question
 from jobsight.learning.splits import DROPS, PARTS, part_borders, split_forward
 from jobsight.learning.targets import Target
-from jobsight.models.base import Labelled
+from jobsight.models.base import Ints, Labelled
 from jobsight.settings import QuestionSettings
 
 __all__ = ["Dataset", "batch_weights", "censoring_weights", "drawn_together"]
@@ -24,7 +24,6 @@ __all__ = ["Dataset", "batch_weights", "censoring_weights", "drawn_together"]
 MOST_WEIGHT = 5.0
 _NEVER = int(np.iinfo(np.int64).max)
 
-Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.jit import kernel
-from jobsight.models.base import Floats
+from jobsight.models.base import Floats, Ints
 from jobsight.models.logistic import log_odds, sigmoid
 
 __all__ = ["ETA", "FOREVER", "SHARE", "USUAL", "Times", "Weights", "mix"]
@@ -36,8 +36,6 @@ SUPPORT = 400
 FOREVER = int(np.iinfo(np.int64).max)
 _FEW = 20_000
 """Numbers that members said."""
-
-Ints = NDArray[np.int64]
 
 
 class Times(NamedTuple):

@@ -35,13 +35,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkab
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.mixing import FOREVER, Times, Weights, mix
 from jobsight.learning.targets import BinaryCalibrated
-from jobsight.models.base import Floats, Inputs, Labelled, Model
+from jobsight.models.base import Floats, Inputs, Ints, Labelled, Model
 from jobsight.models.boosted import MANY_ROWS
 from jobsight.models.calibration import Calibration
 from jobsight.models.storage import load_body, save_body
@@ -56,8 +55,6 @@ GROWTH, LEAST_MORE = 1.1, 20
 MOST_ROWS = 200_000
 """A model is fitted anew on so many of the latest outcomes at most."""
 REFIT = "refit"
-
-Ints = NDArray[np.int64]
 
 
 @runtime_checkable

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "BINARY", "Floats", "Inputs", "Labelled", "Loadable", "Model", "Output", "Programs",
+    "BINARY", "Floats", "Inputs", "Ints", "Labelled", "Loadable", "Model", "Output", "Programs",
     "held_back",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

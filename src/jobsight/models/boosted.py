@@ -249,7 +249,7 @@ def best_rounds(
     train: Any,
     stopping: Callable[[Any], Any],
     parameters: dict[str, Any],
-    most: int | None = None,
+    most: int = MOST_ROUNDS,
 ) -> int:
     """After how many rounds the loss on later rows stops falling; few rows say it by chance.
 
@@ -257,7 +257,7 @@ def best_rounds(
         train: the ``lightgbm.Dataset`` to fit on.
         stopping: makes that of the later rows, with the other for reference.
         parameters: of LightGBM.
-        most: rounds that are tried; None: `MOST_ROUNDS`.
+        most: rounds that are tried.
     """
     library = lightgbm()
     with warnings.catch_warnings():
@@ -265,7 +265,7 @@ def best_rounds(
         stopped = library.train(
             parameters,
             train,
-            MOST_ROUNDS if most is None else most,
+            most,
             valid_sets=[stopping(train)],
             callbacks=[library.early_stopping(PATIENCE, verbose=False)],
         )

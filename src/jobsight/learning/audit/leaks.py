@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy import stats
 
 from jobsight.errors import TrainingError
@@ -27,7 +26,7 @@ from jobsight.learning.dataset import Dataset, batch_weights
 from jobsight.learning.mixture import Mixture
 from jobsight.learning.splits import PARTS, split_random
 from jobsight.learning.train import fit_model
-from jobsight.models.base import Floats, Labelled
+from jobsight.models.base import Floats, Ints, Labelled
 
 __all__ = ["check_shuffled", "check_split", "check_truncation", "shuffle_batches",
            "shuffle_check"]  # fmt: skip
@@ -40,8 +39,6 @@ KINDS = 3
 RANDOM_SPLITS, RANDOM_SPLITS_IF_SLOW = 5, 2
 PROVED = 100
 """Examples that are built again from cut logs."""
-
-Ints = NDArray[np.int64]
 
 
 def shuffle_batches(outcome: pl.Series, batch: Ints, seed: int) -> pl.Series:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Simulation
 from jobsight.learning.metrics import Metric
-from jobsight.models.base import Floats, Output
+from jobsight.models.base import Floats, Ints, Output
 from jobsight.models.constant import weighted_quantiles
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "LEAST_OF_EACH",
     "LEAST_TO_CALIBRATE",
     "Calibrated",
-    "Ints",
     "Scores",
     "Target",
     "Values",
@@ -29,7 +28,6 @@ __all__ = [
 ]
 
 Values = NDArray[Any]
-Ints = NDArray[np.int64]
 Scores = dict[str, float | None]
 
 HELD = 0.9

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Simulation
 from jobsight.learning.metrics import HIGHER_IS_BETTER, METRICS, Metric
-from jobsight.learning.targets.base import LEAST_OF_EACH, Calibrated, Ints, Scores, Target, Values
-from jobsight.models.base import BINARY, Floats, Output
+from jobsight.learning.targets.base import LEAST_OF_EACH, Calibrated, Scores, Target, Values
+from jobsight.models.base import BINARY, Floats, Ints, Output
 from jobsight.models.calibration import Calibration, choose_calibration, cross_validated
 from jobsight.models.intervals import Intervals
 

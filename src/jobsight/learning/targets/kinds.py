@@ -17,12 +17,11 @@ from jobsight.learning.targets.base import (
     LEAST_OF_EACH,
     LEAST_TO_CALIBRATE,
     Calibrated,
-    Ints,
     Target,
     Values,
     conformal,
 )
-from jobsight.models.base import Floats, Output
+from jobsight.models.base import Floats, Ints, Output
 
 __all__ = ["Kinds", "KindsCalibrated"]
 
@@ -140,7 +139,7 @@ class Kinds(Target):
         best = fits[int(np.argmin(losses))]
         observed = best.apply(raw)[np.arange(len(values)), values]
         limit = conformal(1.0 - observed, weight, batch, HELD)
-        return KindsCalibrated(best.temperature, max(1.0 - limit, 0.0))
+        return KindsCalibrated(best.temperature, 1.0 - limit)
 
     def calibrated(self, data: Mapping[str, Any]) -> KindsCalibrated:
         """See `Target.calibrated`."""

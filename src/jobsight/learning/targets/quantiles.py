@@ -15,12 +15,11 @@ from jobsight.learning.metrics import Metric, mean_of
 from jobsight.learning.targets.base import (
     LEAST_TO_CALIBRATE,
     Calibrated,
-    Ints,
     Target,
     Values,
     conformal,
 )
-from jobsight.models.base import Floats, Output
+from jobsight.models.base import Floats, Ints, Output
 
 __all__ = ["Quantiles", "QuantilesCalibrated"]
 

@@ -16,12 +16,11 @@ from jobsight.learning.targets.base import (
     HELD,
     LEAST_TO_CALIBRATE,
     Calibrated,
-    Ints,
     Target,
     Values,
     conformal,
 )
-from jobsight.models.base import Floats, Output
+from jobsight.models.base import Floats, Ints, Output
 
 __all__ = ["Shares", "SharesCalibrated"]
 

@@ -25,7 +25,7 @@ from jobsight.learning.audit.checks import Audited, Check, Result, grade_of, pow
 from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.costs import expected_gain
 from jobsight.learning.dataset import batch_weights
-from jobsight.models.base import Floats
+from jobsight.models.base import Floats, Ints
 from jobsight.questions.hold.answering.predictor import delays_of
 from jobsight.questions.hold.answering.verdict import hourly_delay_cost
 from jobsight.questions.hold.question import HOLD
@@ -36,8 +36,6 @@ REACH = 3.0
 LEAST_DECISIONS = 10
 LEAST_BATCHES = 2
 _MICRO = 1_000_000
-
-Ints = NDArray[np.int64]
 
 
 def find_spells(decisions: pl.DataFrame, reach: float) -> tuple[NDArray[np.int64], pl.DataFrame]:
