@@ -2,6 +2,7 @@
 
 import contextlib
 import enum
+import fcntl
 import gzip
 import hashlib
 import json
@@ -11,6 +12,7 @@ import re
 import secrets
 import shutil
 import stat
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +30,7 @@ __all__ = [
     "read_json",
     "require_replaceable",
     "sha256",
+    "unfinished",
     "without_nan",
     "write_json",
 ]
@@ -39,6 +42,9 @@ REGISTRY = "registry.json"
 """In every folder of a registry that has models of one question and cluster."""
 
 MAX_JSON_BYTES = 256 << 20
+
+_UNLOCKED = 2.0
+"""Seconds; between its creation and its lock a file is younger."""
 
 
 class Kind(enum.Enum):
@@ -78,20 +84,73 @@ def _place(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _beside(path: Path) -> Path:
+def _beside(path: Path, end: str = ".part") -> Path:
     """A name next to `path` that cannot be guessed, so that no link waits there."""
-    return path.with_name(f".jobsight-{secrets.token_hex(8)}.part")
+    return path.with_name(f".jobsight-{secrets.token_hex(8)}{end}")
 
 
 @contextlib.contextmanager
-def _replacing(path: Path, kind: Kind | None, *, private: bool) -> Iterator[tuple[Path, Path]]:
-    """Yield where `path` really is, and a name next to it, which is removed in the end.
+def unfinished(target: Path, mode: int, *, folder: bool = False) -> Iterator[Path]:
+    """Yield a new hidden file or folder next to `target`; removed in the end if it still exists.
+
+    It is locked (flock(2)) while the block runs, and what a killed process left next to `target`
+    is deleted first: what is of this user, has such a name, and is not locked.
+
+    Args:
+        target: what the file or folder will become.
+        mode: its permissions.
+        folder: make a folder.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    _sweep(target.parent)
+    path = _beside(target)
+    if folder:
+        path.mkdir(mode=mode)
+    else:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode))
+    lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks, where nothing is swept
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        yield path
+    finally:
+        _remove(path)
+        os.close(lock)
+
+
+def _sweep(folder: Path) -> None:
+    """Delete what killed processes of this user left unfinished in a folder."""
+    for path in folder.glob(".jobsight-*.part"):
+        with contextlib.suppress(OSError):
+            found = path.lstat()
+            young = time.time() - found.st_ctime < _UNLOCKED
+            if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or young:
+                continue
+            lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove(path)
+            finally:
+                os.close(lock)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+@contextlib.contextmanager
+def _replacing(path: Path, kind: Kind | None, *, private: bool) -> Iterator[Path]:
+    """Yield where `path` really is.
 
     Raises:
         OutputError: as by `require_replaceable`, or in place of any `OSError`.
     """
     target = _place(path)
-    temporary = _beside(target)
     try:
         if kind is None:
             _require_place(path, folder=False)
@@ -101,15 +160,10 @@ def _replacing(path: Path, kind: Kind | None, *, private: bool) -> Iterator[tupl
             make_folder(target.parent)
         else:
             target.parent.mkdir(parents=True, exist_ok=True)
-        yield target, temporary
+        yield target
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise OutputError(f"cannot write {path}: {reason}") from error
-    finally:
-        if temporary.is_dir():
-            shutil.rmtree(temporary, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            temporary.unlink()
 
 
 @contextlib.contextmanager
@@ -129,16 +183,15 @@ def new_file(path: Path, kind: Kind | None = None) -> Iterator[Path]:
             (a folder, a device) or not to be replaced has that name; `path` is then untouched.
     """
     private = kind not in (None, Kind.PACK)
-    with _replacing(path, kind, private=private) as (target, temporary):
+    with _replacing(path, kind, private=private) as target:
         mode = folder_mode() & 0o666 if private else None
         if target.exists():
             mode = target.stat().st_mode & 0o777
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        os.close(os.open(temporary, flags, 0o666 if mode is None else 0o600))
-        yield temporary
-        if mode is not None:
-            temporary.chmod(mode)
-        temporary.replace(target)
+        with unfinished(target, 0o666 if mode is None else 0o600) as temporary:
+            yield temporary
+            if mode is not None:
+                temporary.chmod(mode)
+            temporary.replace(target)
 
 
 @contextlib.contextmanager
@@ -156,8 +209,10 @@ def new_folder(path: Path, kind: Kind, *, private: bool = True) -> Iterator[Path
         OutputError: as by `require_replaceable`, or the disk is full or not writable; `path` is
             then untouched.
     """
-    with _replacing(path, kind, private=private) as (target, temporary):
-        temporary.mkdir(mode=0o700 if private else 0o777)
+    with (
+        _replacing(path, kind, private=private) as target,
+        unfinished(target, 0o700 if private else 0o777, folder=True) as temporary,
+    ):
         yield temporary
         require_replaceable(path, kind)
         if private:
@@ -171,14 +226,14 @@ def _exchange(temporary: Path, target: Path) -> None:
         temporary.rename(target)
         return
     temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-    retired = _beside(target)
+    retired = _beside(target, ".old")  # a kill here leaves the old one, which nothing deletes
     target.rename(retired)
     try:
         temporary.rename(target)
     except BaseException:
         retired.rename(target)
         raise
-    shutil.rmtree(retired, ignore_errors=True)
+    shutil.rmtree(retired.rename(_beside(target)), ignore_errors=True)
 
 
 def require_replaceable(path: Path, kind: Kind) -> None:

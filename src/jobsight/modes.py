@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import shlex
 import stat
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,7 @@ from typing import Literal
 
 __all__ = [
     "GroupAccess",
+    "distrust",
     "folder_mode",
     "make_file",
     "make_folder",
@@ -67,6 +69,34 @@ def wider_modes(paths: Iterable[Path]) -> Iterator[str]:
             if found & 0o777 & ~wanted:
                 run = f"chmod {found & wanted:o} {shlex.quote(str(path))}"
                 yield f"{path} is open to others (mode {found:04o}); run: {run}"
+
+
+def distrust(path: Path) -> str | None:
+    """Why a user should not rely on what is in a file or folder, and what to do; None: no reason.
+
+    Every user may write it, or its owner is neither this user nor root. With `group_access` any
+    member of this user's groups may own it, if the group of the file or folder is one of them.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        return None  # reported where it is opened
+    if found.st_mode & stat.S_IWOTH:
+        return f"every user may write {path}; run: chmod o-w {shlex.quote(str(path))}"
+    shared = _current["access"] != "none" and found.st_gid in (os.getegid(), *os.getgroups())
+    if shared or found.st_uid in (os.geteuid(), 0):
+        return None
+    return (
+        f"{path} belongs to another user ({_owner(found.st_uid)}); use one of your own, or share "
+        "it within a group of yours with the setting group_access"
+    )
+
+
+def _owner(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
 
 
 def make_folder(path: Path) -> None:

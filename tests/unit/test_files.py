@@ -3,6 +3,8 @@ import gzip
 import json
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +23,39 @@ def test_a_failed_file_leaves_the_old_one_and_no_litter(tmp_path: Path) -> None:
         raise RuntimeError
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+
+
+_KILLED = """
+import os, sys
+from pathlib import Path
+from jobsight.files import Kind, new_file, new_folder
+path = Path(sys.argv[1])
+with new_file(path / "out.json") as one, new_folder(path / "model", Kind.MODEL) as other:
+    (other / "weights").write_text("half")
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+
+
+def _unfinished(folder: Path) -> int:
+    return len(list(folder.glob(".jobsight-*.part")))
+
+
+def test_what_a_killed_process_left_is_deleted_by_the_next_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobsight.files._UNLOCKED", 0.0)
+    command = [sys.executable, "-c", _KILLED, str(tmp_path)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"writing\n"
+    write_json(tmp_path / "other.json", {})
+    assert _unfinished(tmp_path) == 2  # it is still at work
+    process.kill()
+    process.communicate()
+    (tmp_path / ".jobsight-0123456789abcdef.part").symlink_to("/etc/passwd")
+    write_json(tmp_path / "other.json", {})
+    assert [path.name for path in tmp_path.glob(".*")] == [".jobsight-0123456789abcdef.part"]
 
 
 def test_a_folder_that_is_a_file_is_an_output_error(tmp_path: Path) -> None:

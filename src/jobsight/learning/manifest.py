@@ -1,6 +1,7 @@
 """What a model directory was made from, and the proof that its files are those written.
 
 ``manifest.json`` carries no time of writing: the same input, seed and machine give the same bytes.
+Its ``sha256`` is that of its other fields, as JSON with sorted keys and no blanks.
 """
 
 from __future__ import annotations
@@ -18,9 +19,17 @@ from typing import Any
 
 from jobsight import __version__
 from jobsight.errors import ModelError
-from jobsight.files import MANIFEST, read_json, sha256, write_json
+from jobsight.files import MANIFEST, read_json, sha256, without_nan, write_json
 
-__all__ = ["SCHEMA", "Manifest", "Source", "package_versions", "read_manifest", "write_manifest"]
+__all__ = [
+    "SCHEMA",
+    "Manifest",
+    "Source",
+    "digest_of",
+    "package_versions",
+    "read_manifest",
+    "write_manifest",
+]
 
 SCHEMA = "jobsight.model/1"
 PACKAGES = ("lightgbm", "numba", "numpy", "polars", "scikit-learn", "torch")
@@ -112,8 +121,15 @@ def write_manifest(
         if path.is_file() and path != folder / NAME
     }
     manifest = Manifest(question, seed, settings, sources, facts, package_versions(), files)
-    write_json(folder / NAME, {"schema": SCHEMA, **asdict(manifest)})
+    body = without_nan({"schema": SCHEMA, **asdict(manifest)})
+    write_json(folder / NAME, {**body, "sha256": digest_of(body)})
     return manifest
+
+
+def digest_of(body: Mapping[str, Any]) -> str:
+    """The ``sha256`` of a manifest with these other fields: hexadecimal digits."""
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_manifest(folder: Path, *, question: str | None = None) -> Manifest:
@@ -139,6 +155,8 @@ def read_manifest(folder: Path, *, question: str | None = None) -> Manifest:
         raise ModelError(f"{path} has schema {found!r}, this version reads {SCHEMA!r}; train again")
     if question is not None and data.get("question") != question:
         raise ModelError(f"{folder} answers {data.get('question')!r}, not {question!r}")
+    if data.pop("sha256", None) != digest_of(data):
+        raise ModelError(f"{path} is damaged (it was changed since training: its hash differs)")
     try:
         manifest = _from_json(data)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:

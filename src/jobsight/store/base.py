@@ -242,6 +242,11 @@ class Store(ABC):
         with self._view() as view:
             yield from (("live", _problem_of(row)) for _, row in live_rows(view, Query()))
         yield from (("", problem) for problem in self._index_problems())
+        for source, text in self._position_texts().items():
+            try:
+                position_from_text(source, text)
+            except StoreError as error:
+                yield "", str(error)
         for part in self._parts():
             try:
                 yield from (("archived", _problem_of(row)) for row in self._archive().rows(part))

@@ -1,9 +1,10 @@
 """Documents as bytes, and what a store must know of them to find them again.
 
 A packed document is the JSON of `jobsight.documents.codec` as one zstd frame (RFC 8878) of level 1
-that contains its own size. ``typical.jsonl``, a document of each kind of source, is the dictionary:
-with it frames have a third of the size and take half the time. A store is read with the dictionary
-it was written with, so another dictionary is another `SCHEMA`.
+that contains its own size and checksum. ``typical.jsonl``, a document of each kind of source, is
+the dictionary: with it frames have a third of the size and take half the time. A store is read with
+the dictionary it was written with, so another dictionary is another `SCHEMA`. Positions and the
+list of archive files begin with a checksum too (`sealed`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import hashlib
 import json
 import re
 import threading
+import zlib
 from functools import cache
 from pathlib import Path
 
@@ -40,7 +42,9 @@ __all__ = [
     "position_to_text",
     "read_text",
     "require_schema",
+    "sealed",
     "unpack",
+    "unsealed",
     "unzip",
     "user_key",
 ]
@@ -177,7 +181,7 @@ def pack(document: JobDocument) -> bytes:
         )
     compressor: zstandard.ZstdCompressor | None = getattr(_tools, "compressor", None)
     if compressor is None:
-        compressor = zstandard.ZstdCompressor(_LEVEL, dict_data=_dictionary())
+        compressor = zstandard.ZstdCompressor(_LEVEL, dict_data=_dictionary(), write_checksum=True)
         _tools.compressor = compressor
     return compressor.compress(data)
 
@@ -235,8 +239,25 @@ def read_text(text: bytes, id_: str) -> JobDocument:
     return document
 
 
+def sealed(text: str) -> str:
+    """A text behind the CRC-32 of its UTF-8 bytes: eight hexadecimal digits and a blank."""
+    return f"{zlib.crc32(text.encode()):08x} {text}"
+
+
+def unsealed(data: str | bytes) -> str:
+    """The text of `sealed`.
+
+    Raises:
+        ValueError: it was changed.
+    """
+    text = data.decode() if isinstance(data, bytes) else data
+    if sealed(text[9:]) != text:
+        raise ValueError("its checksum is that of another text")
+    return text[9:]
+
+
 def position_to_text(source: str, position: dict[str, object]) -> str:
-    """A position as ASCII JSON; equal positions give equal texts.
+    """A position as ASCII JSON, `sealed`; equal positions give equal texts.
 
     Raises:
         StoreError: it is not JSON, or too large.
@@ -252,7 +273,7 @@ def position_to_text(source: str, position: dict[str, object]) -> str:
             f"the position of {printable(source, 80)!r} has {len(text)} bytes; at most "
             f"{_MOST_POSITION_BYTES >> 20} MB can be stored"
         )
-    return text
+    return sealed(text)
 
 
 def position_from_text(source: str, text: str | bytes) -> dict[str, object]:
@@ -262,7 +283,7 @@ def position_from_text(source: str, text: str | bytes) -> dict[str, object]:
         StoreError: the text is damaged.
     """
     try:
-        found = json.loads(text)
+        found = json.loads(unsealed(text))
     except (TypeError, ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):

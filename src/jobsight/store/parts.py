@@ -14,7 +14,7 @@ import msgspec
 
 from jobsight.documents import number_of
 from jobsight.errors import StoreError
-from jobsight.store.packing import Keys, cluster_of
+from jobsight.store.packing import Keys, cluster_of, sealed, unsealed
 
 __all__ = ["Part", "Zones", "fence_of", "name_of", "zones_of", "zones_of_rows"]
 
@@ -59,8 +59,8 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     zones: Zones | None
 
     def to_text(self) -> str:
-        """As JSON."""
-        return msgspec.json.encode(self).decode()
+        """As JSON, `sealed`."""
+        return sealed(msgspec.json.encode(self).decode())
 
     @classmethod
     def from_text(cls, text: str | bytes) -> Part:
@@ -70,7 +70,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             StoreError: the text is damaged, or names a file elsewhere.
         """
         with suppress(msgspec.DecodeError, ValueError):
-            part = msgspec.json.decode(text, type=cls)
+            part = msgspec.json.decode(unsealed(text), type=cls)
             if fence_of(part.name) is not None:
                 return part
         raise StoreError("the store's list of archive files is damaged; restore a backup")

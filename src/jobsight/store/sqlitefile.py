@@ -216,10 +216,15 @@ class SqliteFile:
 
     def _require_ours(self, db: sqlite3.Connection) -> None:
         application, schema = (_pragma(db, name) for name in _MARKS)
+        if not application and not schema and not _tables(db):
+            raise StoreError(
+                f"there is no store at {self._shown} yet: the file is empty, as it is left where "
+                "the first `jobsight collect` or `jobsight import` was killed; run that again"
+            )
         if application != APPLICATION_ID:
             raise StoreError(
-                f"{self._shown} is a database of another program or an empty one, not a store of "
-                "jobsight; name another file"
+                f"{self._shown} is a database of another program, not a store of jobsight; name "
+                "another file"
             )
         require_schema(self._shown, str(schema))
 

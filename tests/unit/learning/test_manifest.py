@@ -1,9 +1,9 @@
-import json
 import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.manifests import forge
 
 from jobsight.errors import ModelError
 from jobsight.learning.manifest import Manifest, Source, read_manifest, write_manifest
@@ -54,12 +54,21 @@ def test_a_changed_or_missing_file_is_named(tmp_path: Path) -> None:
 def test_files_outside_the_directory_are_refused(tmp_path: Path) -> None:
     folder = tmp_path / "m"
     sealed(folder)
-    path = folder / "manifest.json"
     for name in ("../log", "/etc/passwd"):
-        data = json.loads(path.read_text())
-        data["files"] = {name: "0"}
-        path.write_text(json.dumps(data))
+        forge(folder, files={name: "0"})
         with pytest.raises(ModelError, match="outside"):
+            read_manifest(folder, question="hold")
+
+
+def test_a_changed_manifest_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "m"
+    sealed(folder)
+    path = folder / "manifest.json"
+    text = path.read_text()
+    for old, new in (('"seed": 3', '"seed": 2'), ('"examples": 10', '"examples": 11')):
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+        with pytest.raises(ModelError, match="changed since training"):
             read_manifest(folder, question="hold")
 
 
@@ -81,15 +90,10 @@ def test_a_bad_manifest_is_one_clear_error(tmp_path: Path, content: str, message
         read_manifest(tmp_path, question="hold")
 
 
-def relist(folder: Path, **files: str) -> None:
-    path = folder / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"files": files}))
-
-
 def test_what_is_not_listed_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "m"
     sealed(folder)
-    relist(folder)
+    forge(folder, files={})
     with pytest.raises(ModelError, match=r"is not listed in .*manifest\.json"):
         read_manifest(folder, question="hold")
     sealed(tmp_path / "other")
@@ -115,7 +119,7 @@ def test_links_and_pipes_are_refused(tmp_path: Path, name: str) -> None:
 def test_a_name_that_no_file_can_have(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "m"
     made = sealed(folder)
-    relist(folder, **made.files, **{name: "0"})
+    forge(folder, files={**made.files, name: "0"})
     with pytest.raises(ModelError, match="no file name"):
         read_manifest(folder, question="hold")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests import pools
+from tests.manifests import forge, relist
 
 from jobsight.errors import ModelError
 from jobsight.learning.modeldir import ModelDir, fingerprints
@@ -63,30 +64,22 @@ def edit(path: Path, **changed: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | changed))
 
 
-def reseal(folder: Path, name: str) -> None:
-    from jobsight.files import sha256
-
-    manifest = folder / "manifest.json"
-    files = json.loads(manifest.read_text())["files"]
-    edit(manifest, files=files | {name: sha256(folder / name)})
-
-
 def test_another_schema_or_question_is_refused(folder: Path) -> None:
     edit(folder / "model.json", schema=99)
-    reseal(folder, "model.json")
+    relist(folder, "model.json")
     with pytest.raises(ModelError, match="schema 99"):
         ModelDir.open(folder, HOLD)
-    edit(folder / "manifest.json", question="fail")
+    forge(folder, question="fail")
     with pytest.raises(ModelError, match="'fail'"):
         ModelDir.open(folder, HOLD)
-    edit(folder / "manifest.json", schema="jobsight.model/9")
+    forge(folder, schema="jobsight.model/9")
     with pytest.raises(ModelError, match=r"jobsight\.model/9"):
         ModelDir.open(folder, HOLD)
 
 
 def test_a_damaged_body_is_one_clear_error(folder: Path) -> None:
     edit(folder / "model.json", encoding={"time_scale": 1})
-    reseal(folder, "model.json")
+    relist(folder, "model.json")
     with pytest.raises(ModelError, match="damaged"):
         ModelDir.open(folder, HOLD)
     with pytest.raises(ModelError, match="no model directory"):
@@ -96,7 +89,7 @@ def test_a_damaged_body_is_one_clear_error(folder: Path) -> None:
 def edit_outcome(folder: Path, **changed: object) -> None:
     body = json.loads((folder / "model.json").read_text())
     edit(folder / "model.json", targets={"outcome": body["targets"]["outcome"] | changed})
-    reseal(folder, "model.json")
+    relist(folder, "model.json")
 
 
 def rename(folder: Path, old: str, new: object) -> None:
@@ -128,7 +121,7 @@ def test_a_name_of_no_model_is_refused(folder: Path, name: object) -> None:
 )
 def test_an_odd_body_is_one_clear_error(folder: Path, changed: dict[str, object]) -> None:
     edit(folder / "model.json", **changed)
-    reseal(folder, "model.json")
+    relist(folder, "model.json")
     with pytest.raises(ModelError, match="damaged"):
         ModelDir.open(folder, HOLD)
 
@@ -156,7 +149,7 @@ def test_a_file_that_holds_something_else_is_one_clear_error(
     folder: Path, name: str, text: str
 ) -> None:
     (folder / name).write_text(text)
-    reseal(folder, name)
+    relist(folder, name)
     with pytest.raises(ModelError):
         ModelDir.open(folder, HOLD)
 
@@ -166,7 +159,7 @@ def test_labels_tell_models_apart(folder: Path) -> None:
     assert ModelDir.open(folder, HOLD).label == before
     # Files alike in all models, such as that of the constant, do not decide.
     edit(folder / "report.json", more=1)
-    reseal(folder, "report.json")
+    relist(folder, "report.json")
     assert ModelDir.open(folder, HOLD).label != before
 
 
@@ -181,7 +174,7 @@ def test_a_network_that_the_directory_names_is_not_imported(tmp_path: Path) -> N
     path = tmp_path / name
     body = json.loads(path.read_text())
     edit(path, settings=body["settings"] | {"network": "antigravity:Net"})
-    reseal(tmp_path, name)
+    relist(tmp_path, name)
     with pytest.raises(ModelError, match=r"antigravity:Net.*if you trust"):
         ModelDir.open(tmp_path, HOLD)
     assert "antigravity" not in sys.modules

@@ -1,4 +1,6 @@
 import json
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from jobsight.errors import ModelError, UsageError
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.registry import DEFAULT, Registry
 from jobsight.learning.registry.models import folder_name
+from jobsight.modes import set_group_access
 from jobsight.questions.hold.question import HOLD
 
 
@@ -42,6 +45,30 @@ def test_a_registry_is_its_owners_alone(registry: Path, made: Made) -> None:
     found = [registry, *registry.rglob("*")]
     assert {one.stat().st_mode & 0o777 for one in found if one.is_dir()} == {0o700}
     assert {one.stat().st_mode & 0o777 for one in found if one.is_file()} == {0o600}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_what_another_user_may_write_is_not_used(registry: Path, made: Made) -> None:
+    kept = Registry(registry)
+    digest = kept.put(made(1), "hold")
+    model = kept.find(digest)
+    for place in (registry, model.folder.parent, model.folder):
+        mode = stat.S_IMODE(place.stat().st_mode)
+        place.chmod(0o777)
+        with pytest.raises(ModelError, match=f"every user may write {place}; run: chmod o-w"):
+            kept.find(digest).open()
+        place.chmod(mode)
+        os.chown(place, 65534, 65534)
+        with pytest.raises(ModelError, match=f"{place} belongs to another user .nobody"):
+            kept.find(digest).open()
+        os.chown(place, 0, 0)
+        assert kept.find(digest).open()
+    os.chown(registry, 65534, os.getegid())
+    set_group_access("read")
+    try:
+        assert kept.find(digest).open()
+    finally:
+        set_group_access("none")
 
 
 def test_a_model_that_is_put_again_is_one_entry(registry: Path, made: Made) -> None:

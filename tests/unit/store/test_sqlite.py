@@ -105,7 +105,7 @@ def test_a_file_whose_maker_was_killed_is_made_anew(path: Path) -> None:
     db.execute("PRAGMA journal_mode = WAL")
     db.close()
     assert path.stat().st_size
-    with pytest.raises(StoreError, match="empty one"):
+    with pytest.raises(StoreError, match="killed; run that again"):
         SqliteStore(path, QUICK)
     with SqliteStore(path, QUICK, create=True) as store:
         store.put([Put(made_document(1))])

@@ -127,3 +127,27 @@ def test_check_finds_wrong_raw_numbers(store: SqliteStore, path: Path) -> None:
     assert report.problems == 2
     assert any("raw='5'" in one for one in report.first)
     assert store.numbered("5") == []
+
+
+def test_a_changed_bit_is_found_or_changes_nothing(path: Path) -> None:
+    """Pages have free bytes, and pages that no index uses: what changes there changes nothing."""
+    documents = {one.id: one for one in (made_document(number) for number in range(12))}
+    moves = [Move(f"log {number}", None, {"offset": 7 << number}) for number in range(4)]
+    with SqliteStore(path, QUICK, create=True) as store:
+        store.put([Put(one) for one in documents.values()], moves)
+        before = store.positions()
+    whole = path.read_bytes()
+    found = 0
+    for at in range(0, len(whole), 61):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << at % 8
+        path.write_bytes(changed)
+        try:
+            with SqliteStore(path, QUICK) as store:
+                if store.check().problems:
+                    raise StoreError("found")
+                same = {id_: one.document for id_, one in store.get(documents).items()}
+                assert (same, store.positions()) == (documents, before), f"byte {at}"
+        except StoreError:
+            found += 1
+    assert found > 50

@@ -7,8 +7,6 @@ import fcntl
 import getpass
 import hashlib
 import os
-import secrets
-import shutil
 import socket
 import time
 from collections.abc import Iterator
@@ -20,17 +18,15 @@ from urllib.parse import quote
 import msgspec
 
 from jobsight.errors import ModelError, OutputError
-from jobsight.files import REGISTRY, Kind, read_json, write_json
+from jobsight.files import REGISTRY, Kind, read_json, unfinished, write_json
 from jobsight.learning.manifest import Manifest, read_manifest
-from jobsight.modes import make_file, make_folder
+from jobsight.modes import distrust, make_file, make_folder
 
 __all__ = ["Entry", "Models", "Record", "folder_name", "read_report"]
 
 REPORT = "report.json"
 _LONGEST_NAME = 120
 """Of a folder; file systems allow 255 bytes, some encrypted ones 143."""
-_ABANDONED = 86_400.0
-"""Seconds after which what a killed writer left is deleted."""
 
 Event = Literal["put", "promoted", "removed"]
 
@@ -82,8 +78,11 @@ class Entry:
         """Its manifest and the report of its test part, after all files were checked.
 
         Raises:
-            ModelError: a file is missing, changed or not listed; names it.
+            ModelError: a file is missing, changed or not listed, or others may write the folder;
+                names it.
         """
+        if reason := distrust(self.folder):
+            raise ModelError(f"the model {self.digest} is not used: {reason}")
         manifest = read_manifest(self.folder, question=self.question)
         if manifest.digest != self.digest:
             raise ModelError(f"{self.folder} holds the model {manifest.digest}, not {self.digest}")
@@ -99,7 +98,12 @@ class Models:
         self.cluster = cluster
 
     def records(self) -> list[Record]:
-        """What happened, oldest first; nothing where no model was put."""
+        """What happened, oldest first; nothing where no model was put.
+
+        Raises:
+            ModelError: the file of records cannot be read, or others may write it.
+        """
+        self._require_trusted()
         path = self.folder / REGISTRY
         try:
             if not path.exists() or not path.stat().st_size:
@@ -119,6 +123,13 @@ class Models:
                 f"{path} is damaged ({error}); put it back from a copy, or remove the folder "
                 f"{self.folder}, and with it its models"
             ) from None
+
+    def _require_trusted(self) -> None:
+        """Refuse a registry into which a user whom this one does not trust may put a model."""
+        question = self.folder.parent
+        for path in (question.parent, question, self.folder, self.folder / REGISTRY):
+            if reason := distrust(path):
+                raise ModelError(f"no model of this registry is used: {reason}")
 
     def entries(self) -> dict[str, Entry]:
         """The models that were put and not removed, by digest."""
@@ -167,24 +178,23 @@ class Models:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Path]:
-        """A hidden folder for what is to be put or deleted; gone afterwards."""
-        staged = self.folder / f".jobsight-{secrets.token_hex(8)}.part"
+        """A hidden folder for what is to be put or deleted; gone afterwards.
+
+        Raises:
+            ModelError: others may write into the registry.
+            OutputError: it cannot be written.
+        """
+        self._require_trusted()
         try:
             make_folder(self.folder)
-            staged.mkdir(mode=0o700)
-            yield staged
-            for left in self.folder.glob(".jobsight-*.part"):
-                with contextlib.suppress(OSError):
-                    if time.time() - left.stat().st_mtime > _ABANDONED:
-                        shutil.rmtree(left, ignore_errors=True)
+            with unfinished(self.folder / "model", 0o700, folder=True) as staged:
+                yield staged
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
             raise OutputError(
                 f"cannot write into the registry {self.folder}: {reason}; name another with "
                 "JOBSIGHT_REGISTRY"
             ) from error
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

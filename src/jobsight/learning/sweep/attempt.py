@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import re
 import shutil
 import time
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jobsight.errors import OutputError
-from jobsight.files import read_json, sha256, write_json
+from jobsight.files import read_json, sha256, unfinished, write_json
 from jobsight.learning.targets import Target
 from jobsight.learning.tracking import Ending, RunEnd, StopReason, Tracker
 from jobsight.models.base import Labelled, Model
@@ -183,18 +182,15 @@ class Attempt:
             OutputError: it cannot be written.
         """
         folder = self.folder / MODEL
-        beside = folder.with_name(f".{MODEL}-{os.getpid()}.part")
         try:
-            shutil.rmtree(beside, ignore_errors=True)
-            beside.mkdir(parents=True)
-            model.save(beside)
-            shutil.rmtree(folder, ignore_errors=True)
-            beside.rename(folder)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with unfinished(folder, 0o777, folder=True) as temporary:
+                model.save(temporary)
+                shutil.rmtree(folder, ignore_errors=True)
+                temporary.rename(folder)
             return kept_files(folder)
         except OSError as error:
             raise OutputError(f"cannot write {folder}: {error.strerror or error}") from None
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
 
 
 class Watch(FittingWatch):
