@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, IPvAnyNetwork, PositiveFloat, PositiveInt
 
 from jobsight.settings.section import Section
 
@@ -26,6 +26,9 @@ class ServeSettings(Section):
     """What a proxy puts in front of every path, such as ``/node/host/8642``."""
     hosts: tuple[str, ...] = ()
     """Names under which browsers may reach the service, besides loopback's and that of `listen`."""
+    trusted_proxies: tuple[IPvAnyNetwork, ...] = ()
+    """Addresses and networks of proxies: what they say in X-Forwarded-For and X-Forwarded-Proto is
+    who asks, for limits and the audit log, and whether links and cookies are those of https."""
     tokens: Path | None = None
     """File of mode 0600 with the hashes of tokens; None: ``tokens.json`` in the user's data."""
     slurm_jwt_key: Path | None = None
@@ -35,11 +38,14 @@ class ServeSettings(Section):
     names: Literal["shown", "hidden"] = "shown"
     """Whether facilitators see names of users, or pseudonyms."""
     audit: Path | None = None
-    """File that says who asked for what, a line of JSON each; None: the log."""
+    """File that says who asked for what: two lines of JSON per request, at its begin and end; None:
+    the log."""
     requests_per_second: PositiveFloat = 50.0
     """Of one user, on average; bursts may have ten times as many."""
     body_bytes: Annotated[int, Field(ge=1024, le=64 << 20)] = 4 << 20
     streams: PositiveInt = 256
     """Open event streams."""
+    streams_per_user: PositiveInt = 16
+    """Of them, those of one user."""
     follow_seconds: Annotated[float, Field(gt=0, le=600)] = 1.0
     """Between two looks for changes of the store."""

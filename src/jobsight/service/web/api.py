@@ -166,8 +166,7 @@ def pending(
 @router.get("/models", response_model=list[dict[str, Any]])
 def models(site: TheSite, who: Asking) -> Response:
     """The trained models; `champion` marks those that answer."""
-    del who
-    return _json(site.models())
+    return _json(site.models(who))
 
 
 @router.get("/collectors", response_model=list[dict[str, Any]])
@@ -198,5 +197,5 @@ def command(request: Request, who: Asking, asked: Annotated[dict[str, Any], Body
 @router.get("/events", response_class=StreamingResponse)
 async def events(site: TheSite, who: Asking) -> StreamingResponse:
     """News as they come (text/event-stream): ``hold``, ``answer``, ``state``."""
-    stream: AsyncIterator[bytes] = site.events.subscribe(who)
+    stream: AsyncIterator[bytes] = await site.events.subscribe(who)
     return StreamingResponse(stream, media_type="text/event-stream")

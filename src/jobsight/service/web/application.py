@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import Scope
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from jobsight import __version__
 from jobsight.errors import JobError, JobsightError, SourceError, StoreUnavailableError, UsageError
@@ -25,6 +26,7 @@ from jobsight.service.web.metrics import Metrics
 from jobsight.text import printable
 
 if TYPE_CHECKING:
+    from jobsight.service.web.callers import Caller
     from jobsight.service.web.site import Site
 
 __all__ = ["application"]
@@ -52,6 +54,7 @@ def application(
         lifespan=_running,
         middleware=[
             Middleware(BrowserHeaders),
+            Middleware(ProxyHeadersMiddleware, trusted_hosts=[*map(str, settings.trusted_proxies)]),
             Middleware(
                 Gate, settings=settings, tokens=site.tokens, refused=_refused, served=metrics.served
             ),
@@ -81,7 +84,11 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _explained(request: Request, error: Exception) -> Response:
-    return _problem(request.scope, *_status_of(error))
+    status, detail = _status_of(error)
+    caller: Caller | None = request.scope["state"].get("caller")
+    if isinstance(error, JobsightError):
+        detail = request.app.state.site.explained(caller, error)
+    return _problem(request.scope, status, detail)
 
 
 def _refused(scope: Scope, refusal: RefusedError) -> Response:

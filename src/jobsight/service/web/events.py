@@ -34,10 +34,11 @@ class Events:
 
     Args:
         most: streams that may be open.
+        most_own: of one user.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, most_own: int) -> None:
+        self._most, self._most_own = most, most_own
         self._lock = threading.Lock()
         self._streams: dict[asyncio.Queue[News], tuple[Caller, asyncio.AbstractEventLoop]] = {}
 
@@ -54,21 +55,25 @@ class Events:
             if news.kind == "state" or who.sees(news.owner):
                 loop.call_soon_threadsafe(_put, queue, news)
 
-    def subscribe(self, who: Caller) -> AsyncIterator[bytes]:
-        """The events for a caller, until the iterator is closed.
+    async def subscribe(self, who: Caller) -> AsyncIterator[bytes]:
+        """The events for a caller, until the iterator is closed; it counts as open from here on.
 
         Raises:
             RefusedError: too many streams are open.
         """
-        if len(self._streams) >= self._most:
-            raise RefusedError(503, "too many event streams are open")
-        return self._stream(who)
+        stream = self._stream(who)
+        await anext(stream)  # so that the stream is counted, and its end will be
+        return stream
 
     async def _stream(self, who: Caller) -> AsyncIterator[bytes]:
         queue: asyncio.Queue[News] = asyncio.Queue(_MOST_WAITING)
         with self._lock:
+            own = sum(caller.name == who.name for caller, _ in self._streams.values())
+            if len(self._streams) >= self._most or own >= self._most_own:
+                raise RefusedError(503, "too many event streams are open")
             self._streams[queue] = (who, asyncio.get_running_loop())
         try:
+            yield b""
             yield b"retry: 3000\n\n"
             while True:
                 try:

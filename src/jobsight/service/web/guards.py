@@ -2,8 +2,8 @@
 
 A request is refused before anything reads it: of a host that is not the service's (DNS rebinding),
 from a page of another site (CSRF), without a valid token from anyone but the service's own user,
-too often, or with too large or too slow a body. Every other request is written to the audit log:
-who, what, with which result; never a token, a query or a body.
+too often, or with too large or too slow a body. Each request is in the audit log when it is
+admitted and when it is over: who, what, with which result; never a token, a query or a body.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import hashlib
+import itertools
 import json
 import os
 import time
@@ -140,6 +141,8 @@ class Gate:
         self._hosts = {"localhost", "127.0.0.1", "[::1]", host, *settings.hosts}
         self._own = Caller(getpass.getuser(), "admin")
         self._rates: dict[str, tuple[float, float]] = {}
+        self._numbers = itertools.count(1)
+        self._proxy = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See the ASGI specification."""
@@ -148,7 +151,7 @@ class Gate:
             return
         if scope["method"] == "HEAD" and not scope["path"].endswith("/events"):
             scope = {**scope, "method": "GET"}  # the server, which has its own, leaves out the body
-        status, started = [0], time.monotonic()
+        status, started, number = [0], time.monotonic(), next(self._numbers)
 
         async def noted(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -157,6 +160,7 @@ class Gate:
 
         try:
             self._admit(scope)
+            self._audit(scope, number, "begin")
             limited = _Body(receive, scope, self._settings.body_bytes)
             await self._app(scope, limited.receive, noted)
         except RefusedError as refusal:
@@ -166,10 +170,11 @@ class Gate:
             await response(scope, receive, noted)
         finally:
             self._served(scope, status[0], time.monotonic() - started)
-            self._audit(scope, status[0])
+            self._audit(scope, number, "end", status[0])
 
     def _admit(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
+        self._note_proxy(scope, headers)
         local = scope.get("client") is None  # the Unix socket
         host = headers.get("host", "")
         if not local and _name_of(host) not in self._hosts:
@@ -180,11 +185,19 @@ class Gate:
             _require_same_site(headers, host)
         caller = self._caller(scope, headers)
         scope["state"]["caller"] = caller
-        client = scope.get("client")
-        self._count(caller.name if caller else str(client and client[0]))
+        self._count(caller.name if caller else _client(scope))
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         if caller is None and not path.startswith(_OPEN):
             raise RefusedError(401, "a token is needed: `jobsight token add`, or `scontrol token`")
+
+    def _note_proxy(self, scope: Scope, headers: Headers) -> None:
+        """Log once that a proxy is not named: all its clients then have one limit."""
+        forwarded = "x-forwarded-for" in headers and not self._settings.trusted_proxies
+        if forwarded and not self._proxy:
+            self._proxy = True
+            log(
+                "requests are forwarded; name the proxy in serve.trusted_proxies", by=_client(scope)
+            )
 
     def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
         kind, _, text = headers.get("authorization", "").partition(" ")
@@ -194,6 +207,7 @@ class Gate:
         if token is not None:
             found = self._tokens.caller(token)
             if found is None and scope["path"].rpartition("/")[2] not in ("login", "logout"):
+                self._count(_client(scope))
                 raise RefusedError(401, "this token is not valid, or not any more")
             return found
         connection = scope["state"].get("connection")
@@ -212,13 +226,15 @@ class Gate:
         if left < 0:
             raise RefusedError(429, "too many requests; wait a second")
 
-    def _audit(self, scope: Scope, status: int) -> None:
+    def _audit(self, scope: Scope, number: int, stage: str, status: int | None = None) -> None:
         caller: Caller | None = scope["state"].get("caller")
         entry = {
             "time": format_micros(time.time_ns() // 1000),
+            "request": number,
+            "stage": stage,
             "user": None if caller is None else caller.name,
             "role": None if caller is None else caller.role,
-            "client": (scope.get("client") or ["socket"])[0],
+            "client": _client(scope),
             "method": scope["method"],
             "path": printable(scope["path"], 300),
             "status": status,
@@ -258,6 +274,11 @@ class _Body:
         if self._left < 0:
             raise RefusedError(413, "the body is too large")
         return message
+
+
+def _client(scope: Scope) -> str:
+    """The address of the other end, or of the client that a trusted proxy names."""
+    return printable((scope.get("client") or ["socket"])[0], 60)
 
 
 def _name_of(host: str) -> str:

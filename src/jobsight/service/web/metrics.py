@@ -12,6 +12,7 @@ from starlette.types import Scope
 
 from jobsight.errors import JobsightError
 from jobsight.service import status
+from jobsight.service.web.callers import Caller
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Metrics(Collector):
             yield Gauge("jobsight_last_record_seconds", words, ready.end / 1e6)
         labels = ["question", "cluster", "model"]
         models = Gauge("jobsight_champion", "Models that answer.", labels=labels)
-        for one in site.models():
+        for one in site.models(Caller("", "user")):
             if one["champion"]:
                 names = [printable(one[key], 100) for key in ("question", "cluster", "digest")]
                 models.add_metric(names, 1.0)

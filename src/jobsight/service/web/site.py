@@ -19,7 +19,13 @@ from jobsight import __version__
 from jobsight.documents import JobDocument
 from jobsight.documents.spans import why
 from jobsight.documents.states import State, parse_states
-from jobsight.errors import JobError, JobsightError, SourceError, StoreUnavailableError
+from jobsight.errors import (
+    JobError,
+    JobsightError,
+    SourceError,
+    StoreUnavailableError,
+    UsageError,
+)
 from jobsight.ids import parse_job_name
 from jobsight.learning.champions import open_registry
 from jobsight.learning.registry.listing import listed
@@ -28,6 +34,7 @@ from jobsight.program.preflight.check import Checker
 from jobsight.program.site import Site as ClusterSite
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.service import status as collectors
+from jobsight.service.logs import log
 from jobsight.service.web.asking import (
     about_job,
     about_script,
@@ -79,7 +86,7 @@ class Site:
         self.settings = settings
         self.store = store
         self.tokens = Tokens(settings.serve)
-        self.events = Events(settings.serve.streams)
+        self.events = Events(settings.serve.streams, settings.serve.streams_per_user)
         self.follower = Follower(store, settings, self._prepare, self._tell)
         self._started = time.time()
 
@@ -149,7 +156,7 @@ class Site:
         document = self._job(who, name)
         ready = self._ready()
         asked = {one: partial(about_job, ready, document, one) for one in QUESTIONS}
-        found: dict[str, Any] = {"job": document.id, **_attempted(asked)}
+        found: dict[str, Any] = {"job": document.id, **self._attempted(who, asked)}
         return self._without_names(who, found, [document.submission.user])
 
     def similar(self, who: Caller, document: JobDocument) -> list[dict[str, Any]]:
@@ -174,7 +181,7 @@ class Site:
                 one = self._without_names(who, one, [document.submission.user])
                 found.append({"job": document.id, "answer": one})
             except JobsightError as error:
-                found.append({"job": name, "problem": str(error)})
+                found.append({"job": name, "problem": self.explained(who, error)})
         return found
 
     def script_answer(
@@ -202,7 +209,7 @@ class Site:
             for one in QUESTIONS
             if question_named(one).reads != "events"
         }
-        return {**_attempted(asked), "check": report}
+        return {**self._attempted(who, asked), "check": report}
 
     def check(
         self, who: Caller, name: str, text: str, options: Sequence[str] = ()
@@ -240,15 +247,19 @@ class Site:
         """How many jobs are in each state."""
         return state_counts(self._ready(), who.only)
 
-    def models(self) -> list[dict[str, Any]]:
-        """The trained models, as `jobsight models list --json` has them, without folders."""
+    def models(self, who: Caller) -> list[dict[str, Any]]:
+        """The trained models, as `jobsight models list --json` has them, without folders.
+
+        Users are not shown who made them, of what, and where.
+        """
 
         def made() -> list[dict[str, Any]]:
             entries = open_registry(self.settings).entries()
             return [{k: v for k, v in listed(one).items() if k != "folder"} for one in entries]
 
         ready = self.follower.current
-        return made() if ready is None else ready.cached("models", _FRESH, made)
+        found = made() if ready is None else ready.cached("models", _FRESH, made)
+        return [_public(who, one) for one in found]
 
     def quality(self) -> dict[str, list[dict[str, Any]]]:
         """How good the kept answers of each question were, by week; empty while the store is read.
@@ -265,8 +276,8 @@ class Site:
         """
         return self.follower.errors.snapshot() if who.only is None else None
 
-    def model(self, digest: str) -> dict[str, Any]:
-        """A model by its digest, as `jobsight models show --json` has it, without folders.
+    def model(self, who: Caller, digest: str) -> dict[str, Any]:
+        """A model by its digest, as `jobsight models show --json` has it; less of it as `models`.
 
         Raises:
             JobError: there is none.
@@ -277,7 +288,27 @@ class Site:
         if entry is None:
             raise JobError(f"no model has the digest {digest}")
         found = model_shown(entry, registry.history(entry.question, entry.cluster))
-        return {k: v for k, v in found.items() if k != "folder"}
+        return _public(who, {k: v for k, v in found.items() if k != "folder"})
+
+    def _attempted(self, who: Caller, asked: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+        """What each function returns, and why those fail that do: ``answers``, ``problems``."""
+        answers, problems = dict[str, Any](), dict[str, str]()
+        for name, ask in asked.items():
+            try:
+                answers[name] = ask()
+            except JobsightError as error:
+                answers[name], problems[name] = None, self.explained(who, error)
+        return {"answers": answers, "problems": problems}
+
+    def explained(self, who: Caller | None, error: JobsightError) -> str:
+        """What a caller is shown of an error: users no path of this machine."""
+        trusted = who is not None and who.only is None
+        if trusted or isinstance(error, JobError | UsageError | SourceError):
+            return str(error)
+        if isinstance(error, StoreUnavailableError):
+            return "the service cannot read its store now; ask again in a minute"
+        log("could not answer", error=error)
+        return "the service cannot answer this now; its operators find the reason in its log"
 
     def outages(self, who: Caller, hours: int = 24) -> dict[str, Any]:
         """New holds over time, see `jobsight.service.web.asking.new_holds`."""
@@ -373,12 +404,13 @@ class Site:
         return Pseudonyms(self.tokens.pseudonym_key).real(name, owners) or "\0"
 
 
-def _attempted(asked: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-    """What each function returns, and why those fail that do: ``answers``, ``problems``."""
-    answers, problems = dict[str, Any](), dict[str, str]()
-    for name, ask in asked.items():
-        try:
-            answers[name] = ask()
-        except JobsightError as error:
-            answers[name], problems[name] = None, str(error)
-    return {"answers": answers, "problems": problems}
+def _public(who: Caller, model: dict[str, Any]) -> dict[str, Any]:
+    """A model without names of users, hosts and files, for who does not see all."""
+    if who.only is None:
+        return model
+    shown = {**model, "by": None, "why": None, "damaged": model["damaged"] and "damaged"}
+    if "sources" in model:
+        shown["sources"] = [{**one, "name": "a source"} for one in model["sources"]]
+        shown["history"] = [{**one, "by": None, "why": None} for one in model["history"]]
+        del shown["settings"]
+    return shown

@@ -214,7 +214,7 @@ def test_a_new_hold_is_told_to_those_who_may_see_it(tmp_path: Path) -> None:
     found = site(tmp_path, follow_seconds=0.05)
 
     async def watched() -> tuple[bytes, bytes]:
-        streams = [found.events.subscribe(Caller(name, "user")) for name in ("ann", "bob")]
+        streams = [await found.events.subscribe(Caller(name, "user")) for name in ("ann", "bob")]
         for one in streams:
             await anext(one)
         assert found.events.open == 2

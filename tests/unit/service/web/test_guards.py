@@ -1,16 +1,29 @@
 """Who is let in, and to what: each way around it that other services have had is tried."""
 
+import asyncio
+import gc
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import jwt
 import pytest
+from msgspec.structs import replace
 from starlette.testclient import TestClient
+from tests import pools
 from tests.serving import OTHER, client, site
+from tests.storedjobs import slurm_job
 
-from jobsight.errors import SettingsError
+from jobsight.documents import State
+from jobsight.errors import SettingsError, StoreError
+from jobsight.learning.registry import Registry
+from jobsight.service.web.application import application
+from jobsight.service.web.callers import Caller
+from jobsight.service.web.events import Events
+from jobsight.service.web.guards import COOKIE, RefusedError
 from jobsight.service.web.site import Site
 from jobsight.service.web.tokens import Tokens
 from jobsight.settings import ServeSettings
@@ -209,9 +222,11 @@ def test_the_audit_log_has_who_and_what_and_no_secret(tmp_path: Path) -> None:
         asked.get("/api/v1/jobs?user=secret")
         asked.get("/api/v1/jobs", headers={"authorization": "Bearer nonsense"})
     lines = [json.loads(line) for line in audit.read_text().splitlines()]
-    assert [(one["user"], one["path"], one["status"]) for one in lines] == [
-        ("bob", "/api/v1/jobs", 200), (None, "/api/v1/jobs", 401),
+    seen = [(one["request"], one["stage"], one["user"], one["status"]) for one in lines]
+    assert seen == [
+        (1, "begin", "bob", None), (1, "end", "bob", 200), (2, "end", None, 401)
     ]  # fmt: skip
+    assert {one["path"] for one in lines} == {"/api/v1/jobs"}
     text = audit.read_text()
     assert token.rpartition("_")[2] not in text and "secret" not in text and "nonsense" not in text
     assert audit.stat().st_mode & 0o777 == 0o600
@@ -227,3 +242,118 @@ def test_answers_are_tagged_and_pages_locked_down(tmp_path: Path) -> None:
         policy = first.headers["content-security-policy"]
         assert "default-src 'none'" in policy and "unsafe" not in policy
         assert first.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("name", ["DOM\\ann", "user", "slurm", "id", "pending", "ann@site.org"])
+def test_names_that_are_words_of_ours_are_hidden_in_values_alone(tmp_path: Path, name: str) -> None:
+    served = site(tmp_path, names="hidden")
+    ad = json.dumps({"Owner": name, "Iwd": "/home/ann/work"})
+    written = slurm_job("96", State.PENDING, user=name)
+    event = replace(written.timeline[0], attributes=ad, reason=f"asked by {name}")
+    line = f"sbatch /home/{name}/run.sh"
+    submission = replace(written.submission, line=line)
+    served.store.merge([replace(written, timeline=(event,), submission=submission)])
+    with client(served, "fay", "facilitator") as asked:
+        shown = asked.get("/api/v1/jobs/slurm:grid:96").json()
+        pseudonym = shown["submission"]["user"]
+        assert pseudonym.startswith("user-")
+        assert (shown["id"], shown["state"]) == ("slurm:grid:96", "pending")
+        assert shown["submission"]["line"] == f"sbatch /home/{pseudonym}/run.sh"
+        assert shown["timeline"][0]["reason"] == f"asked by {pseudonym}"
+        if name != "id":  # which is no word of the ad's other values
+            assert pseudonym in shown["timeline"][0]["attributes"]
+        row = asked.get(f"/api/v1/jobs?user={pseudonym}").json()["jobs"][0]
+        assert (row["id"], row["user"]) == ("slurm:grid:96", pseudonym)
+
+
+@contextmanager
+def forwarded(served: Site, proxy: str) -> Iterator[TestClient]:
+    """A client without a token, whose requests come from the address `proxy`."""
+    app = application(served)
+    with TestClient(app, base_url="http://127.0.0.1:8642", client=(proxy, 9)) as asked:
+        asked.follow_redirects = False
+        yield asked
+
+
+def sign_in(asked: TestClient, by: str, token: str = "no", **headers: str) -> Any:
+    """An attempt to sign in through a proxy, by a client at an address."""
+    return asked.post(
+        "/login", data={"token": token}, headers={"x-forwarded-for": f"10.0.0.1, {by}", **headers}
+    )
+
+
+def test_clients_of_a_trusted_proxy_have_limits_of_their_own(tmp_path: Path) -> None:
+    served = site(tmp_path, requests_per_second=1, trusted_proxies=["192.0.2.0/24"])
+    token = served.tokens.add("bob", "user", 1)
+    with forwarded(served, "192.0.2.7") as asked:
+        codes = [sign_in(asked, "198.51.100.1").status_code for _ in range(15)]
+        assert codes[0] == 401 and codes[-1] == 429
+        by_https = {"x-forwarded-proto": "https"}
+        answer = sign_in(asked, "203.0.113.9", token, **by_https)
+        assert answer.status_code == 303
+        assert "secure" in answer.headers["set-cookie"].lower()
+        asked.cookies.set(COOKIE, token)
+        found = asked.get("/jobs?id=90", headers=by_https)
+        assert found.headers["location"].startswith("https://")
+
+
+def test_what_others_say_of_whom_they_forward_is_not_believed(tmp_path: Path) -> None:
+    served = site(tmp_path, requests_per_second=1, trusted_proxies=["192.0.2.0/24"])
+    with forwarded(served, "198.51.100.1") as asked:
+        codes = [sign_in(asked, f"203.0.113.{number}").status_code for number in range(15)]
+        assert codes[0] == 401 and codes[-1] == 429
+
+
+def test_tokens_cannot_be_tried_without_end(tmp_path: Path) -> None:
+    with client(site(tmp_path, requests_per_second=1), None) as asked:
+        wrong = {"authorization": "Bearer jobsight_00000000_" + "A" * 43}
+        codes = [asked.get("/api/v1/jobs", headers=wrong).status_code for _ in range(15)]
+        assert codes[0] == 401 and codes[-1] == 429
+
+
+def test_streams_are_counted_by_user_and_exactly() -> None:
+    async def opened() -> None:
+        events = Events(3, 2)
+        bob, ann = Caller("bob", "user"), Caller("ann", "user")
+        streams = [await events.subscribe(bob) for _ in range(2)]
+        with pytest.raises(RefusedError, match="too many"):
+            await events.subscribe(bob)
+        await events.subscribe(ann)  # and never read: a client that went away at once
+        with pytest.raises(RefusedError, match="too many"):
+            await events.subscribe(Caller("eve", "user"))
+        gc.collect()
+        async with asyncio.timeout(60):
+            while events.open > 2:
+                await asyncio.sleep(0)
+        assert await anext(streams[0]) == b"retry: 3000\n\n"
+        await streams[0].aclose()  # type: ignore[attr-defined]
+        assert events.open == 1
+
+    asyncio.run(opened())
+
+
+def test_users_see_no_paths_of_this_machine_and_no_names_of_its_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = site(tmp_path)
+    folder = tmp_path / "made"
+    trained = pools.trained()
+    folder.mkdir()
+    trained.model.save(folder, seed=0, facts=trained.facts())
+    digest = Registry(served.settings.registry).put(folder, "hold", why=f"trained on {folder}")
+    by = served.models(Caller("root", "admin"))[0]["by"]
+    admin = {"authorization": f"Bearer {served.tokens.add('eve', 'admin', 1)}"}
+    with client(served) as asked:
+        for path in ("api/v1/models", "models", f"models/{digest}", "collectors"):
+            assert asked.get(f"/{path}").status_code == 200
+            shown = asked.get(f"/{path}").text
+            assert str(tmp_path) not in shown and by not in shown, path
+        assert by in asked.get("/models", headers=admin).text
+
+        def fail(*_: object) -> None:
+            raise StoreError(f"the store {tmp_path}/jobs.db is damaged")
+
+        monkeypatch.setattr(served, "held", fail)
+        answers = [asked.get("/api/v1/held", headers=one) for one in ({}, admin)]
+        assert [one.status_code for one in answers] == [500, 500]
+        assert [str(tmp_path) in one.text for one in answers] == [False, True]

@@ -172,13 +172,13 @@ def asked(
 @router.get("/models")
 def models(request: Request, site: TheSite, who: Asking) -> Response:
     """Models with their baselines, champions, and how they did since."""
-    return render(request, "models", who, rows=site.models(), quality=site.quality())
+    return render(request, "models", who, rows=site.models(who), quality=site.quality())
 
 
 @router.get("/models/{digest}")
 def model(request: Request, site: TheSite, who: Asking, digest: str) -> Response:
     """What one model is made of, and how good it was on its test part."""
-    return render(request, "model", who, found=site.model(digest), headings=HEADINGS)
+    return render(request, "model", who, found=site.model(who, digest), headings=HEADINGS)
 
 
 @router.get("/collectors")
@@ -190,7 +190,7 @@ def collectors(request: Request, site: TheSite, who: Asking) -> Response:
         who,
         collectors=site.collectors(who),
         health=site.health(),
-        store=site.settings.store.url,
+        store=site.settings.store.url if who.only is None else "URL",
         error=site.reading_error(who),
     )
 
