@@ -100,7 +100,7 @@ def _usage(document: JobDocument, now: int) -> Iterator[str]:
     if known:
         yield ""
         yield table([f"{'':<{_INDENT - 4}}", "asked", "used", "share"], known, indent=2)
-    found = accounted(used, asked)
+    found = accounted(document)
     if found is not None and found.classes:
         yield field("bound by", f"{' or '.join(found.classes)} (by its accounting)", _INDENT)
     numbers = {

@@ -24,8 +24,8 @@ __all__ = [
 
 STATE_COLOURS = {
     "pending": "33", "held": "35", "running": "36", "suspended": "35", "completed": "32",
-    "failed": "31", "cancelled": "2", "timeout": "31", "out_of_memory": "31", "node_fail": "31",
-    "preempted": "33", "unknown_end": "2",
+    "failed": "31", "cancelled": "2", "timeout": "31", "deadline": "31",
+    "out_of_memory": "31", "node_fail": "31", "preempted": "33", "unknown_end": "2",
 }  # fmt: skip
 
 

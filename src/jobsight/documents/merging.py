@@ -10,7 +10,7 @@ own tools report, scripts included, and an end in them that comes after the end 
 report is left out. Within one source the order is that of its positions; between sources it is that
 of time. The files of one rotated log, named ``<log>#<file>``, are one source. *State*: of the last
 event that has one; an HTCondor job that is removed after it terminated (``leave_in_queue``) ended
-as it terminated.
+as it terminated, and a failure that was a kill for memory is one out of memory (`states.end_of`).
 
 So a document merged twice changes nothing, the parts of a log may come in pieces of any size, and
 the timeline is the same in whatever order two sources are heard. With one exception: an inferred
@@ -25,7 +25,7 @@ from collections.abc import Sequence
 import msgspec
 
 from jobsight.codes import EventCode
-from jobsight.documents.document import Event, JobDocument, Outcome
+from jobsight.documents.document import Event, JobDocument, Outcome, Request, Usage
 from jobsight.documents.sections import (
     MOST_PREDICTIONS,
     fill,
@@ -33,7 +33,7 @@ from jobsight.documents.sections import (
     join_submissions,
     join_usages,
 )
-from jobsight.documents.states import State
+from jobsight.documents.states import State, end_of
 from jobsight.documents.timelines import (
     FIRST_EVENTS,
     MESSAGES,
@@ -43,7 +43,9 @@ from jobsight.documents.timelines import (
     union,
 )
 
-__all__ = ["FIRST_EVENTS", "MOST_EVENTS", "MOST_PREDICTIONS", "merge"]
+__all__ = [
+    "FIRST_EVENTS", "MOST_EVENTS", "MOST_PREDICTIONS", "last_with_state", "merge", "state_after",
+]  # fmt: skip
 
 _ABORTED, _TERMINATED = EventCode.ABORTED, EventCode.TERMINATED  # for speed
 
@@ -67,17 +69,19 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
         raise ValueError(f"{new.id!r} cannot be merged into {old.id!r}")
     first, second = (new, old) if _is_later(new, old) else (old, new)
     timeline, dropped = union(old, new.timeline)
-    state, outcome = _derive(timeline)
+    request = fill(first.request, second.request)
+    usage = join_usages(first.usage, second.usage)
+    state, outcome = _derive(timeline, request, usage)
     merged = JobDocument(
         id=old.id,
         updated=old.updated,
         state=state,
-        request=fill(first.request, second.request),
+        request=request,
         submission=join_submissions(first.submission, second.submission),
         program=fill(first.program, second.program),
         timeline=timeline,
         dropped=max(dropped, new.dropped),
-        usage=join_usages(first.usage, second.usage),
+        usage=usage,
         outcome=outcome,
         predictions=join_predictions(old.predictions, new.predictions),
     )
@@ -88,7 +92,7 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
 
 def _alone(new: JobDocument, timeline: tuple[Event, ...]) -> JobDocument:
     """The document of a job that nothing is known of but `new`, whose timeline is in order."""
-    state, outcome = _derive(timeline)
+    state, outcome = _derive(timeline, new.request, new.usage)
     return msgspec.structs.replace(
         new,
         state=state,
@@ -128,15 +132,18 @@ def _last_record(timeline: Sequence[Event], origin: str | None = None) -> Event 
     return None
 
 
-def _derive(timeline: Sequence[Event]) -> tuple[State | None, Outcome | None]:
+def _derive(
+    timeline: Sequence[Event], request: Request, usage: Usage
+) -> tuple[State | None, Outcome | None]:
     """The state and the outcome that a timeline leads to."""
-    last = _last_with_state(timeline)
+    last = last_with_state(timeline)
     if last is None or last.state is None:
         return None, None
     if not last.state.ended:
         return last.state, None
-    return last.state, Outcome(
-        state=last.state,
+    state = state_after(last, request, usage)
+    return state, Outcome(
+        state=state,
         ended=None if last.undated else last.time,
         exit_code=last.return_value,
         signal=last.signal,
@@ -144,7 +151,20 @@ def _derive(timeline: Sequence[Event]) -> tuple[State | None, Outcome | None]:
     )
 
 
-def _last_with_state(timeline: Sequence[Event]) -> Event | None:
+def state_after(event: Event, request: Request, usage: Usage) -> State:
+    """The state after the last event of a job that has one, see `end_of`."""
+    assert event.state is not None
+    if event.state is not State.FAILED:
+        return event.state
+    nodes = max(usage.nodes or request.nodes or 1, 1)
+    limit = None if request.memory_mb is None else request.memory_mb / nodes
+    return end_of(
+        event.state, event.return_value, event.signal, event.reason,
+        used_mb=usage.memory_mb, limit_mb=limit,
+    )  # fmt: skip
+
+
+def last_with_state(timeline: Sequence[Event]) -> Event | None:
     """The event that the state follows from."""
     last = None
     for event in reversed(timeline):

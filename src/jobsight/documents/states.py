@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import enum
 import re
+import signal as signals
 
-from jobsight.codes import EventCode
+from jobsight.codes import EventCode, exit_signal
 from jobsight.errors import UsageError
 from jobsight.text import printable
 
 __all__ = [
     "CONDOR_EVENTS",
     "CONDOR_STATUS",
+    "KILLED",
     "SLURM_STATES",
     "SWF_STATUS",
     "State",
+    "end_of",
     "parse_states",
     "slurm_state",
+    "was_killed",
 ]
 
 
 class State(enum.StrEnum):
-    """State of a job. The last eight are ends; all others may still change."""
+    """State of a job. The last nine are ends; all others may still change."""
 
     PENDING = "pending"
     HELD = "held"
@@ -35,6 +39,8 @@ class State(enum.StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
     TIMEOUT = "timeout"
+    DEADLINE = "deadline"
+    """The moment of Slurm's ``--deadline`` came before it ended, or before it could start."""
     OUT_OF_MEMORY = "out_of_memory"
     NODE_FAIL = "node_fail"
     PREEMPTED = "preempted"
@@ -85,7 +91,8 @@ _SLURM: dict[State, str] = {
     State.COMPLETED: "COMPLETED CD",
     State.FAILED: "FAILED F LAUNCH_FAILED LF RECONFIG_FAIL",
     State.CANCELLED: "CANCELLED CA REVOKED RV",
-    State.TIMEOUT: "DEADLINE DL TIMEOUT TO",
+    State.TIMEOUT: "TIMEOUT TO",
+    State.DEADLINE: "DEADLINE DL",
     State.OUT_OF_MEMORY: "OUT_OF_MEMORY OOM",
     State.NODE_FAIL: "BOOT_FAIL BF NODE_FAIL NF",
     State.PREEMPTED: "PREEMPTED PR",
@@ -94,6 +101,10 @@ SLURM_STATES = {word: state for state, words in _SLURM.items() for word in words
 """State by Slurm's word, whole or in two characters (slurm.h, ``enum job_states``, flags)."""
 
 _WORD = re.compile(r"[A-Z_]+", re.ASCII)
+_MEMORY_WORDS = re.compile(r"\boom\b|oom[-_ ]?kill|out[-_ ]?of[-_ ]?memory", re.IGNORECASE)
+AT_LIMIT = 0.95
+"""Share of the memory asked for from which on it counts as used up: the use is measured every half
+minute or so, hence a little before the kill."""
 
 SWF_STATUS: dict[int, State] = {
     0: State.FAILED,
@@ -118,6 +129,47 @@ def slurm_state(text: str) -> State | None:
         longer = {SLURM_STATES[name] for name in SLURM_STATES if name.startswith(found[0])}
         state = longer.pop() if len(longer) == 1 else None
     return state
+
+
+def end_of(
+    state: State, code: int | None, signal: int | None, reason: str | None = None, *,
+    used_mb: float | None, limit_mb: float | None,
+) -> State:  # fmt: skip
+    """What an end was, by all that the record of a job says of it.
+
+    Where Slurm does not see the kernel's kill, a job that ran out of memory is FAILED: by signal 9,
+    by exit code 137 of the shell that ran the killed program, or with a reason that says so. With
+    its memory used up that is an end out of memory. Otherwise a kill stays a failure: its memory
+    may have grown between two measurements, or a person or a program may have killed it.
+
+    Args:
+        state: that the scheduler reports.
+        code: exit code.
+        signal: that ended it.
+        reason: that the scheduler reports.
+        used_mb: the largest memory seen of one task; None: it is not recorded.
+        limit_mb: the memory asked for on one node; None: it is not recorded.
+    """
+    if state is not State.FAILED:
+        return state
+    says = _MEMORY_WORDS.search(reason or "") is not None
+    if used_mb is None or not limit_mb:
+        return State.OUT_OF_MEMORY if says else state
+    killed = says or was_killed(code, signal)
+    return State.OUT_OF_MEMORY if killed and used_mb >= AT_LIMIT * limit_mb else state
+
+
+KILLED = (
+    "killed (signal 9): by memory, if it grew after the last measurement or several tasks share "
+    "it; else by a person or a program outside of the job"
+)
+"""What is known of a kill that `end_of` does not call one for memory."""
+
+
+def was_killed(code: int | None, signal: int | None) -> bool:
+    """Whether signal 9 ended it, or a program that its shell ran (exit code 137)."""
+    number = signal or (None if code is None else exit_signal(code))
+    return number == signals.SIGKILL
 
 
 def parse_states(words: list[str] | None) -> frozenset[State] | None:

@@ -15,7 +15,8 @@ import polars as pl
 
 from jobsight.codes import EventCode
 from jobsight.documents import JobDocument, State, condor_id
-from jobsight.documents.states import CONDOR_EVENTS
+from jobsight.documents.merging import last_with_state, state_after
+from jobsight.documents.states import CONDOR_EVENTS, end_of
 from jobsight.history.adjson import parse_ad
 from jobsight.history.ads import TRIGGER
 from jobsight.history.jobads import sections
@@ -113,10 +114,15 @@ def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFr
         **dict(zip(_FIELDS, fields, strict=True)),
     }
     events = [event for one in documents for event in one.timeline]
+    ends = ((one, last_with_state(one.timeline)) for one in documents)
+    states = {
+        id(last): state_after(last, one.request, one.usage) for one, last in ends
+        if last is not None and last.state is State.FAILED
+    }  # fmt: skip
     entries = {
         "row": [row for row, one in enumerate(documents) for _ in one.timeline],
         "time": [None if event.undated else event.time for event in events],
-        "state": [event.state and event.state.value for event in events],
+        "state": [event.state and states.get(id(event), event.state).value for event in events],
         "eligible": [event.word == "ELIGIBLE" for event in events],
         "code": [event.code for event in events],
         "exit_code": [event.return_value for event in events],
@@ -174,7 +180,23 @@ def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
         submit=pl.min_horizontal("submit", of_jobs["submit"]),
         max_rss_mb=pl.max_horizontal("max_rss_mb", "memory"),
     )  # fmt: skip
-    return jobs.select(*_JOBS), entries
+    return jobs.select(*_JOBS), _with_kills(jobs, entries)
+
+
+def _with_kills(jobs: pl.DataFrame, entries: pl.DataFrame) -> pl.DataFrame:
+    """The entries of event logs, where a kill for memory is an end out of memory (`end_of`)."""
+    table = entries.with_row_index("place")
+    failed = table.filter(pl.col("state") == State.FAILED.value).join(
+        jobs.select("max_rss_mb", "request_memory_mb", row=pl.int_range(pl.len())), on="row"
+    )
+    found = [
+        (place, end_of(State.FAILED, code, signal, used_mb=used, limit_mb=limit).value)
+        for place, code, signal, used, limit in failed.select(
+            "place", "exit_code", "signal", "max_rss_mb", "request_memory_mb"
+        ).iter_rows()
+    ]
+    schema = {"place": table.schema["place"], "state": _STATE}
+    return table.update(pl.DataFrame(found, schema=schema, orient="row"), on="place").drop("place")
 
 
 def _from_ads(ads: pl.Series) -> pl.DataFrame:

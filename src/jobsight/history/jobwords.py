@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from jobsight.codes import EventCode, event_name, hold_name
-from jobsight.documents import Event, JobDocument
+from jobsight.codes import EventCode, event_name, exit_meaning, hold_name
+from jobsight.documents import Event, JobDocument, State
 from jobsight.documents.spans import submitted, why
+from jobsight.documents.states import KILLED, was_killed
 from jobsight.format import memory, moment
 from jobsight.history.eventlog.headers import sinful_name
 
@@ -58,8 +59,29 @@ def job_facts(document: JobDocument) -> dict[str, str]:
         "written in": document.program.language,
         # An exit code alone is said with the state.
         "reason": why(document) if document.outcome is None else document.outcome.reason,
+        "meaning": _meaning(document),
     }  # fmt: skip
     return {label: text for label, text in facts.items() if text}
+
+
+def _meaning(document: JobDocument) -> str | None:
+    """What the end of a job means, as far as its record shows it; None: its state says all."""
+    outcome = document.outcome
+    if outcome is None:
+        return None
+    used, asked = document.usage.memory_mb, document.request.memory_mb
+    seen = f"{memory(used)} of {memory(asked)} in use when last measured" if used and asked else ""
+    if outcome.state is State.OUT_OF_MEMORY:
+        return _joined("its memory did not suffice", seen)
+    if outcome.state is State.NODE_FAIL:
+        return "its node failed or was lost: the job itself need not be at fault"
+    if outcome.state is State.DEADLINE:
+        started = document.usage.starts or document.usage.hosts
+        return f"its --deadline came before it {'ended' if started else 'could start'}"
+    if outcome.state is State.FAILED and was_killed(outcome.exit_code, outcome.signal):
+        return _joined(KILLED, seen)
+    failed = outcome.state is State.FAILED
+    return exit_meaning(outcome.exit_code, outcome.signal) if failed else None
 
 
 def _joined(*parts: str | None, by: str = ", ") -> str:

@@ -154,4 +154,4 @@ def _profile(document: JobDocument) -> Profile | None:
     own: Any = document.usage.bound
     if own is not None:
         return Profile(own["source"], own["shares"], tuple(own["classes"]), own["unmeasured"])
-    return accounted(document.usage, document.request)
+    return accounted(document)

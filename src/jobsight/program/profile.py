@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobsight.documents import Request, Usage
+from jobsight.documents import JobDocument, State
 
 __all__ = [
     "CLASSES",
@@ -288,15 +288,18 @@ def _signals(
     }
 
 
-def accounted(usage: Usage, request: Request) -> Profile | None:
+def accounted(document: JobDocument) -> Profile | None:
     """The coarse profile that a scheduler's accounting gives; None: it reports too little.
+
+    Of a job whose node failed, what its last run used was lost with the node.
 
     `cpu` is the busy part of the allocated CPUs, as Jobstats and SUPReMM count it; the rest of the
     shares is waiting. A job that keeps one of several CPUs busy may be bound by it, so all classes
     are left where the CPUs are idle but at least one is busy.
     """
-    wall, cpus = usage.wall_s, usage.cpus or request.cpus or 1
-    if usage.cpu_s is None or not wall or wall <= 0:
+    usage = document.usage
+    wall, cpus = usage.wall_s, usage.cpus or document.request.cpus or 1
+    if usage.cpu_s is None or not wall or wall <= 0 or document.state is State.NODE_FAIL:
         return None
     cores = usage.cpu_s / wall
     busy = min(max(cores / max(cpus, 1), 0.0), 1.0)

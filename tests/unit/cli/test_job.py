@@ -16,6 +16,7 @@ from jobsight.documents import (
     Event,
     JobDocument,
     Prediction,
+    Request,
     State,
     Submission,
     Usage,
@@ -103,6 +104,29 @@ def test_what_bound_a_job_is_said_by_its_accounting(tmp_path: Path) -> None:
     document = job(slurm_id("trace", "7"), told(0, State.PENDING), ended, usage=usage)
     page = shown(filled(tmp_path / "jobs.db", [document]), "7")
     assert "  bound by   cpu or memory (by its accounting)" in page.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("state", "end", "used", "title", "meaning"),
+    [
+        (State.FAILED, {"return_value": 137}, 4090, "OUT_OF_MEMORY", "its memory did not suffice"),
+        (State.FAILED, {"signal": 9}, 900, "FAILED", "killed (signal 9): by memory, if it grew"),
+        (State.FAILED, {"return_value": 127}, 900, "FAILED", "a command or a shared library is n"),
+        (State.NODE_FAIL, {"return_value": 1}, 900, "NODE_FAIL", "its node failed or was lost"),
+        (State.DEADLINE, {}, None, "DEADLINE", "its --deadline came before it could start"),
+    ],
+)
+def test_what_an_end_means_is_said(
+    state: State, end: dict[str, int], used: int | None, title: str, meaning: str, tmp_path: Path
+) -> None:
+    document = job(
+        slurm_id("trace", "7"), told(0, State.PENDING), told(90, state, **end),
+        request=Request(memory_mb=4096), usage=Usage(memory_mb=used, wall_s=90.0, cpu_s=1.0),
+    )  # fmt: skip
+    page = shown(filled(tmp_path / "jobs.db", [document]), "7")
+    assert page.startswith(f"{title}  job 7")
+    assert f"  meaning    {meaning}" in page
+    assert ("bound by" in page) == (state is not State.NODE_FAIL)
 
 
 def test_the_life_is_drawn_a_line_for_each_state(url: str) -> None:

@@ -56,6 +56,16 @@ def test_the_state_and_the_outcome_follow_from_the_timeline() -> None:
     )
 
 
+def test_a_failure_becomes_one_of_memory_once_the_use_is_known() -> None:
+    killed = part(told(1, State.RUNNING), told(9, State.FAILED, return_value=137, word="FAILED"))
+    used = part(request=Request(memory_mb=8192, nodes=2), usage=Usage(memory_mb=4090), updated=2)
+    first, second = joined(killed), joined(killed, used)
+    assert (first.state, second.state) == (State.FAILED, State.OUT_OF_MEMORY)
+    assert second.outcome == Outcome(State.OUT_OF_MEMORY, 9 * SECOND, exit_code=137)
+    assert second.timeline == first.timeline and merge(second, killed) is second
+    assert merge(merge(None, used), killed) == second
+
+
 def test_an_abort_behind_a_termination_only_takes_the_job_out_of_the_queue() -> None:
     ended = record(5, 5, 10, state=State.COMPLETED, return_value=0)
     removed = record(9, 9, 20, state=State.CANCELLED, reason="via condor_rm")

@@ -8,11 +8,12 @@ from jobsight.documents.states import (
     SLURM_STATES,
     SWF_STATUS,
     State,
+    end_of,
     slurm_state,
 )
 
 
-def test_seven_ways_to_end_and_one_not_to_know() -> None:
+def test_what_is_not_an_end_may_still_change() -> None:
     assert {state for state in State if not state.ended} == {
         State.PENDING, State.HELD, State.RUNNING, State.SUSPENDED,
     }  # fmt: skip
@@ -29,6 +30,8 @@ def test_seven_ways_to_end_and_one_not_to_know() -> None:
         ("completed", State.COMPLETED),
         (" PD ", State.PENDING),
         ("OOM", State.OUT_OF_MEMORY),
+        ("DEADLINE", State.DEADLINE),
+        ("NF", State.NODE_FAIL),
         ("CG", State.RUNNING),
         ("REQUEUE_HOLD", State.HELD),
         ("R", State.RUNNING),
@@ -56,3 +59,31 @@ def test_tables_of_htcondor_and_of_swf() -> None:
     assert SWF_STATUS == {
         0: State.FAILED, 1: State.COMPLETED, 5: State.CANCELLED, -1: State.UNKNOWN_END,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("code", "signal", "reason", "used", "state"),
+    [
+        (137, None, None, 4090, State.OUT_OF_MEMORY),
+        (None, 9, None, 4096, State.OUT_OF_MEMORY),
+        (None, 9, None, 9000, State.OUT_OF_MEMORY),  # where memory is not confined
+        (1, None, "oom-kill event in step", 4090, State.OUT_OF_MEMORY),
+        (1, None, "OutOfMemory", None, State.OUT_OF_MEMORY),
+        (137, None, None, 300, State.FAILED),
+        (137, None, None, None, State.FAILED),
+        (1, None, "zoomed out", 4090, State.FAILED),
+        (1, None, None, 4090, State.FAILED),
+        (143, None, None, 4090, State.FAILED),
+        (9, None, None, 4090, State.FAILED),  # an exit code of the program's own
+    ],
+)
+def test_a_kill_with_all_memory_in_use_is_an_end_out_of_memory(
+    code: int | None, signal: int | None, reason: str | None, used: int | None, state: State
+) -> None:
+    found = end_of(State.FAILED, code, signal, reason, used_mb=used, limit_mb=4096)
+    assert found is state
+
+
+def test_other_ends_stay_what_they_are() -> None:
+    for state in set(State) - {State.FAILED}:
+        assert end_of(state, 137, 9, "oom", used_mb=4096, limit_mb=4096) is state

@@ -226,6 +226,26 @@ def test_requests_of_an_event_log_are_those_of_the_submission() -> None:
     assert row(jobs.as_of(micros(9)), condor_id("ap", 1, 0))["max_rss_mb"] is None
 
 
+def test_a_kill_for_memory_is_one_in_documents_and_in_event_logs() -> None:
+    for used, state in ((98, "out_of_memory"), (40, "failed")):
+        rows: list[dict[str, Any]] = [
+            {"at": 0, "code": EventCode.SUBMIT},
+            {"at": 0, "code": EventCode.AD,
+             "attributes": '{"TriggerEventTypeNumber": 0, "RequestMemory": 100}'},
+            {"at": 5, "code": EventCode.EXECUTE},
+            {"at": 6, "code": EventCode.IMAGE_SIZE, "memory_mb": used},
+            {"at": 9, "code": EventCode.TERMINATED, "signal": 9},
+        ]  # fmt: skip
+        of_log = JobTable.read(history=History.from_table(table(rows)))
+        document = slurm_job(
+            told(0, State.PENDING), told(5, State.RUNNING), told(9, State.FAILED, signal=9),
+            request=Request(memory_mb=100), usage=Usage(memory_mb=used),
+        )  # fmt: skip
+        for jobs in (of_log, JobTable.read([document])):
+            assert jobs.table["state"].to_list() == jobs.ends["state"].to_list() == [state]
+            assert jobs.states()["state"].to_list()[-1] == state
+
+
 @pytest.mark.parametrize("sample", ["sacct.psv", "trace.swf", "eagle.csv", "graham.csv"])
 def test_files_give_the_table_of_their_documents(sample: str) -> None:
     documents, _ = imported(SAMPLES / sample)

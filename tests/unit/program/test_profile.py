@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.documents import Request, Usage
+from jobsight.documents import JobDocument, State, Usage
 from jobsight.program.profile import (
     CLASSES,
     Profile,
@@ -129,16 +129,24 @@ def test_bytes_count_for_the_seconds_around() -> None:
     ],
 )
 def test_accounting_leaves_several_classes(usage: Usage, classes: tuple[str, ...]) -> None:
-    found = accounted(usage, Request())
+    found = accounted(JobDocument(id="slurm:c:1", updated=0, usage=usage))
     assert found is not None
     assert (found.source, found.classes) == ("accounting", classes)
+
+
+def test_nothing_is_concluded_from_accounting_that_was_lost_with_the_node() -> None:
+    usage = Usage(wall_s=21_600, cpu_s=12.0, cpus=8)
+    lost = JobDocument(id="slurm:c:1", updated=0, state=State.NODE_FAIL, usage=usage)
+    assert accounted(lost) is None
 
 
 @given(st.none() | st.floats(0, 1e9), st.none() | st.floats(0, 1e9), st.none() | st.integers(0, 99))
 def test_accounted_shares_add_up_to_one(
     wall: float | None, cpu: float | None, cpus: int | None
 ) -> None:
-    found = accounted(Usage(wall_s=wall, cpu_s=cpu, cpus=cpus), Request())
+    found = accounted(
+        JobDocument(id="slurm:c:1", updated=0, usage=Usage(wall_s=wall, cpu_s=cpu, cpus=cpus))
+    )
     if found is not None:
         shares = [share for share in found.shares.values() if share is not None]
         assert math.isclose(sum(shares), 1)

@@ -157,7 +157,7 @@ def _usage(runs: Sequence[Run]) -> Usage:
     state = slurm_state(last.state)
     return Usage(
         wall_s=last.elapsed_s if state and state.ended and not last.unfinished else None,
-        cpu_s=last.cpu_s,
+        cpu_s=last.cpu_s or None,  # 0: it was not measured, for what ran used milliseconds
         memory_mb=-(-memory // _MB) or None,
         read_mb=round(sum(read) / _MB, 3) if read else None,
         written_mb=round(sum(written) / _MB, 3) if written else None,

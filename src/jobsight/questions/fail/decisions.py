@@ -10,24 +10,10 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.past import FAILURES
 from jobsight.questions.fail.settings import FailSettings
 
-__all__ = ["KINDS", "ends_of", "outcomes_of"]
+__all__ = ["KINDS", "outcomes_of"]
 
 KINDS = tuple(state.value for state in FAILURES)
 """Ways to fail."""
-
-
-def ends_of(jobs: JobTable) -> pl.Series:
-    """How each job ended, as text: its state, but for one that was killed over its memory.
-
-    Where Slurm cannot confine memory, it kills a job that uses more than it asked for, and reports
-    FAILED by signal 9.
-    """
-    killed = (pl.col("signal") == 9) & (pl.col("max_rss_mb") > pl.col("request_memory_mb"))
-    state = pl.col("state").cast(pl.String)
-    over = (state == State.FAILED.value) & killed
-    return jobs.table.select(
-        pl.when(over.fill_null(False)).then(pl.lit(State.OUT_OF_MEMORY.value)).otherwise(state)
-    ).to_series()
 
 
 def outcomes_of(jobs: JobTable, settings: FailSettings) -> pl.DataFrame:
@@ -44,7 +30,7 @@ def outcomes_of(jobs: JobTable, settings: FailSettings) -> pl.DataFrame:
     completed = State.COMPLETED.value
     hours = (jobs.table["end"] - jobs.table["start"]).dt.total_seconds() / 3600.0
     table = jobs_asked(jobs).with_columns(
-        state=ends_of(jobs),
+        state=jobs.table["state"].cast(pl.String),
         known_at=jobs.table["reported"].to_physical(),
         core_hours=pl.col("request_cpus") * hours.clip(0.0),
     )

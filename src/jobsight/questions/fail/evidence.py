@@ -14,10 +14,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.clock import format_span
+from jobsight.codes import exit_meaning
 from jobsight.documents import State
+from jobsight.documents.states import KILLED, was_killed
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import KEYS, key_hashes
-from jobsight.questions.fail.decisions import KINDS, ends_of
+from jobsight.questions.fail.decisions import KINDS
 from jobsight.remembering import remembered
 from jobsight.text import counted, printable
 
@@ -35,6 +37,8 @@ LIKELY = 0.1
 REPEATED = 3
 """Runs in a row that failed by themselves, from which the program is to be fixed."""
 MARGIN = 1.15
+_OF_SHELL = 126
+"""Exit codes from here on are those of the shell; below, each program has its own."""
 KEYS_LIKE = ("user and pattern", "user and script", "user and request")
 """Jobs are like those of the same user with the same name but for digits, else the same script,
 else the same request."""
@@ -59,8 +63,8 @@ class Counted:
         what: ``like`` (see `KEYS_LIKE`), ``user``, or ``request`` (same partition and request, any
             user).
         key: of `jobsight.history.past.KEYS` that they share.
-        all: state, request_memory_mb, time_limit_s, max_rss_mb, ran (seconds), exit_code of each
-            run, the latest last.
+        all: state, request_memory_mb, time_limit_s, max_rss_mb, ran (seconds), exit_code, signal
+            of each run, the latest last.
     """
 
     what: str
@@ -129,17 +133,18 @@ class Ends:
 
     def __init__(self, jobs: JobTable) -> None:
         ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
-        table = jobs.table.with_columns(ends_of(jobs).alias("state"), ran=ran)
+        table = jobs.table.with_columns(pl.col("state").cast(pl.String), ran=ran)
         known = pl.col("reported").is_not_null() & pl.col("state").is_in([_DONE, *KINDS])
         holds = jobs.states().filter("fails")
         held = table[holds["row"]].with_columns(
             holds["known"].alias("reported"),
             state=pl.lit(State.HELD.value), ran=pl.lit(None, pl.Float64),
-            exit_code=pl.lit(None, pl.Int64), max_rss_mb=pl.lit(None, pl.Int64),
+            exit_code=pl.lit(None, pl.Int64), signal=pl.lit(None, pl.Int64),
+            max_rss_mb=pl.lit(None, pl.Int64),
         )  # fmt: skip
         table = pl.concat([table.filter(known), held]).sort("reported", maintain_order=True)
         self._table = table.select(
-            "state", "request_memory_mb", "time_limit_s", "max_rss_mb", "ran", "exit_code"
+            "state", "request_memory_mb", "time_limit_s", "max_rss_mb", "ran", "exit_code", "signal"
         )
         self._rows: dict[str, tuple[NDArray[np.intp], NDArray[np.uint64]]] = {}
         for key in _KEYS:
@@ -282,13 +287,21 @@ def _more_time(job: Mapping[str, Any], like: Counted) -> Advice | None:
 
 
 def _fix(_job: Mapping[str, Any], like: Counted) -> Advice | None:
-    """The program is to be fixed, where its last runs all failed by themselves."""
+    """The program is to be fixed, where its last runs all failed by themselves.
+
+    What kills it is to be found first, where they were all killed from outside.
+    """
     ends = [run["state"] for run in reversed(like.runs)]
     streak = next((k for k, one in enumerate(ends) if one != _FAILED), len(ends))
     if streak < REPEATED:
         return None
-    codes = list({run["exit_code"] for run in like.runs[-streak:]})
+    last = like.runs[-streak:]
+    if all(was_killed(run["exit_code"], run["signal"]) for run in last):
+        return Advice(f"find what ended it: its last {streak} runs were {KILLED}", None, {})
+    codes = list({run["exit_code"] for run in last})
     ending = f" with exit code {codes[0]}" if len(codes) == 1 and codes[0] else ""
+    if ending and codes[0] >= _OF_SHELL and (meaning := exit_meaning(codes[0], None)):
+        ending += f" ({meaning})"
     return Advice(f"fix the program first: its last {streak} runs failed{ending}", None, {})
 
 

@@ -17,7 +17,6 @@ from jobsight.program.preflight.condorjob import CondorJob
 from jobsight.program.preflight.findings import Finding, hits_of
 from jobsight.program.preflight.job import Job
 from jobsight.questions.fail.checks import Known, Named, Used, named_files, places_of
-from jobsight.questions.fail.decisions import ends_of
 from jobsight.questions.fail.evidence import LAST, Ends
 
 __all__ = ["PriorRuns", "Texts"]
@@ -63,7 +62,7 @@ class PriorRuns:
             row: makes a row of the job table of a job that is checked.
         """
         self._jobs, self._row, self._ends = jobs, row, Ends(jobs)
-        table = jobs.table.select("id", "reported", "owner").with_columns(state=ends_of(jobs))
+        table = jobs.table.select("id", "reported", "owner", pl.col("state").cast(pl.String))
         own = (pl.col("owner") == texts.owner) & pl.col("reported").is_not_null()
         ended = table.filter(own & pl.col("state").is_in([_DONE, _FAILED])).sort("reported")
         self._ran = [

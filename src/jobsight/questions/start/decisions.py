@@ -21,7 +21,7 @@ __all__ = ["MOMENTS", "at_moment", "outcomes_of", "starts_asked", "with_ages",
 
 MOMENTS = ("submission", "pending")
 _RAN = [state.value for state in (State.COMPLETED, State.FAILED, State.OUT_OF_MEMORY)]
-_CUT = [State.TIMEOUT.value]
+_CUT = [State.TIMEOUT.value, State.DEADLINE.value]
 _ENDS = [state.value for state in State if state.ended]
 _SHORTEST, _LONGEST = 60.0, 3 * 86_400.0
 """Seconds: how much longer a job has waited at the moment ``pending``, log-uniform."""

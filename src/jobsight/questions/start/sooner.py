@@ -151,7 +151,7 @@ def _like(history: JobTable, job: Mapping[str, Any]) -> pl.DataFrame:
     ended = pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
     own = (pl.col("owner") == pl.lit(job["owner"])) & same & ended
     ran = (pl.col("end") - pl.col("last_start")).dt.total_seconds().cast(pl.Float64)
-    late = pl.col("state").cast(pl.String) == State.TIMEOUT.value
+    late = pl.col("state").cast(pl.String).is_in([State.TIMEOUT.value, State.DEADLINE.value])
     return history.table.filter(own.fill_null(False)).with_columns(
         ran=pl.when(late).then(np.inf).otherwise(ran)
     )

@@ -121,6 +121,28 @@ def test_a_program_that_failed_again_and_again_is_to_be_fixed(last: State, wante
         assert found.option is None and not found.changed
 
 
+def test_kills_at_the_limit_are_for_memory_and_others_are_not_called_a_fault_of_the_program() -> (
+    None
+):
+    killed = [ran(n, n * HOUR, FAILED, code=137, peak=8190) for n in range(1, 5)]
+    asked_about = ran(9, 9 * HOUR, waits=True)
+    assert texts(killed, asked_about)[0].startswith(
+        "of this user's last 4 runs of align.sh 4 ran out of memory at 8,192 MB"
+    )
+    found = advice(killed, asked_about, OOM)
+    assert found is not None and found.option == "--mem=9472M"
+    killed = [ran(n, n * HOUR, FAILED, code=137, peak=900) for n in range(1, 5)]
+    found = advice(killed, asked_about, FAILED)
+    assert found is not None and found.option is None
+    assert found.text.startswith("find what ended it: its last 4 runs were killed (signal 9)")
+
+
+def test_what_the_shell_means_by_an_exit_code_is_said() -> None:
+    found = advice([ran(n, n * HOUR, FAILED, code=127) for n in range(4)],
+                   ran(9, 9 * HOUR, waits=True), FAILED)  # fmt: skip
+    assert found is not None and "not found" in found.text
+
+
 def test_nothing_is_advised_against_what_is_unlikely() -> None:
     job, groups = asked([ran(1, 0, OOM, peak=8190)], ran(9, HOUR, waits=True))
     assert advise(job, groups["like"], 0.2, {OOM.value: 0.3, FAILED.value: 0.7}) is None
@@ -132,9 +154,10 @@ def test_advised_memory_is_more_than_any_run_is_known_to_need(
     runs: list[tuple[State, int, int]],
 ) -> None:
     made = pl.DataFrame(
-        [(state.value, asked, HOUR, peak, 60.0, 0) for state, asked, peak in runs],
+        [(state.value, asked, HOUR, peak, 60.0, 0, None) for state, asked, peak in runs],
         schema={"state": pl.String, "request_memory_mb": pl.Int64, "time_limit_s": pl.Int64,
-                "max_rss_mb": pl.Int64, "ran": pl.Float64, "exit_code": pl.Int64}, orient="row",
+                "max_rss_mb": pl.Int64, "ran": pl.Float64, "exit_code": pl.Int64,
+                "signal": pl.Int64}, orient="row",
     )  # fmt: skip
     job = {"request_memory_mb": 4096, "request_nodes": 3, "scheduler": "slurm"}
     found = advise(job, Counted("like", "user and pattern", made), 0.9, {OOM.value: 1.0})
