@@ -16,6 +16,8 @@ from jobsight.documents import State
 from jobsight.history.jobsasked import jobs_asked, submitted_now
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, Past
+from jobsight.history.pastevents import D50
+from jobsight.history.pastwalk import PRIOR
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.desk import JobAnswer
 from jobsight.learning.fitted import Fitted
@@ -32,6 +34,10 @@ __all__ = ["LABEL", "RUNNING", "Answer", "Answerer"]
 
 LABEL = "rates (uncalibrated)"
 """What an answer names as its model where there is none."""
+_CHAIN = {"user": "rate", "user and pattern": "rate 50", "user and script": "rate 50"}
+"""Groups from wide to narrow, and the rate that counts of each."""
+_LEAN = 4.0
+"""Runs that the rate of a wider group weighs."""
 RUNNING = (State.RUNNING.value, State.SUSPENDED.value)
 """States of jobs that have started and not ended."""
 
@@ -113,7 +119,7 @@ class Answerer:
         Args:
             jobs: as of the moment (`JobTable.as_of`).
             moment: µs.
-            model: trained; None: the user's rate of failure answers, uncalibrated.
+            model: trained; None: smoothed rates of failure answer, uncalibrated.
         """
         self.jobs, self.moment, self._model = jobs, moment, model
         self._ends = Ends(jobs)
@@ -223,13 +229,28 @@ class Answerer:
         return self._learned[moment]
 
     def _rates(self, asked: pl.DataFrame) -> _Chances:
-        """The smoothed rate of failure of the user as of now; of all, where no user is known."""
+        """The rate of failure as of now of the narrowest group with runs, smoothed to the wider.
+
+        A chain from all jobs to the user's, those of the same name, those of the same script: each
+        rate leans on the one before with the weight of `_LEAN` runs. Of a name and a script the
+        last 50 or so runs count, for programs change; a group that is as large as the wider one
+        says nothing new.
+        """
         started = np.zeros(len(asked), np.bool_)
         moments = np.full(len(asked), self.moment)
-        past = self._past.build(asked, moments, started, ("all", "user"))
-        rate = COLUMNS.index("rate")
-        everyone, own = (past[key][:, rate].astype(np.float64) for key in ("all", "user"))
-        fails = np.where(np.isnan(own), everyone, own)
+        past = self._past.build(asked, moments, started, ("all", *_CHAIN))
+        outcomes, rate = COLUMNS.index("outcomes"), COLUMNS.index("rate")
+        everyone = past["all"][:, rate].astype(np.float64)
+        fails, runs = everyone, np.expm1(past["all"][:, outcomes].astype(np.float64))
+        for key, column in _CHAIN.items():
+            own = np.expm1(np.nan_to_num(past[key][:, outcomes].astype(np.float64)))
+            weight = own if column == "rate" else (1.0 - D50**own) / (1.0 - D50)
+            # The column leans on the rate of all jobs: not so the failures themselves.
+            leaning = past[key][:, COLUMNS.index(column)].astype(np.float64)
+            failed = leaning * (weight + PRIOR) - PRIOR * everyone
+            narrower = (own > 0.0) & (own < runs)
+            leant = (failed.clip(0.0, weight) + _LEAN * fails) / (weight + _LEAN)
+            fails, runs = np.where(narrower, leant, fails), np.where(narrower, own, runs)
         names = tuple(f"{key}: {column}" for key in past for column in COLUMNS)
         read = Inputs(np.concatenate(list(past.values()), axis=1), names, {}, {}, None, 0)
         return _Chances(fails, None, None, None, read.digests())

@@ -77,6 +77,27 @@ def test_without_a_model_the_rate_of_the_user_answers(jobs: JobTable) -> None:
     assert ann["kinds"] == {"out_of_memory": 1.0}
 
 
+def test_without_a_model_the_runs_of_the_script_itself_count_most() -> None:
+    runs = [ran(n, n * 300, name="good.sh") for n in range(20)]
+    runs += [ran(n, n * 300, State.FAILED, name="bad.sh", code=1) for n in range(20, 38)]
+    runs += [ran(n, n * 300, user="bob", name="x") for n in range(40, 50)]
+    answerer = Answerer(table(runs), NOW)
+    script = {"owner": "ann", "request_memory_mb": 8192, "scheduler": "slurm"}
+    found = [
+        answerer.answer(answerer.unsubmitted({**script, "name": name}))[0].probability
+        for name in ("good.sh", "bad.sh", "new.sh")
+    ]
+    good, bad, new = (one or 0.0 for one in found)
+    assert good < 0.1 and bad > 0.85 and new == pytest.approx(18 / 38, abs=0.06)
+
+
+def test_a_group_as_large_as_the_wider_one_says_nothing_twice() -> None:
+    runs = [ran(n, n * 300, State.FAILED if n % 4 == 0 else State.COMPLETED) for n in range(8)]
+    answerer = Answerer(table(runs), NOW)
+    (found,) = answerer.answer(answerer.unsubmitted({"owner": "ann", "name": "align.sh"}))
+    assert found.probability == pytest.approx((2 + 2 * 0.5) / (8 + 2))
+
+
 def test_where_nothing_has_ended_nothing_is_predicted() -> None:
     jobs = table([ran(1, 0, waits=True), ran(2, 5, None)])
     for trained in (None, model()):
