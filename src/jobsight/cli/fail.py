@@ -90,7 +90,9 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
         if number:
             say("")
         risk = "no probability, no job has ended yet:"
-        if one.probability is not None:
+        if one.blocked is not None:
+            risk = paint(f"will never start as it is: {printable(one.blocked)}:", "31")
+        elif one.probability is not None:
             chances = chance(one.probability, one.low, one.high)
             risk = _painted(f"{chances} to fail", one.probability)
         say(f"{risk}  {title(one.job)}")
@@ -161,5 +163,5 @@ def _row(group: Group) -> list[str]:
         printable(first.job["owner"] or first.job["account"] or UNKNOWN, 40),
         printable(first.job["name"] or UNKNOWN, 40),
         likely,
-        "" if first.advice is None else _advice(first.advice),
+        printable(first.blocked or "") if first.advice is None else _advice(first.advice),
     ]

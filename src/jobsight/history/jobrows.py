@@ -29,7 +29,7 @@ MOMENT = pl.Datetime("us", "UTC")
 FROM_SUBMISSION = (
     "id", "scheduler", "scheduler_name", "job", "cluster", "proc", "job_id", "array_job_id",
     "array_task_id", "group", "owner", "account", "name", "command", "work_dir", "partition", "qos",
-    "request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s",
+    "request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s", "cpus",
     "script_digest", "script", "seen", "submit",
 )  # fmt: skip
 """Columns known from the submission on."""
@@ -65,6 +65,7 @@ _FIELDS: dict[str, tuple[str, _Kind]] = {
     "request_gpus": ("request.gpus", pl.Int64),
     "request_nodes": ("request.nodes", pl.Int64),
     "time_limit_s": ("request.time_limit_s", pl.Int64),
+    "cpus": ("usage.cpus", pl.Int64),
     "submit": ("submission.submitted", pl.Int64),
     "max_rss_mb": ("usage.memory_mb", pl.Int64),
     "cpu_time_s": ("usage.cpu_s", pl.Float64),
@@ -271,6 +272,7 @@ def _with_ids(jobs: pl.DataFrame) -> pl.DataFrame:
     node = pl.when(~pl.col("dag").str.starts_with(":")).then("dag")
     return jobs.with_columns(
         scheduler_name=pl.col("quoted").replace(names),
+        cpus=pl.when(slurm).then("cpus"),
         cluster=pl.when(~slurm).then(whole),
         proc=pl.when(~slurm).then(
             pl.col("job").str.extract(r"\.(\d+)$").cast(pl.Int64, strict=False)

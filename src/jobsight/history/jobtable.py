@@ -17,7 +17,8 @@ i64, seconds, −1 unlimited; ``script_digest`` str, 16 hex digits of the SHA-25
 
 Known from its own moment on: ``eligible`` datetime, Slurm's first; ``start``, ``last_start``
 datetime, the first and the last start; ``starts`` i64, starts recorded; ``host`` str, node or slot
-of the last start; ``state`` str, a `jobsight.documents.State`.
+of the last start; ``state`` str, a `jobsight.documents.State`; ``cpus`` i64, those that Slurm gave
+to the last run.
 
 Known from `reported` on, null until a job is over: ``end``, ``reported`` datetime, when the end
 became known: the end, or a later record that showed the job still in the queue; ``exit_code``,
@@ -113,6 +114,7 @@ class JobTable:
         early = pl.col("end") < pl.col("last_start")
         table = table.with_columns(
             pl.when(over).then(pl.col(*_OF_END, *USAGE)),
+            cpus=pl.when(pl.col("start").is_not_null()).then("cpus"),
         ).with_columns(end=pl.when(early).then("last_start").otherwise("end"))
         return cls(
             table=table.select(*FROM_SUBMISSION, *_FROM_CHANGES, *_OF_END, *USAGE),

@@ -18,6 +18,7 @@ from jobsight.history.importers.lines import Meter, lines
 from jobsight.history.slurm.documents import bounded, state_of
 from jobsight.history.slurm.ids import parse_id
 from jobsight.program.submission.times import parse_time
+from jobsight.text import counted
 
 __all__ = ["QueueLooks"]
 
@@ -62,6 +63,7 @@ class QueueLooks(Importer):
         meter = Meter(files, report, options.progress)
 
         def looks() -> Iterator[JobDocument]:
+            several = 0
             for file in files:
                 for line in lines(file, report, meter):
                     report.rows += 1
@@ -72,6 +74,12 @@ class QueueLooks(Importer):
                         continue
                     if look is not None:
                         yield look
+                    elif "_[" in line.text.split("|")[1]:
+                        several += 1
+            if several:
+                report.note(
+                    f"{counted(several, 'line')} of arrays left out: each stands for several tasks"
+                )
 
         found = looks()
         while batch := list(itertools.islice(found, BATCH)):

@@ -211,7 +211,9 @@ def of_queue(
         updated=now,
         request=request,
         submission=submission,
-        usage=Usage() if waiting else Usage(hosts=bounded(line.hosts)),
+        usage=Usage()
+        if waiting
+        else Usage(hosts=bounded(line.hosts), cpus=line.cpus, nodes=line.nodes),
         timeline=tuple(events),
     )
 

@@ -18,6 +18,7 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, Past
 from jobsight.history.pastevents import D50
 from jobsight.history.pastwalk import PRIOR
+from jobsight.history.slurm.waiting import last_reasons, refusal
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.desk import JobAnswer
 from jobsight.learning.fitted import Fitted
@@ -47,7 +48,7 @@ class Answer(JobAnswer):
     """The answer for one job.
 
     Attributes:
-        probability: P(it fails); None where no outcome is known.
+        probability: P(it fails); None where no outcome is known, or it can never start.
         low, high: 90 % interval of it; None without a model.
         kinds: P(kind | it fails), the likeliest first; empty where nothing is known.
         evidence: see `jobsight.questions.fail.evidence.Finding`.
@@ -55,6 +56,7 @@ class Answer(JobAnswer):
         with_advice: P(it fails) with the changed request; None where too few such runs are known.
         model: what gave the probability.
         inputs: hash of what was read for it.
+        blocked: why it never starts as it is; None: it may.
     """
 
     probability: float | None
@@ -66,6 +68,7 @@ class Answer(JobAnswer):
     with_advice: float | None
     model: str
     inputs: str
+    blocked: str | None = None
 
     @property
     def kind(self) -> str | None:
@@ -96,6 +99,7 @@ class Answer(JobAnswer):
             "advice": advice and {"text": advice.text, "option": advice.option},
             "with_advice": self.with_advice,
             "core_hours_at_stake": self.at_stake,
+            "blocked": self.blocked,
             "model": self.model,
         }
 
@@ -144,6 +148,15 @@ class Answerer:
         state = self.jobs.table["state"].cast(pl.String)
         return jobs_asked(self.jobs).with_columns(state=state)
 
+    @cached_property
+    def _reasons(self) -> dict[int, str]:
+        """Why jobs wait, as last reported, by their rows."""
+        return dict(last_reasons(self.jobs).iter_rows())
+
+    def _blocked(self, job: Mapping[str, Any]) -> str | None:
+        """Why a job never starts as it is; None: it may, or it has."""
+        return None if job["state"] in RUNNING else refusal(self._reasons.get(job["row"]))
+
     def unsubmitted(self, job: Mapping[str, Any]) -> pl.DataFrame:
         """A job that is to be submitted now, see `submitted_now`."""
         return submitted_now(self.jobs, job, self.moment, self.asked(pl.lit(False)).schema)
@@ -170,6 +183,10 @@ class Answerer:
         groups = self._ends.about(asked)
         answers = []
         for k, job in enumerate(asked.iter_rows(named=True)):
+            if self._blocked(job):
+                evidence = findings(groups[k], job["name"])
+                answers.append(replace(self._unknown(job), evidence=evidence))
+                continue
             probability = float(chances.fails[k])
             kinds = _kinds(None if chances.kinds is None else chances.kinds[k], groups[k])
             answers.append(
@@ -259,8 +276,9 @@ class Answerer:
         label = LABEL if self._model is None else self._model.label
         none = Inputs(np.zeros((1, 0), np.float32), (), {}, {}, None, 0)
         return Answer(
-            job, self.moment, None, None, None, {}, [], None, None, label, none.digests()[0]
-        )
+            job, self.moment, None, None, None, {}, [], None, None, label, none.digests()[0],
+            self._blocked(job),
+        )  # fmt: skip
 
 
 def _kinds(predicted: Floats | None, groups: Mapping[str, Counted]) -> dict[str, float]:

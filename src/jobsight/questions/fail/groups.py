@@ -63,4 +63,4 @@ def _cause(one: Answer, *, among_others: bool) -> object:
     pattern = None if job["name"] is None else re.sub(NUMBERS, "#", job["name"])
     submission = job["group"] if among_others else tuple(job[name] for name in _REQUEST)
     option = one.advice and one.advice.option
-    return job["owner"], pattern, submission, one.kind, option, job["state"]
+    return job["owner"], pattern, submission, one.kind, option, job["state"], one.blocked

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from jobsight.clock import format_micros, micros
 from jobsight.documents import State
+from jobsight.errors import UsageError
 from jobsight.history.jobsasked import submitted_now
 from jobsight.history.jobtable import JobTable
 from jobsight.learning.desk import JobAnswer
@@ -22,8 +23,9 @@ from jobsight.models.base import Inputs
 from jobsight.questions.start.decisions import MOMENTS, with_ages, without_ages
 from jobsight.questions.start.features import Features
 from jobsight.questions.start.play import LEVELS, quantiles
-from jobsight.questions.start.queue import KNOTS, Earlier, Machine, Snapshot
-from jobsight.questions.start.sooner import Advice, obstacle, sooner, waits_for
+from jobsight.questions.start.queue import KNOTS, Earlier, Machine, Snapshot, listed
+from jobsight.questions.start.sooner import Advice, never, obstacle, sooner, waits_for
+from jobsight.text import printable
 
 __all__ = ["LABEL", "Answer", "Answerer"]
 
@@ -33,6 +35,8 @@ Spans = tuple[float, float, float]
 
 LABEL = "play (uncalibrated)"
 """What an answer names as its model where there is none."""
+_NAMED = 20
+"""Partitions that an error names."""
 _ADVISED = 3
 """Jobs asked about at a time for which it is played what would start sooner."""
 _MODELLED = 2_000
@@ -162,7 +166,21 @@ class Answerer:
         return self._aged(self._starts.filter(chosen))
 
     def unsubmitted(self, job: Mapping[str, Any]) -> pl.DataFrame:
-        """A job that is to be submitted now, see `submitted_now`."""
+        """A job that is to be submitted now, see `submitted_now`.
+
+        Raises:
+            UsageError: the cluster has no such partition; names those that are known.
+        """
+        reported = {one.name for one in self._machine.partitions}
+        of_cluster = pl.col("scheduler_name").eq_missing(pl.lit(job.get("scheduler_name")))
+        used = self.jobs.table.filter(of_cluster)["partition"].unique()
+        known = reported or set().union(*map(listed, used))
+        if known and (unknown := sorted(listed(job.get("partition")) - known)):
+            among = "the cluster has" if reported else "jobs of the history ran in"
+            names = ", ".join(printable(one, 40) for one in sorted(known)[:_NAMED])
+            raise UsageError(
+                f"no partition {printable(unknown[0], 40)!r} is known: {among} {names}"
+            )
         return submitted_now(self.jobs, job, self.moment, self._starts.schema)
 
     def answer(self, asked: pl.DataFrame) -> list[Answer]:
@@ -204,9 +222,13 @@ class Answerer:
         blocked = None if runs else obstacle(job, queue)
         wait = played.wait if known.wait is None else known.wait
         runtime = played.runtime if known.runtime is None or runs else known.runtime
+        if known.runtime is None and not self._earlier.knows_runtime(job):
+            runtime = None
+        if known.wait is None and not queue.knows_partition(place):
+            wait = None
+        if not runs and job["scheduler"] == "slurm" and never(job, queue):
+            runtime = None
         plays = bool(np.isfinite(starts).any()) and not runs
-        if not (blocked or runs or plays or job["blocked"]) and job["scheduler"] == "slurm":
-            blocked = "it asks for more than its partition has"
         advice = []
         if few and not runs and (plays or "TimeLimit" in (job["reason"] or "")):
             advice = sooner(queue, place, starts)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 from jobsight.documents import State
 from jobsight.history.jobtable import JobTable
 from jobsight.history.slurm.scontrol import Node, Partition
+from jobsight.history.slurm.waiting import BLOCKED, BUSY, last_reasons
 from jobsight.program.submission.sizes import gpus
 from jobsight.questions.start.play import RESOURCES, Queue, draw_runtimes, needs, play
 
-__all__ = ["Earlier", "Machine", "Snapshot"]
+__all__ = ["Earlier", "Machine", "Snapshot", "listed"]
 
 Floats = NDArray[np.float64]
 Strings = Sequence[str | None]
@@ -29,26 +31,36 @@ LIVE = 4_000
 _RUNNING = (State.RUNNING.value, State.SUSPENDED.value)
 _USER = pl.coalesce("owner", "account")
 _LIMIT = pl.when(pl.col("time_limit_s") > 0).then(pl.col("time_limit_s").cast(pl.Float64))
+_CPUS = pl.coalesce("request_cpus", "cpus")
+"""What a job that runs takes: of one first seen when it ran, what it was given is known alone."""
 _FEW = 5
 _MB = 1 << 20
 _SECOND = 1_000_000
 
 
+def listed(name: str | None) -> set[str]:
+    """The partitions that a job names: it starts in whichever has room first."""
+    return set() if name is None else set(name.split(","))
+
+
 @dataclass(frozen=True)
 class Machine:
-    """What Slurm reports of a cluster: its nodes and partitions, where it is asked."""
+    """What Slurm reports of a cluster: its nodes and partitions, where it is asked.
+
+    The name of a partition may be a list of them with commas, as jobs give it.
+    """
 
     nodes: Sequence[Node] = ()
     partitions: Sequence[Partition] = ()
 
     def capacity(self, name: str | None) -> Floats | None:
         """What a partition has, in the order of `RESOURCES`; None where that is not known."""
-        own = [one for one in self.nodes if one.up and name in one.partitions]
-        return _total(own, self.shared(name)) if own else None
+        return self.whole([name])
 
     def whole(self, names: Strings) -> Floats | None:
         """What the nodes of all these partitions have together."""
-        own = [one for one in self.nodes if one.up and set(names) & set(one.partitions)]
+        of = set().union(*map(listed, names))
+        own = [one for one in self.nodes if one.up and of & set(one.partitions)]
         return _total(own, max(map(self.shared, names), default=1)) if own else None
 
     def shared(self, name: str | None) -> int:
@@ -57,8 +69,20 @@ class Machine:
         return 1 if found is None else found.shared
 
     def partition(self, name: str | None) -> Partition | None:
-        """The partition of a name."""
-        return next((one for one in self.partitions if one.name == name), None)
+        """The partition of a name; of several, what the most generous of them allows."""
+        own = [one for one in self.partitions if one.name in listed(name)]
+        if len(own) < 2:
+            return own[0] if own else None
+        limits = [inf if one.longest_s is None else one.longest_s for one in own]
+        return Partition(
+            name=name or "", up=any(one.up for one in own), longest_s=max(limits),
+            tier=max(one.tier for one in own), shared=max(one.shared for one in own),
+        )  # fmt: skip
+
+    def down(self, name: str | None) -> bool:
+        """Whether no job of a partition may start."""
+        found = self.partition(name)
+        return found is not None and not found.up
 
     def families(self, names: Strings) -> list[list[str | None]]:
         """Partitions by the nodes that they share; where nodes are not known, all are one."""
@@ -66,7 +90,8 @@ class Machine:
             return [list(names)]
         found: list[set[str | None]] = [{name} for name in names]
         for node in self.nodes:
-            joined = [one for one in found if one & set(node.partitions)]
+            own = set(node.partitions)
+            joined = [one for one in found if any(listed(name) & own for name in one)]
             found = [one for one in found if one not in joined] + [set().union(*joined)][
                 : len(joined)
             ]
@@ -89,6 +114,7 @@ class Earlier:
     def __init__(self, jobs: JobTable) -> None:
         self.jobs = jobs
         self._most: dict[tuple[str | None, ...], Floats] = {}
+        self._shapes: dict[tuple[Any, str], Floats | None] = {}
 
     @cached_property
     def sightings(self) -> pl.DataFrame:
@@ -99,8 +125,8 @@ class Earlier:
             (pl.col(old) if old in seen.columns else pl.lit(None, pl.Float64)).alias(new)
             for old, new in numbers.items()
         )
-        known = pl.col("reason", "priority", "estimate").drop_nulls().last()
-        last = seen.group_by("row").agg(known)
+        last = seen.group_by("row").agg(pl.col("priority", "estimate").drop_nulls().last())
+        last = last.join(last_reasons(self.jobs), on="row", how="left")
         return last.with_columns((pl.col("estimate") * _SECOND).cast(pl.Int64))
 
     @cached_property
@@ -125,20 +151,28 @@ class Earlier:
         limit; as they were, where limits are unknown. A job of which nothing is known takes its
         limit, or a day.
         """
-        groups, everyone = self._runs
-        places = (np.arange(KNOTS) + 0.5) / KNOTS
         asked = rows.select(_USER.alias("user"), limit=_LIMIT)
         found = np.empty((len(rows), KNOTS))
-        kept: dict[tuple[Any, str], Floats | None] = {}
         for k, (user, seconds) in enumerate(asked.iter_rows()):
-            column = "ran" if seconds is None else "share"
-            of = user if user in groups else None
-            if (of, column) not in kept:
-                values = groups.get(of, everyone)[column].drop_nulls().to_numpy()
-                kept[of, column] = np.quantile(values, places) if len(values) else None
-            shape = kept[of, column]
+            shape = self._shape(user, "ran" if seconds is None else "share")
             found[k] = (seconds or 86_400.0) if shape is None else shape * (seconds or 1.0)
         return np.maximum(found, 1.0)
+
+    def knows_runtime(self, job: Mapping[str, Any]) -> bool:
+        """Whether any run that ended says how long a job runs."""
+        limited = (job["time_limit_s"] or 0) > 0
+        user = job["owner"] or job["account"]
+        return self._shape(user, "share" if limited else "ran") is not None
+
+    def _shape(self, user: Any, column: str) -> Floats | None:
+        """Quantiles of the last runs of a user, else of all; None: there are none."""
+        groups, everyone = self._runs
+        of = user if user in groups else None
+        if (of, column) not in self._shapes:
+            values = groups.get(of, everyone)[column].drop_nulls().to_numpy()
+            places = (np.arange(KNOTS) + 0.5) / KNOTS
+            self._shapes[of, column] = np.quantile(values, places) if len(values) else None
+        return self._shapes[of, column]
 
     def most_used(self, partitions: Strings) -> Floats:
         """The most that jobs of partitions ever used at a time: float64 (resources,)."""
@@ -201,14 +235,20 @@ class Snapshot:
         return int(self.jobs["runs"].sum())
 
     @cached_property
+    def _family(self) -> NDArray[np.int64]:
+        """Numbers of the nodes that partitions share, by the partition of each job: (n,)."""
+        family = np.zeros(len(self.jobs), np.int64)
+        for k, of in enumerate(self.machine.families(self.jobs["partition"].unique().to_list())):
+            family[self.jobs["partition"].is_in(of, nulls_equal=True).to_numpy()] = k
+        return family
+
+    @cached_property
     def load(self) -> Floats:
         """Jobs ahead of each job, and those that run, where it may start: float64 (2, 2, n).
 
         The second axis has how many they are, and their CPUs.
         """
-        family = np.zeros(len(self.jobs), np.int64)
-        for k, of in enumerate(self.machine.families(self.jobs["partition"].unique().to_list())):
-            family[self.jobs["partition"].is_in(of, nulls_equal=True).to_numpy()] = k
+        family = self._family
         cpus = self.jobs["request_cpus"].fill_null(1).to_numpy().astype(float)
         runs, blocked = self.jobs["runs"].to_numpy(), self.jobs["blocked"].to_numpy()
         found = np.zeros((2, 2, len(self.jobs)))
@@ -249,9 +289,45 @@ class Snapshot:
         Args:
             asked: bool (n,), which jobs.
         """
-        starts = play(self.queue(asked), self.ends(self.draws()))
+        ends = self.ends(self.draws())
+        starts = play(self.queue(asked), ends)
         running = np.zeros((len(starts), self.running))
-        return np.concatenate([running, starts], axis=1)[:, asked]
+        starts = np.concatenate([running, starts], axis=1)
+        busy = self._busy()
+        for place in np.flatnonzero(asked & busy):
+            # Slurm finds nothing free for it: that can change when a run ends, not before.
+            own = np.flatnonzero(self._family == self._family[place])
+            own = own[own < self.running]
+            first = ends[:, own].min(axis=1, initial=np.inf)
+            starts[:, place] = np.maximum(starts[:, place], first)
+        return starts[:, asked]
+
+    def _busy(self) -> NDArray[np.bool_]:
+        """For which pending jobs nothing is free, by what Slurm says of them, or of a smaller one.
+
+        Of a job that is not submitted yet it says nothing itself.
+        """
+        reason = pl.col("reason").str.contains(rf"(?i)^({BUSY})").fill_null(False)
+        said = self.jobs.select(reason & ~pl.col("runs")).to_series().to_numpy()
+        found, need = said.copy(), needs(self.jobs)
+        for place in np.flatnonzero(self.jobs["row"].is_null().to_numpy()):
+            name = self.jobs["partition"][int(place)]
+            same = said & self.jobs["partition"].eq_missing(name).to_numpy()
+            found[place] = (need[same] <= need[place]).all(axis=1).any()
+        return found
+
+    def fits(self, job: Mapping[str, Any]) -> bool:
+        """Whether a job fits on its partition when that is empty."""
+        has = self.machine.capacity(job["partition"])
+        asked = np.array([float(job[name] or 0) for name in RESOURCES])
+        return has is None or bool((asked <= has).all())
+
+    def knows_partition(self, place: int) -> bool:
+        """Whether it is known what there is where a job may start: reported, or once in use."""
+        name = self.jobs["partition"][place]
+        if self.machine.capacity(name) is not None or self.load[1, 0, place] > 0:
+            return True
+        return bool(self.history.most_used([name]).any())
 
     def queue(self, asked: NDArray[np.bool_]) -> Queue:
         """What is played."""
@@ -289,8 +365,12 @@ class Snapshot:
         return found
 
     def changed(self, place: int, **request: Any) -> Snapshot:
-        """The same queue where one job asks for something else; its runtimes stay."""
+        """The same queue where one job asks for something else; its runtimes stay.
+
+        Why it waits as it is says nothing of how it would wait then.
+        """
         own = pl.int_range(pl.len()) == place
+        request |= {"reason": None}
         jobs = self.jobs.with_columns(
             pl.when(own).then(pl.lit(value)).otherwise(pl.col(name))
             .cast(self.jobs.schema[name]).alias(name)
@@ -299,24 +379,18 @@ class Snapshot:
         return replace(self, jobs=jobs)
 
 
-_BLOCKED = "|".join(
-    (
-        *("BeginTime", "Dependency", "JobHeld", "JobHoldMaxRequeue", "ReqNodeNotAvail"),
-        *("Partition.*Limit", "PartitionDown", "PartitionInactive", "BadConstraints"),
-        *("QOS.*Limit", "QOSMax", "QOSGrp", "Assoc.*Limit", "AssocMax", "AssocGrp", "Invalid"),
-    )
-)
-"""Reasons for which a job does not start however free the machine is."""
-
-
 def _in_order(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
     """Jobs in the order in which the scheduler tries them, with `runs` and `blocked`."""
-    tiers = {one.name: one.tier for one in machine.partitions}
-    down = [one.name for one in machine.partitions if not one.up]
+    names = table["partition"].drop_nulls().unique().to_list()
+    known = {name: one for name in names if (one := machine.partition(name)) is not None}
+    tiers = {name: one.tier for name, one in known.items()}
+    down = [name for name, one in known.items() if not one.up]
+    runs = pl.col("state").is_in(_RUNNING).fill_null(False)
     held = (pl.col("state") == State.HELD.value).fill_null(False)
-    reason = pl.col("reason").str.contains(rf"(?i)^({_BLOCKED})").fill_null(False)
+    reason = pl.col("reason").str.contains(rf"(?i)^({BLOCKED})").fill_null(False)
     return table.with_columns(
-        runs=pl.col("state").is_in(_RUNNING).fill_null(False),
+        runs=runs,
+        request_cpus=pl.when(runs).then(_CPUS.fill_null(1)).otherwise("request_cpus"),
         blocked=held | reason | pl.col("partition").is_in(down).fill_null(False),
         tier=pl.col("partition").replace_strict(tiers, default=1, return_dtype=pl.Int64),
     ).sort(
@@ -330,7 +404,7 @@ def _most_used(jobs: JobTable, partitions: Strings) -> Floats:
     began, over = pl.col("last_start").to_physical(), pl.col("end").to_physical()
     of = pl.col("partition").is_in(list(partitions), nulls_equal=True)
     rows = jobs.table.filter(of & pl.col("last_start").is_not_null())
-    rows = rows.with_columns(began=began, over=over)
+    rows = rows.with_columns(began=began, over=over, request_cpus=_CPUS)
     need = needs(rows)
     never = np.iinfo(np.int64).max
     times = np.concatenate([rows["over"].fill_null(never).to_numpy(), rows["began"].to_numpy()])

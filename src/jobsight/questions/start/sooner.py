@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from jobsight.clock import format_span
 from jobsight.documents import State
 from jobsight.history.jobtable import JobTable
+from jobsight.history.slurm.waiting import TOO_LONG, awaited, refusal, stop
 from jobsight.questions.start.queue import Snapshot
 from jobsight.text import counted, printable
 
-__all__ = ["Advice", "obstacle", "sooner", "waits_for"]
+__all__ = ["Advice", "never", "obstacle", "sooner", "waits_for"]
 
 Floats = NDArray[np.float64]
 
@@ -31,30 +32,6 @@ _LIMITS = 60.0 * np.array(
 )
 """Time limits that are proposed, seconds."""
 _SHORTER, _SHARE, _LEAST_S = 0.75, 0.1, 60.0
-_NEVER = {
-    "PartitionTimeLimit": "its time limit is longer than its partition allows",
-    "PartitionNodeLimit": "it asks for more nodes than its partition allows",
-    "DependencyNeverSatisfied": "a job that it depends on ended otherwise; it will never start",
-    "JobHeldUser": "it is held by its user: scontrol release starts it",
-    "JobHeldAdmin": "it is held by an administrator",
-    "JobHoldMaxRequeue": "it is held: it was requeued too often",
-    "PartitionDown": "its partition is down",
-    "PartitionInactive": "its partition is inactive",
-    "ReqNodeNotAvail": "nodes that it asks for are down, drained or reserved",
-    "BadConstraints": "no node has what it asks for",
-    "InvalidAccount": "its account is not valid",
-    "InvalidQOS": "its QOS is not valid",
-}
-"""Reasons of Slurm for which a job does not start by itself (squeue(1), JOB REASON CODES)."""
-_UNTIL = {
-    "Dependency": "other jobs that it depends on",
-    "BeginTime": "the time at which it is to begin",
-    "Reservation": "its reservation",
-    "Licenses": "licenses",
-    "QOS": "a limit of its QOS",
-    "Assoc": "a limit of its account",
-}
-"""Beginnings of reasons, and what the job waits for."""
 
 
 @dataclass(frozen=True)
@@ -76,31 +53,33 @@ class Advice:
 
 def obstacle(job: Mapping[str, Any], queue: Snapshot) -> str | None:
     """Why a job will not start by itself; None: it may."""
-    reason = job["reason"] or ""
+    reason, held = job["reason"], job["state"] == State.HELD.value
     if job["scheduler"] == "htcondor":
-        held = job["state"] == State.HELD.value
         return "it is held: `jobsight hold` says whether to release it" if held else None
+    return (
+        never(job, queue)
+        or stop("PartitionDown" if queue.machine.down(job["partition"]) else reason)
+        or (f"it is held ({printable(reason or '', 80)})" if held else None)
+    )
+
+
+def never(job: Mapping[str, Any], queue: Snapshot) -> str | None:
+    """Why a job never starts unless what it asks for changes; None: it may."""
     partition = queue.machine.partition(job["partition"])
     limit, longest = job["time_limit_s"], None if partition is None else partition.longest_s
     if longest is not None and limit is not None and limit > longest:
         most = f"{printable(job['partition'], 40)} allows {format_span(longest)}"
-        return f"{_NEVER['PartitionTimeLimit']}: {format_span(limit)}, and {most}"
-    if partition is not None and not partition.up:
-        return _NEVER["PartitionDown"]
-    for name, words in _NEVER.items():
-        if reason.lower().startswith(name.lower()):
-            return f"{words} ({printable(reason, 80)})"
-    return f"it is held ({printable(reason, 80)})" if job["state"] == State.HELD.value else None
+        return f"{TOO_LONG}: {format_span(limit)}, and {most}"
+    if refused := refusal(job["reason"]):
+        return refused
+    if job["state"] not in (None, State.PENDING.value) or job["blocked"] or queue.fits(job):
+        return None
+    return "it asks for more than its partition has"
 
 
 def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
     """What a pending job waits for: limits, reservations, dependencies, and the jobs ahead."""
-    reason = job["reason"] or ""
-    found = [
-        f"{words} ({printable(reason, 80)})"
-        for name, words in _UNTIL.items()
-        if reason.lower().startswith(name.lower())
-    ]
+    found = [words] if (words := awaited(job["reason"])) else []
     ahead, running = queue.load[:2, :, place]
     if ahead[0] and job["scheduler"] == "slurm":
         found.append(f"{counted(int(ahead[0]), 'job')} ahead with {counted(int(ahead[1]), 'CPU')}")

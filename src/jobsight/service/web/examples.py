@@ -18,7 +18,7 @@ _FAIL = {
     "kinds": {"out_of_memory": 0.8, "failed": 0.2},
     "evidence": [{"what": "request", "text": "of this user's last 12 runs 5 failed"}],
     "advice": {"text": "ask for 4 GB", "option": "--mem=4G"}, "with_advice": 0.06,
-    "core_hours_at_stake": 4.9, "model": "mixture@30504b05",
+    "core_hours_at_stake": 4.9, "blocked": None, "model": "mixture@30504b05",
 }  # fmt: skip
 _START = {
     "job": "77", "id": "slurm:grid:77", "at": "2026-11-21 01:40:12Z", "moment": "pending",

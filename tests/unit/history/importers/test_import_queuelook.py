@@ -37,7 +37,7 @@ def test_looks_are_kept_as_a_job_gets_older(tmp_path: Path) -> None:
 
 
 def test_a_look_has_reason_priority_and_the_expected_start(tmp_path: Path) -> None:
-    jobs, _ = read(
+    jobs, report = read(
         tmp_path,
         line(0, reason="JobHeldUser"),
         line(0, "7", start="2026-11-21T01:11:25"),
@@ -51,6 +51,7 @@ def test_a_look_has_reason_priority_and_the_expected_start(tmp_path: Path) -> No
     assert seen["reason"].to_list() == ["JobHeldUser", "Priority"]
     assert seen["Priority"].to_list() == [10000] * 2
     assert seen["StartEstimate"].to_list() == [None, 1_795_223_485]
+    assert report.notes == ["1 line of arrays left out: each stands for several tasks"]
 
 
 @pytest.mark.parametrize("row", ["x|y", line(0, "no id"), line(0).replace("10000", "-1")])

@@ -5,9 +5,9 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.failingjobs import HOUR, documents, model, ran, table
-from tests.storedjobs import START
+from tests.storedjobs import START, told
 
-from jobsight.documents import JobDocument, State
+from jobsight.documents import JobDocument, State, merge
 from jobsight.history.jobtable import JobTable
 from jobsight.questions.fail.answering import LABEL, Answerer
 from jobsight.questions.fail.groups import by_cause
@@ -105,6 +105,19 @@ def test_where_nothing_has_ended_nothing_is_predicted() -> None:
         found = answerer.answer(answerer.asked(pl.lit(True)))
         assert [one.probability for one in found] == [None, None]
         assert [one.evidence for one in found] == [[], []]
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_a_job_that_can_never_start_has_no_probability(jobs: JobTable, trained: bool) -> None:
+    waits = ran(4712, AGO, user="bob", name="sim1", waits=True)
+    seen = [told(AGO + n, State.PENDING, source="squeue", reason=reason)
+            for n, reason in enumerate(("Priority", "PartitionTimeLimit"))]  # fmt: skip
+    refused = merge(waits, JobDocument(id=waits.id, updated=NOW, timeline=tuple(seen)))
+    found = of(Answerer(table([*documents(), refused]), NOW, model() if trained else None), "4712")
+    assert (found["probability"], found["kinds"], found["advice"]) == (None, {}, None)
+    assert found["blocked"].startswith("its time limit is longer than its partition allows")
+    assert found["evidence"]
+    assert of(Answerer(jobs, NOW), "4712")["blocked"] is None
 
 
 def test_answers_come_in_the_order_of_the_rows_whatever_their_moments(jobs: JobTable) -> None:

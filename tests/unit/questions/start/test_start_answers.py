@@ -1,11 +1,13 @@
 import json
 from typing import Any
 
+import msgspec
 import polars as pl
 import pytest
 from tests.storedjobs import START, job, told
 
-from jobsight.documents import JobDocument, Request, State, Submission, slurm_id
+from jobsight.documents import JobDocument, Request, State, Submission, Usage, slurm_id
+from jobsight.errors import UsageError
 from jobsight.history.jobtable import JobTable
 from jobsight.history.slurm.scontrol import read_nodes, read_partitions
 from jobsight.questions.start.answering import Answer, Answerer
@@ -92,6 +94,9 @@ def test_priority_goes_before_submission() -> None:
         ("JobHeldUser", "it is held by its user"),
         ("DependencyNeverSatisfied", "a job that it depends on ended otherwise"),
         ("ReqNodeNotAvail, UnavailableNodes:n2", "nodes that it asks for are down"),
+        ("QOSNotAllowed", "its QOS is not allowed"),
+        ("QOSMaxCpuPerJobLimit", "it asks for more than its account or QOS allows for one job"),
+        ("AssocMaxWallDurationPerJobLimit", "it asks for more than its account or QOS allows"),
         ("\x1b[2JJobHeldOdd", "it is held"),
     ],
 )
@@ -108,6 +113,60 @@ def test_a_limit_beyond_the_partition_and_a_size_beyond_the_machine() -> None:
     )
     (answer,) = answers(queued(101, NOW - 90, cpus=5))
     assert answer.blocked == "it asks for more than its partition has"
+
+
+@pytest.mark.parametrize("reason", ["QOSNotAllowed", "PartitionTimeLimit"])
+def test_a_job_that_can_never_start_has_neither_start_nor_runtime(reason: str) -> None:
+    (answer,) = answers(queued(101, NOW - 90, reason=reason))
+    assert (answer.wait, answer.runtime, answer.advice) == (None, None, [])
+
+
+def test_slurms_own_reason_is_not_contradicted() -> None:
+    # What the running job takes is not known; Slurm says that nothing is free.
+    unknown = queued(100, NOW - 200, NOW - 100)
+    unknown = msgspec.structs.replace(unknown, request=Request(partition="main", time_limit_s=3600))
+    full = queued(101, NOW - 90, reason="Resources", priority=20)
+    behind = queued(102, NOW - 80, reason="Priority", priority=10, cpus=1)
+    found = answers(unknown, full, behind)
+    assert all(one.wait is not None and one.wait[0] > 490 for one in found)
+    # A script that asks for as much finds no more; a smaller one may.
+    script: dict[str, Any] = {"scheduler_name": "grid", "name": "fit.sh", "time_limit_s": 60}
+    (large,) = answers(unknown, full, **script, request_cpus=4)
+    (small,) = answers(unknown, full, **script, request_cpus=1)
+    assert large.wait is not None and large.wait[0] > 490
+    assert small.wait is not None and small.wait[2] == 0
+    # Nothing that runs there is known: then nothing says when that changes.
+    (alone,) = answers(queued(101, NOW - 90, reason="Resources"))
+    assert alone.wait is None and alone.blocked is None
+
+
+def test_a_job_first_seen_when_it_ran_takes_what_it_was_given() -> None:
+    given = queued(100, NOW - 200, NOW - 100)
+    given = msgspec.structs.replace(
+        given, request=Request(partition="main", time_limit_s=3600), usage=Usage(cpus=4)
+    )
+    (answer,) = answers(given, queued(101, NOW - 90))
+    assert answer.wait == pytest.approx((500, 500, 500), abs=2)
+    assert answer.waits_for == ["1 running job with 4 CPUs"]
+
+
+@pytest.mark.parametrize(("machine", "among"), [(MACHINE, "long, main"), (None, "main")])
+def test_an_unknown_partition_is_an_error_that_names_the_known(
+    machine: Machine | None, among: str
+) -> None:
+    script: dict[str, Any] = {"scheduler_name": "grid", "name": "fit.sh", "request_cpus": 4}
+    with pytest.raises(UsageError, match=f"'mian' is known: .* {among}$"):
+        answers(machine=machine, **script, partition="mian")
+    if machine:  # several: the job may start in any of them
+        (answer,) = answers(machine=machine, **script, partition="main,long", time_limit_s=86_400)
+        assert answer.blocked is None and answer.wait == (0, 0, 0)
+
+
+def test_where_nothing_is_known_nothing_is_guessed() -> None:
+    jobs = JobTable.read([queued(101, NOW - 90), queued(102, NOW - 90, reason="AssocGrpCpuLimit")])
+    found = Answerer(jobs, START + NOW * 1_000_000)
+    for answer in found.answer(found.asked(pl.lit(True))):
+        assert (answer.wait, answer.runtime, answer.blocked) == (None, None, None)
 
 
 def test_a_limit_of_the_account_keeps_back_no_other_job() -> None:

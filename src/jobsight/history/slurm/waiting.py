@@ -1,0 +1,88 @@
+"""What the reason that Slurm gives for a waiting job means for its start.
+
+Source: squeue(1), JOB REASON CODES, and the names in slurm.h (``enum job_state_reason``).
+"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from jobsight.history.jobtable import JobTable
+from jobsight.text import printable
+
+__all__ = ["BLOCKED", "BUSY", "TOO_LONG", "awaited", "last_reasons", "refusal", "stop"]
+
+TOO_LONG = "its time limit is longer than its partition allows"
+_REFUSALS = {
+    r"PartitionTimeLimit": TOO_LONG,
+    r"PartitionNodeLimit": "it asks for more nodes than its partition allows",
+    r"PartitionConfig": "its partition does not accept such jobs",
+    r"DependencyNeverSatisfied": "a job that it depends on ended otherwise; it will never start",
+    r"BadConstraints": "no node has what it asks for",
+    r"InvalidAccount": "its account is not valid",
+    r"InvalidQOS": "its QOS is not valid",
+    r"QOSNotAllowed": "its QOS is not allowed in its partition or for its account",
+    r"AccountNotAllowed": "its account is not allowed in its partition",
+    r"(QOS|Assoc)Max\w*Per(Job|Node)|(QOS|Assoc)MaxWallDuration|MaxMemPerLimit":
+        "it asks for more than its account or QOS allows for one job",
+    r"QOSMin": "it asks for less than its QOS requires",
+    r"ReservationDeleted": "its reservation was deleted",
+}  # fmt: skip
+"""Beginnings of reasons for which a job never starts as it is: what it asks for must change."""
+_STOPS = {
+    r"JobHeldUser": "it is held by its user: scontrol release starts it",
+    r"JobHeldAdmin": "it is held by an administrator",
+    r"JobHoldMaxRequeue": "it is held: it was requeued too often",
+    r"PartitionDown": "its partition is down",
+    r"PartitionInactive": "its partition is inactive",
+    r"ReqNodeNotAvail": "nodes that it asks for are down, drained or reserved",
+    r"NodeDown": "a node that it asks for is down",
+}
+"""Beginnings of reasons for which a job does not start until a person acts or a node returns."""
+_AWAITED = {
+    r"Dependency": "other jobs that it depends on",
+    r"BeginTime": "the time at which it is to begin",
+    r"Reservation": "its reservation",
+    r"Licenses": "licenses",
+    r"JobArrayTaskLimit": "other tasks of its array, of which only so many may run at once",
+    r"BurstBuffer": "its burst buffer",
+    r"QOS|MaxJobsPerUser": "a limit of its QOS",
+    r"Assoc|MaxCpuPerAccount": "a limit of its account",
+}
+"""Beginnings of reasons, and what the job waits for."""
+BLOCKED = "|".join((*_REFUSALS, *_STOPS, *_AWAITED, "JobHeld", "Partition.*Limit"))
+"""Beginnings of reasons for which a job does not start however free the cluster is."""
+BUSY = "Resources|Priority|Nodes required for job are DOWN"
+"""Beginnings of reasons of a job that waits because nothing is free for it."""
+
+
+def refusal(reason: str | None) -> str | None:
+    """Why a job never starts unless its request changes, in words; None: it may."""
+    return _words(_REFUSALS, reason)
+
+
+def stop(reason: str | None) -> str | None:
+    """Why a job does not start by itself, although its request may stay; None: it may."""
+    return _words(_STOPS, reason)
+
+
+def awaited(reason: str | None) -> str | None:
+    """What a job waits for other than free nodes; None: nothing else is reported."""
+    if refusal(reason) or stop(reason):
+        return None
+    return _words(_AWAITED, reason)
+
+
+def _words(table: dict[str, str], reason: str | None) -> str | None:
+    for beginning, words in table.items():
+        if re.match(beginning, reason or "", re.IGNORECASE):
+            return f"{words} ({printable(reason, 80)})"
+    return None
+
+
+def last_reasons(jobs: JobTable) -> pl.DataFrame:
+    """What was reported last of each job that waits or waited: row i64, reason str."""
+    seen = jobs.sightings().select("row", "reason").drop_nulls()
+    return seen.group_by("row", maintain_order=True).agg(pl.col("reason").last())
