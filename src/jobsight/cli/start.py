@@ -145,7 +145,7 @@ def _print_answers(answers: Sequence[Answer], when: str, zone: dt.tzinfo) -> Non
             say(field(label, text, _INDENT))
         estimate = one.job["estimate"]
         if estimate is not None and one.starts is not None:
-            say(field("Slurm says", _clock(estimate, one.moment, zone), _INDENT))
+            say(field("Slurm says", _clock(estimate, one.moment, zone), _INDENT + 1))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
 
 

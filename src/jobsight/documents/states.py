@@ -18,6 +18,7 @@ __all__ = [
     "CONDOR_EVENTS",
     "CONDOR_STATUS",
     "KILLED",
+    "MAYBE_KILLED",
     "SLURM_STATES",
     "SWF_STATUS",
     "State",
@@ -138,8 +139,9 @@ def end_of(
     """What an end was, by all that the record of a job says of it.
 
     Where Slurm does not see the kernel's kill, a job that ran out of memory is FAILED: by signal 9,
-    by exit code 137 of the shell that ran the killed program, or with a reason that says so. With
-    its memory used up that is an end out of memory. Otherwise a kill stays a failure: its memory
+    by exit code 137 of the shell that ran the killed program (which sacct writes as 9, as it takes
+    128 from codes of signals), or with a reason that says so. With its memory used up that is an
+    end out of memory. Otherwise a kill stays a failure: its memory
     may have grown between two measurements, or a person or a program may have killed it.
 
     Args:
@@ -155,7 +157,7 @@ def end_of(
     says = _MEMORY_WORDS.search(reason or "") is not None
     if used_mb is None or not limit_mb:
         return State.OUT_OF_MEMORY if says else state
-    killed = says or was_killed(code, signal)
+    killed = says or was_killed(code, signal) or code == signals.SIGKILL
     return State.OUT_OF_MEMORY if killed and used_mb >= AT_LIMIT * limit_mb else state
 
 
@@ -164,6 +166,9 @@ KILLED = (
     "it; else by a person or a program outside of the job"
 )
 """What is known of a kill that `end_of` does not call one for memory."""
+MAYBE_KILLED = (
+    "exit code 9, or 137 of the shell of a program that was killed (signal 9): sacct writes both so"
+)
 
 
 def was_killed(code: int | None, signal: int | None) -> bool:

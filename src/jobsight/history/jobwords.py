@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from signal import SIGKILL
+
 from jobsight.codes import EventCode, event_name, exit_meaning, hold_name
 from jobsight.documents import Event, JobDocument, State
 from jobsight.documents.spans import submitted, why
-from jobsight.documents.states import KILLED, was_killed
+from jobsight.documents.states import KILLED, MAYBE_KILLED, was_killed
 from jobsight.format import memory, moment
 from jobsight.history.eventlog.headers import sinful_name
 
@@ -80,6 +82,9 @@ def _meaning(document: JobDocument) -> str | None:
         return f"its --deadline came before it {'ended' if started else 'could start'}"
     if outcome.state is State.FAILED and was_killed(outcome.exit_code, outcome.signal):
         return _joined(KILLED, seen)
+    of_slurm = document.id.startswith("slurm:")
+    if outcome.state is State.FAILED and outcome.exit_code == SIGKILL and of_slurm:
+        return _joined(MAYBE_KILLED, seen)
     failed = outcome.state is State.FAILED
     return exit_meaning(outcome.exit_code, outcome.signal) if failed else None
 

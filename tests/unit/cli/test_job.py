@@ -111,6 +111,7 @@ def test_what_bound_a_job_is_said_by_its_accounting(tmp_path: Path) -> None:
     [
         (State.FAILED, {"return_value": 137}, 4090, "OUT_OF_MEMORY", "its memory did not suffice"),
         (State.FAILED, {"signal": 9}, 900, "FAILED", "killed (signal 9): by memory, if it grew"),
+        (State.FAILED, {"return_value": 9}, 900, "FAILED", "exit code 9, or 137 of the shell"),
         (State.FAILED, {"return_value": 127}, 900, "FAILED", "a command or a shared library is n"),
         (State.NODE_FAIL, {"return_value": 1}, 900, "NODE_FAIL", "its node failed or was lost"),
         (State.DEADLINE, {}, None, "DEADLINE", "its --deadline came before it could start"),

@@ -74,7 +74,8 @@ def test_tables_of_htcondor_and_of_swf() -> None:
         (1, None, "zoomed out", 4090, State.FAILED),
         (1, None, None, 4090, State.FAILED),
         (143, None, None, 4090, State.FAILED),
-        (9, None, None, 4090, State.FAILED),  # an exit code of the program's own
+        (9, None, None, 4090, State.OUT_OF_MEMORY),  # so sacct writes 137
+        (9, None, None, 300, State.FAILED),
     ],
 )
 def test_a_kill_with_all_memory_in_use_is_an_end_out_of_memory(

@@ -178,6 +178,8 @@ class Partition:
     """Jobs of a higher one start first."""
     shared: int
     """Jobs that a CPU may run at a time."""
+    default: bool = False
+    """Jobs that name no partition go to it."""
 
 
 def read_nodes(text: str) -> Iterator[Node]:
@@ -209,4 +211,5 @@ def read_partitions(text: str) -> Iterator[Partition]:
             longest_s=longest,
             tier=leading_number(fields.get("PriorityTier")) or 1,
             shared=leading_number(fields.get("OverSubscribe", "").partition(":")[2]) or 1,
+            default=fields.get("Default", "").upper() == "YES",
         )

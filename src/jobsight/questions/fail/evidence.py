@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from signal import SIGKILL
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from jobsight.clock import format_span
 from jobsight.codes import exit_meaning
 from jobsight.documents import State
-from jobsight.documents.states import KILLED, was_killed
+from jobsight.documents.states import KILLED, MAYBE_KILLED, was_killed
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import KEYS, key_hashes
 from jobsight.questions.fail.decisions import KINDS
@@ -286,7 +287,7 @@ def _more_time(job: Mapping[str, Any], like: Counted) -> Advice | None:
     )
 
 
-def _fix(_job: Mapping[str, Any], like: Counted) -> Advice | None:
+def _fix(job: Mapping[str, Any], like: Counted) -> Advice | None:
     """The program is to be fixed, where its last runs all failed by themselves.
 
     What kills it is to be found first, where they were all killed from outside.
@@ -299,6 +300,8 @@ def _fix(_job: Mapping[str, Any], like: Counted) -> Advice | None:
     if all(was_killed(run["exit_code"], run["signal"]) for run in last):
         return Advice(f"find what ended it: its last {streak} runs were {KILLED}", None, {})
     codes = list({run["exit_code"] for run in last})
+    if codes == [SIGKILL] and job["scheduler"] == "slurm":
+        return Advice(f"find what ended it: its last {streak} runs had {MAYBE_KILLED}", None, {})
     ending = f" with exit code {codes[0]}" if len(codes) == 1 and codes[0] else ""
     if ending and codes[0] >= _OF_SHELL and (meaning := exit_meaning(codes[0], None)):
         ending += f" ({meaning})"

@@ -172,10 +172,12 @@ class Answerer:
             UsageError: the cluster has no such partition; names those that are known.
         """
         reported = {one.name for one in self._machine.partitions}
+        default = [one.name for one in self._machine.partitions if one.default]
+        job = {**job, "partition": job.get("partition") or (default or [None])[0]}
         of_cluster = pl.col("scheduler_name").eq_missing(pl.lit(job.get("scheduler_name")))
         used = self.jobs.table.filter(of_cluster)["partition"].unique()
         known = reported or set().union(*map(listed, used))
-        if known and (unknown := sorted(listed(job.get("partition")) - known)):
+        if known and (unknown := sorted(listed(job["partition"]) - known)):
             among = "the cluster has" if reported else "jobs of the history ran in"
             names = ", ".join(printable(one, 40) for one in sorted(known)[:_NAMED])
             raise UsageError(

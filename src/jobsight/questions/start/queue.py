@@ -313,6 +313,8 @@ class Snapshot:
         for place in np.flatnonzero(self.jobs["row"].is_null().to_numpy()):
             name = self.jobs["partition"][int(place)]
             same = said & self.jobs["partition"].eq_missing(name).to_numpy()
+            if self.machine.nodes:
+                same = said & (self._family == self._family[place])
             found[place] = (need[same] <= need[place]).all(axis=1).any()
         return found
 

@@ -135,6 +135,9 @@ def test_kills_at_the_limit_are_for_memory_and_others_are_not_called_a_fault_of_
     found = advice(killed, asked_about, FAILED)
     assert found is not None and found.option is None
     assert found.text.startswith("find what ended it: its last 4 runs were killed (signal 9)")
+    found = advice([ran(n, n * HOUR, FAILED, code=9, peak=900) for n in range(4)], asked_about,
+                   FAILED)  # fmt: skip
+    assert found is not None and "exit code 9, or 137 of the shell" in found.text
 
 
 def test_what_the_shell_means_by_an_exit_code_is_said() -> None:

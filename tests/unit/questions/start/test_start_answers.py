@@ -20,7 +20,7 @@ NODES = (
     "NodeName=broken CfgTRES=cpu=x Partitions=main\n"
 )
 PARTITIONS = (
-    "PartitionName=main State=UP MaxTime=02:00:00 PriorityTier=1 OverSubscribe=NO\n"
+    "PartitionName=main Default=YES State=UP MaxTime=02:00:00 PriorityTier=1 OverSubscribe=NO\n"
     "PartitionName=long State=UP MaxTime=UNLIMITED PriorityTier=1 OverSubscribe=NO\n"
 )
 MACHINE = Machine(list(read_nodes(NODES)), list(read_partitions(PARTITIONS)))
@@ -160,6 +160,14 @@ def test_an_unknown_partition_is_an_error_that_names_the_known(
     if machine:  # several: the job may start in any of them
         (answer,) = answers(machine=machine, **script, partition="main,long", time_limit_s=86_400)
         assert answer.blocked is None and answer.wait == (0, 0, 0)
+
+
+def test_a_script_without_a_partition_goes_to_the_default() -> None:
+    last = queued(99, NOW - 900, NOW - 890, NOW - 880, partition="long")
+    script: dict[str, Any] = {"scheduler_name": "grid", "name": "fit.sh", "request_cpus": 4}
+    (reported,) = answers(last, **script)
+    (unreported,) = answers(last, machine=None, **script)
+    assert (reported.job["partition"], unreported.job["partition"]) == ("main", "long")
 
 
 def test_where_nothing_is_known_nothing_is_guessed() -> None:
