@@ -17,7 +17,7 @@ _FIELDS = (
 _END = {
     "COMPLETED": "completed", "FAILED": "failed", "CANCELLED": "cancelled", "TIMEOUT": "timeout",
     "NODE_FAIL": "node_fail", "OUT_OF_MEMORY": "out_of_memory", "PREEMPTED": "preempted",
-    "DEADLINE": "timeout", "BOOT_FAIL": "node_fail",
+    "DEADLINE": "deadline", "BOOT_FAIL": "node_fail",
 }  # fmt: skip
 _ENDS = frozenset((*_END.values(), "unknown_end"))
 _REQUEUED = "REQUEUED"

@@ -35,6 +35,7 @@ from jobsight.format import UNKNOWN
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.failures import SlurmError
+from jobsight.history.slurm.waiting import is_busy
 from jobsight.questions.start.question import START
 from jobsight.questions.start.queue import Machine
 from jobsight.text import counted, printable
@@ -157,7 +158,7 @@ def _headline(one: Answer, zone: dt.tzinfo) -> str:
         return f"likely ends between {low} and {high}, half by {middle}:"
     if one.starts is None or one.wait is None:
         return "runs:" if one.job["last_start"] is not None else "its start is not known:"
-    if one.wait[2] <= _AT_ONCE:
+    if one.wait[2] <= _AT_ONCE and not is_busy(one.job["reason"]):
         return paint("likely starts at once:", "32")
     low, middle, high = (_clock(at, one.moment, zone) for at in one.starts)
     return f"likely starts between {low} and {high}, half by {middle}:"

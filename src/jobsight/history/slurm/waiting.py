@@ -12,7 +12,7 @@ import polars as pl
 from jobsight.history.jobtable import JobTable
 from jobsight.text import printable
 
-__all__ = ["BLOCKED", "BUSY", "TOO_LONG", "awaited", "last_reasons", "refusal", "stop"]
+__all__ = ["BLOCKED", "BUSY", "TOO_LONG", "awaited", "is_busy", "last_reasons", "refusal", "stop"]
 
 TOO_LONG = "its time limit is longer than its partition allows"
 _REFUSALS = {
@@ -56,6 +56,11 @@ BLOCKED = "|".join((*_REFUSALS, *_STOPS, *_AWAITED, "JobHeld", "Partition.*Limit
 """Beginnings of reasons for which a job does not start however free the cluster is."""
 BUSY = "Resources|Priority|Nodes required for job are DOWN"
 """Beginnings of reasons of a job that waits because nothing is free for it."""
+
+
+def is_busy(reason: str | None) -> bool:
+    """Whether a job waits because nothing is free for it."""
+    return re.match(BUSY, reason or "", re.IGNORECASE) is not None
 
 
 def refusal(reason: str | None) -> str | None:

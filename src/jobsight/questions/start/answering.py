@@ -172,8 +172,8 @@ class Answerer:
             UsageError: the cluster has no such partition; names those that are known.
         """
         reported = {one.name for one in self._machine.partitions}
-        default = [one.name for one in self._machine.partitions if one.default]
-        job = {**job, "partition": job.get("partition") or (default or [None])[0]}
+        default = next((one.name for one in self._machine.partitions if one.default), None)
+        job = {**job, "partition": job.get("partition") or default}
         of_cluster = pl.col("scheduler_name").eq_missing(pl.lit(job.get("scheduler_name")))
         used = self.jobs.table.filter(of_cluster)["partition"].unique()
         known = reported or set().union(*map(listed, used))
