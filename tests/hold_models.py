@@ -21,7 +21,7 @@ from tests.histories import table
 TIMED_OUT = (13, 256, "timed out waiting for origin ( URL file = lab://ap20/data/1 )")
 MEMORY = (34, 102, "memory usage 163 MB exceeded request_memory 128 MB")
 EXITED = (3, 1, "job exited with code 2")
-BY_USER = (1, 0, "pausing (by user u01)")
+BY_USER = (1, 0, "pausing (by user ann)")
 
 Cause = tuple[int | None, int | None, str]
 Made = Callable[..., Path]

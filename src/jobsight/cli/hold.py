@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,6 +45,7 @@ from jobsight.history.condor.client import CondorClient
 from jobsight.history.reasons import kept_masks
 from jobsight.history.twins import current_jobs
 from jobsight.learning.reading import are_documents, is_pipe
+from jobsight.program.site import Site
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.groups import by_use
 from jobsight.questions.hold.answering.lookup import HeldName, held_names
@@ -99,6 +102,13 @@ def hold(
     publish: Annotated[
         bool, typer.Option("--publish", help="Send the answers to the Kafka topic kafka.answers.")
     ] = False,
+    site: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with condor_status.ads, what `condor_status -long` printed: no request is "
+            "proposed that no slot has (default: for a store or this machine's own log, its pool)."
+        ),
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Also show what rule sets of other sites would do.")
     ] = False,
@@ -126,7 +136,9 @@ def hold(
         # Not the setting access_point: it may name the place that a copied log is from.
         with contextlib.suppress(SourceError):
             here = CondorClient(settings.condor).schedd_name()
-    answerers, moment, when = _open(inputs, live, model, at, settings, here)
+    answerers, moment, when = _open(
+        inputs, live, model, at, settings, here, _largest(site, settings, live=live)
+    )
     owner = None if asked or every or each else caller()
     answers, problems = _answers(answerers, asked, moment, owner)
     try:
@@ -216,6 +228,20 @@ def _answers(
     return answers_for(answerers, asked, moment)
 
 
+def _largest(
+    folder: Path | None, settings: Settings, *, live: bool
+) -> Callable[[], Mapping[str, float]]:
+    """What gives the largest slot known, see `Answerer`: of the folder, else of a live pool.
+
+    Raises:
+        SourceError: the folder cannot be read.
+    """
+    if folder is not None:
+        most = Site.saved(folder).largest_slot
+        return lambda: most
+    return cache(CondorClient(settings.condor).largest_slot) if live else dict
+
+
 def _open(
     inputs: list[str],
     live: bool,
@@ -223,6 +249,7 @@ def _open(
     at: str | None,
     settings: Settings,
     here: str | None,
+    largest: Callable[[], Mapping[str, float]],
 ) -> tuple[Answerers, int, str]:
     """Who answers, the moment asked about (µs), and that moment in words."""
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
@@ -239,14 +266,17 @@ def _open(
         progress("indexing")
         if model is None:
             answerers = (
-                choose_answerers(history, settings, here=here)
+                choose_answerers(history, settings, here=here, largest=largest)
                 if ready is None
                 else ready.held(here)
             )
         else:
             own = settings.of("hold", HoldSettings)
             answerers = Answerers.of(
-                history, lambda labels: Answerer(history, own, named, here=here, labels=labels)
+                history,
+                lambda labels: Answerer(
+                    history, own, named, here=here, labels=labels, largest=largest
+                ),
             )
     end = int(history.clock.max())
     if given is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -23,11 +23,12 @@ from jobsight.history.adjson import parse_ad
 from jobsight.runtime import cache_folder
 
 __all__ = [
+    "amounts_named",
+    "bare_number",
     "exit_told",
     "kept_masks",
     "mask",
     "masked",
-    "memory_figures",
     "missing_file",
     "origin",
     "origins",
@@ -296,32 +297,70 @@ def exit_told(reason: str | None) -> tuple[int | None, int | None]:
     return int(code[1]) if code else None, int(signal[1]) if signal else None
 
 
-_USED = re.compile(
-    r"(?i)(?:(?:peak|measured) usage:?|memory usage(?: of)?|using|used) "
-    r"(\d{1,12}(?:\.\d{1,6})?) ?([KMGT])?i?(?:B\b|b\b|bytes|megabytes)?"
-    r"|(\d{1,12}(?:\.\d{1,6})?) ?([KMGT])i?B used\b"
+_UNIT = r"(?: ?((?:kilo|mega|giga|tera|[KMGT])?i?b(?:ytes?)?|[KMGT]i?)\b)?"
+_AMOUNT = rf"(\d{{1,15}}(?:\.\d{{1,6}})?){_UNIT}"
+_NAMED_UNIT = _UNIT.removesuffix("?")
+_USED = (
+    rf"(?i)(?:(?:peak|measured) usage:?|{{0}} usage:?(?: of)?|using|used) {_AMOUNT}"
+    rf"|(\d{{1,15}}(?:\.\d{{1,6}})?){_NAMED_UNIT} used\b"
 )
-_LIMIT = re.compile(
-    r"(?i)(?:memory limit of|request_memory(?: of)?|requested memory:?|limit(?: of|:)?) "
-    r"(\d{1,12}(?:\.\d{1,6})?) ?([KMGT])?i?(?:B\b|b\b|bytes|megabytes)?"
-    r"|(\d{1,12}(?:\.\d{1,6})?) ?([KMGT])i?B (?:requested|allowed)\b"
+_LIMIT = (
+    rf"(?i)(?:request_?{{0}}(?: of)?|requested {{0}}:?|limit(?: of|:)?|{{0}} of) {_AMOUNT}"
+    rf"|(\d{{1,15}}(?:\.\d{{1,6}})?){_NAMED_UNIT} (?:requested|allowed)\b"
 )
-_MEGABYTES = {"K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
+_BYTES = {"b": 1.0, "k": 2.0**10, "m": 2.0**20, "g": 2.0**30, "t": 2.0**40}
+_LEAST_SHARE, _MOST_TIMES = 0.5, 32.0
+"""A number without a unit is in KB or MB, as the log's own figures are, if that makes it at least
+this share of the largest amount known of the job, and at most so many times it; one alone does."""
 
 
-def memory_figures(reason: str | None) -> tuple[float | None, float | None]:
-    """The memory used, at its peak or at the hold, and allowed that a reason names; each or None.
+def amounts_named(
+    reason: str | None, what: str, known: Iterable[float] = ()
+) -> tuple[float | None, float | None]:
+    """The amounts used, at the peak or at the hold, and allowed that a reason names; each or None.
 
-    In MB (MiB, as HTCondor counts), also where it names no unit.
+    Policies write numbers without a unit: of those a number counts only where what is known of the
+    job shows its unit.
+
+    Args:
+        reason: as the log has it.
+        what: ``memory`` or ``disk``; a reason that does not name it gives none.
+        known: amounts known of the job, bytes.
+
+    Returns:
+        bytes, of powers of 2 as HTCondor counts.
     """
     text = _clean(reason)
-    if "memory" not in text.lower():
+    if what not in text.lower():
         return None, None
-    return _megabytes(_USED.search(text)), _megabytes(_LIMIT.search(text))
+    found = [pattern.search(text) for pattern in _amount_patterns(what)]
+    named = [_bytes(one) for one in found]
+    most = max((*known, *filter(None, named)), default=0.0)
+    used, limit = (
+        _explained(one, most) if size is None else size
+        for one, size in zip(found, named, strict=True)
+    )
+    return used, limit
 
 
-def _megabytes(found: re.Match[str] | None) -> float | None:
-    if found is None:
-        return None
-    number, unit = found[1] or found[3], found[2] or found[4] or "M"
-    return float(number) * _MEGABYTES[unit.upper()]
+def bare_number(reason: str | None, what: str) -> str | None:
+    """The number without a unit that a reason gives for what was used, as written; None: none."""
+    found = _amount_patterns(what)[0].search(_clean(reason))
+    return found[1] if found and found[1] and not found[2] else None
+
+
+@lru_cache
+def _amount_patterns(what: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    return re.compile(_USED.replace("{0}", what)), re.compile(_LIMIT.replace("{0}", what))
+
+
+def _bytes(found: re.Match[str] | None) -> float | None:
+    """The bytes of an amount with its unit."""
+    unit = found and (found[2] or found[4])
+    return float(found[1] or found[3]) * _BYTES[unit[0].lower()] if found and unit else None
+
+
+def _explained(found: re.Match[str] | None, known: float) -> float | None:
+    """The bytes of a number without a unit, by the largest amount known."""
+    sizes = (float(found[1] or found[3]) * _BYTES[unit] for unit in "km") if found else ()
+    return next((s for s in sizes if _LEAST_SHARE * known <= s <= _MOST_TIMES * known > 0), None)

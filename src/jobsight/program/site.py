@@ -168,6 +168,17 @@ class Site:
         return [ad for ad in ads if ad]
 
     @cached_property
+    def largest_slot(self) -> dict[str, float]:
+        """The most that one slot of an HTCondor pool has when nothing runs in it.
+
+        By the attribute of a job's request, RequestMemory (MB), RequestDisk (KB), RequestCpus,
+        RequestGPUs; without those that no ad has.
+        """
+        found = {f"Request{one}": max((_amount(ad, one) for ad in self.slots), default=0.0)
+                 for one in ("Memory", "Disk", "Cpus", "GPUs")}  # fmt: skip
+        return {name: most for name, most in found.items() if most}
+
+    @cached_property
     def modules(self) -> frozenset[str] | None:
         """Names and names with versions of all modules; None: unknown."""
         if not self.modulefiles:
@@ -220,6 +231,13 @@ def _from_sinfo(text: str) -> dict[str, Partition]:
                   "State": row.get("AVAIL", "up").upper()}  # fmt: skip
         found[name] = Partition(name, fields, _span(row.get("TIMELIMIT", "")))
     return found
+
+
+def _amount(ad: Mapping[str, str], attribute: str) -> float:
+    """What a slot has when nothing runs in it; that of its machine only where this is not said."""
+    texts = [ad.get(f"{front}{attribute}", "") for front in ("TotalSlot", "", "Total", "Detected")]
+    known = [float(one) for one in texts if re.fullmatch(r"\d+(?:\.\d+)?", one)]
+    return max(known[:1] if texts[0] else known[:2], default=0.0)
 
 
 def _node(fields: Mapping[str, str]) -> Node:

@@ -79,7 +79,8 @@ def test_no_text_makes_it_fail(text: str) -> None:
     reasons.site(text, text)
     reasons.origin(text)
     reasons.missing_file(text)
-    reasons.memory_figures(text)
+    reasons.amounts_named(text, "memory", [1.0])
+    reasons.bare_number(text, "disk")
 
 
 @pytest.mark.parametrize("text", ["(" * 5000, "a@" * 5000, "a." * 5000, "x://" * 3000, "'" * 4000])
@@ -148,17 +149,46 @@ def test_missing_file() -> None:
     assert reasons.missing_file(denied) == "/home/x/out"
 
 
-def test_memory_figures() -> None:
-    figures = reasons.memory_figures
-    assert figures("memory usage 196 MB exceeded request_memory 128 MB") == ((196, 128))
+def megabytes(text: str, *known: float) -> tuple[float | None, ...]:
+    sizes = [one * 2**20 for one in known]
+    found = reasons.amounts_named(text, "memory", sizes)
+    return tuple(one and one / 2**20 for one in found)
+
+
+def test_amounts_of_memory() -> None:
+    assert megabytes("memory usage 196 MB exceeded request_memory 128 MB") == (196, 128)
     text = "Job has gone over memory limit of 2000 megabytes. Peak usage: 14069 megabytes."
-    assert figures(text) == (14069, 2000)
-    assert figures("memory usage of 2 GiB over request_memory 512 KB") == ((2048, 0.5))
+    assert megabytes(text) == (14069, 2000)
+    assert megabytes("memory usage of 2 GiB over request_memory 512 KB") == (2048, 0.5)
     text = "over cgroup memory limit of 1024 megabytes. Last measured usage: 3000 megabytes."
-    assert figures(text) == (3000, 1024)
-    text = "memory exceeded: 3000 MB used of 1024 MB requested"
-    assert figures(text) == (3000, 1024)
-    assert figures("disk usage exceeded request_disk") == (None, None)
+    assert megabytes(text) == (3000, 1024)
+    assert megabytes("memory exceeded: 3000 MB used of 1024 MB requested") == (3000, 1024)
+    assert megabytes("Docker job has gone over memory limit of 8055 Mb") == (None, 8055)
+    assert megabytes("disk usage exceeded request_disk") == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "used"),
+    [
+        ("memory usage 3000000.", [2048], 3000000 / 1024),
+        ("memory usage 3000", [2048], 3000),
+        ("memory usage 3145728000", [2048], None),
+        ("memory usage 3", [2048], None),
+        ("memory usage 3000000", [], None),
+        ("memory usage 50", [2048], None),
+        ("memory usage 3000 exceeds the limit of 2 GB", [], 3000),
+    ],
+)
+def test_a_number_without_a_unit_is_in_that_of_what_is_known(
+    text: str, known: list[float], used: float | None
+) -> None:
+    assert megabytes(text, *known)[0] == used
+    assert reasons.bare_number(text, "memory") == text.split()[2].rstrip(".")
+
+
+def test_amounts_of_disk() -> None:
+    text = "disk usage of 5 GB over the limit of 1 GB"
+    assert reasons.amounts_named(text, "disk") == (5 * 2**30, 2**30)
 
 
 def test_of_a_long_text_no_more_is_kept_than_is_read() -> None:

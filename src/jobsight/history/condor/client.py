@@ -5,6 +5,7 @@ Queue and history are read as JSON (``-json``), which all supported versions pri
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections import Counter
@@ -25,6 +26,8 @@ Ad = dict[str, Any]
 _MOST_OUTPUT = 256 << 20
 _MOST_AD = 1 << 20
 _NAME = re.compile(rb'^Name = "([^"\\\r\n]{1,255})"\s*$', re.MULTILINE)
+_SLOT = ("Memory", "Disk", "Cpus")
+_AMOUNT = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _SHOWN = 200
 _MOST_ANALYSIS, _ANALYSIS_LINES = 1 << 16, 30
 
@@ -86,6 +89,25 @@ class CondorClient:
         ended = self._run(tool, [name])
         value = ended.stdout.decode("utf-8", "surrogateescape").strip()
         return value if ended.status == 0 and value and "\n" not in value else None
+
+    def largest_slot(self) -> dict[str, float]:
+        """The most that a slot of the pool has: RequestMemory (MB), RequestDisk (KB), RequestCpus.
+
+        Nothing where the collector gives no answer.
+        """
+        if not self.has("condor_status"):
+            return {}
+        columns = [form.format(name) for name in _SLOT for form in ("{}", "TotalSlot{}")]
+        with contextlib.suppress(SourceError):
+            ended = self._run("condor_status", ["-af", *columns])
+            rows = [line.split() for line in ended.stdout.decode("ascii", "replace").splitlines()]
+            amounts = [[float(one) if _AMOUNT.fullmatch(one) else 0.0 for one in row]
+                       for row in rows if len(row) == len(columns)]  # fmt: skip
+            most = [max(column) for column in zip(*amounts, strict=True)]
+            found = {f"Request{name}": max(most[2 * k : 2 * k + 2]) for k, name in enumerate(_SLOT)
+                     if most}  # fmt: skip
+            return {name: amount for name, amount in found.items() if amount}
+        return {}
 
     def schedd_name(self) -> str | None:
         """What this machine's schedd calls itself, in logs and in GlobalJobId; None: unknown.

@@ -51,19 +51,15 @@ def _amounts(job: CondorJob) -> Iterator[Hit]:
 )
 def _matches(job: CondorJob) -> Iterator[Hit]:
     """Requests and requirements against the ads of ``condor_status``."""
-    slots = job.site.slots if job.site is not None else []
-    if not slots:
+    if job.site is None or not job.site.slots:
         return
+    slots = job.site.slots
     known = {name.lower() for ad in slots for name in ad}
     for one in job.instances[:1] + job.instances[-1:]:
-        for name, attribute, unit in (
-            ("request_memory", "Memory", "m"),
-            ("request_disk", "Disk", "k"),
-            ("request_cpus", "Cpus", ""),
-            ("request_gpus", "GPUs", ""),
-        ):
+        for attribute, unit in (("Memory", "m"), ("Disk", "k"), ("Cpus", ""), ("GPUs", "")):
+            name = f"request_{attribute.lower()}"
             text = one.known(name)
-            most = max((_number(ad, attribute) for ad in slots), default=0.0)
+            most = job.site.largest_slot.get(f"Request{attribute}", 0.0)
             if text is None or (not most and attribute != "GPUs"):
                 continue
             asked = megabytes(text, unit) if unit else (float(text) if text.isdecimal() else None)
@@ -82,13 +78,6 @@ def _matches(job: CondorJob) -> Iterator[Hit]:
                 yield hit(one.setting("requirements"), f"no slot has an attribute {name}", near)
         if text and names <= known | _WORDS and _never(text, slots):
             yield hit(one.setting("requirements"), "no slot of the pool meets the requirements")
-
-
-def _number(ad: dict[str, str], attribute: str) -> float:
-    """What a slot has when nothing runs in it; that of its machine only where this is not said."""
-    texts = [ad.get(f"{front}{attribute}", "") for front in ("TotalSlot", "", "Total", "Detected")]
-    known = [float(one) for one in texts if re.fullmatch(r"\d+(?:\.\d+)?", one)]
-    return max(known[:1] if texts[0] else known[:2], default=0.0)
 
 
 def _never(text: str, slots: list[dict[str, str]]) -> bool:

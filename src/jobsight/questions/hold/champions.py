@@ -79,18 +79,25 @@ class Answerers:
         return [answer for _, answer in sorted(answers, key=lambda pair: pair[0])]
 
 
-def choose_answerers(history: History, settings: Settings, *, here: str | None = None) -> Answerers:
+def choose_answerers(
+    history: History,
+    settings: Settings,
+    *,
+    here: str | None = None,
+    largest: Callable[[], Mapping[str, float]] = dict,
+) -> Answerers:
     """The champions for a history.
 
     Args:
         history: of the jobs asked about.
         settings: where the registry is; what the answers need.
         here: name of this machine's schedd, see `Answerer`.
+        largest: see `Answerer`.
     """
     champions = _champions(history, open_registry(settings))
     labels = label_rows(history)
     made = {
-        _digest(entry): cache(partial(_answerer, history, settings, entry, here, labels))
+        _digest(entry): cache(partial(_answerer, history, settings, entry, here, labels, largest))
         for entry in champions.values()
     }
     by_access_point = {point: made[_digest(entry)] for point, entry in champions.items()}
@@ -120,14 +127,15 @@ def _answerer(
     entry: Entry | None,
     here: str | None,
     labels: RowLabels,
+    largest: Callable[[], Mapping[str, float]],
 ) -> Answerer:
     own = settings.of("hold", HoldSettings)
     if entry is None:
-        return Answerer(history, own, None, here=here, labels=labels)
+        return Answerer(history, own, None, here=here, labels=labels, largest=largest)
     with usable("hold", entry.cluster):
         network = own.lstm.network
         model = ModelDir.open(entry.folder, HOLD, network=network, only_chosen=True)
-        return Answerer(history, own, model, here=here, labels=labels)
+        return Answerer(history, own, model, here=here, labels=labels, largest=largest)
 
 
 def answers_for(

@@ -191,8 +191,20 @@ def advise(
     return _unsure(fix, group, alike)
 
 
-def by_hand(code: int | None) -> Advice:
+_BY_USER = re.compile(r"\(by user ([\w.@+-]{1,100})\)")
+_ADMINISTRATORS = ("condor", "root")
+
+
+def by_hand(code: int | None, reason: str = "", owner: str | None = None) -> Advice:
     """The advice for a job that is held by its user's own hand, or for an unknown reason."""
+    user = _BY_USER.search(reason[:2000]) if code == 1 else None
+    holder = user[1].partition("@")[0] if user else None
+    if holder is not None and (holder in _ADMINISTRATORS or (owner and owner != holder)):
+        text = (
+            f"the user {printable(holder, 60)} holds it, not its owner: ask this user, or the "
+            "administrators of the access point, why, before it is released"
+        )
+        return Advice([Step(text)])
     spooled = "nothing to decide: it was submitted on hold, or its input is being spooled"
     text = {
         None: "the log has no hold code, so nothing can be said of this hold",
@@ -231,7 +243,9 @@ def _fix(fix: Fix, group: Group) -> Step:
 
 def _unsure(fix: Fix | None, group: Group, alike: Sequence[JobId]) -> Advice:
     few = replace(group, jobs=list(alike)[:TRIAL], cause=None)
-    if len(alike) >= WAIT_ALIKE:
+    # Jobs that the fix was not made for may have asked for more than its figure.
+    fits = fix is None or fix.edit is None or set(few.jobs) <= set(group.jobs)
+    if len(alike) >= WAIT_ALIKE and fits:
         clusters = len({job.cluster for job in alike})
         of = "" if clusters == 1 else f"of {clusters:,} clusters "
         text = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -17,6 +17,7 @@ from jobsight.clock import format_micros
 from jobsight.codes import EventCode
 from jobsight.documents import condor_id
 from jobsight.history.adjson import parse_ad
+from jobsight.history.allotments import amounts_of_jobs
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
 from jobsight.history.timelines import History
@@ -24,7 +25,7 @@ from jobsight.ids import JobId
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
 from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings, sites_alone
-from jobsight.questions.hold.answering.fixes import Fix
+from jobsight.questions.hold.answering.fixes import RESOURCE_CODES, Fix
 from jobsight.questions.hold.answering.heldjob import Held, about_job
 from jobsight.questions.hold.answering.predictor import Predictor
 from jobsight.questions.hold.answering.retries import fix_after_retries
@@ -148,6 +149,7 @@ class Answerer:
         *,
         here: str | None = None,
         labels: RowLabels | None = None,
+        largest: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         """Index `history`.
 
@@ -157,6 +159,8 @@ class Answerer:
             model: trained; None: rules and this log's own rates answer, uncalibrated.
             here: name of this machine's schedd: commands need not name it where it is the only one.
             labels: of `history`, if at hand.
+            largest: gives the most that a slot of the pool has, see `Held`; asked only for jobs
+                that need more.
 
         Raises:
             ModelError: the model was trained as of holds.
@@ -165,6 +169,7 @@ class Answerer:
             model.question.require_answerable(model.settings)
         self.history = history
         self._costs: Costs = settings.costs
+        self._largest = largest
         self._settings = settings if model is None else model.settings
         self._model = model
         among = set(history.jobs["access_point"].unique().drop_nulls())
@@ -206,6 +211,10 @@ class Answerer:
             chances = [[] if rate is None else [rate] for rate in rates]
         else:
             chances, inputs = self._predictor.chances(asked)
+        # Holds for a resource: what else records say of the job is not needed.
+        about = asked.filter(asked["hold_code"].is_in(RESOURCE_CODES).fill_null(value=False))
+        runs = amounts_of_jobs(self.history, about["job"], moment)
+        largest = self._largest() if len(about) else {}
         rules = [] if self._model else rule_findings(asked, self._num_holds(asked))
         answers = []
         place = 0
@@ -214,7 +223,10 @@ class Answerer:
                 answers.append(self._by_hand(row, moment, findings))
                 continue
             extra = rules[place : place + 1]
-            decided = self._decided(row, moment, scale, findings, chances[place], extra)
+            what_held = replace(
+                self._what_held(row, moment), runs=runs.get(row["job"], ()), largest=largest
+            )
+            decided = self._decided(row, moment, scale, findings, chances[place], extra, what_held)
             answers.append(replace(decided, inputs=inputs[place]) if inputs else decided)
             place += 1
         return answers
@@ -263,8 +275,8 @@ class Answerer:
         findings: Findings,
         chances: Sequence[Chance],
         extra: list[Finding],
+        what_held: Held,
     ) -> Answer:
-        what_held = self._what_held(row, moment)
         fix = self._fix(what_held, findings, row["hold_row"])
         verdict = self._verdict(row, moment, scale, findings, chances, fix)
         reason = row["reason"] or ""
@@ -296,7 +308,7 @@ class Answerer:
             alike=[JobId(row["cluster"], row["proc"])],
             fix=None,
             evidence=findings.own(row["job"]),
-            advice=by_hand(row["hold_code"]),
+            advice=by_hand(row["hold_code"], row["reason"] or "", row["owner"]),
             model=NO_MODEL,
         )
 

@@ -8,17 +8,17 @@ from it is shown, bounded and made plain, but never stands in a command.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from jobsight.codes import exit_signal
-from jobsight.history.reasons import memory_figures, missing_file
-from jobsight.questions.hold.answering.heldjob import Held
+from jobsight.history.reasons import bare_number, missing_file
+from jobsight.program.submission.proposals import proposed
+from jobsight.questions.hold.answering.heldjob import CPUS, DISK, MEMORY, Held, Resource
 from jobsight.text import printable
 
-__all__ = ["Fix", "is_about_memory", "known_fix", "memory_request"]
+__all__ = ["RESOURCE_CODES", "Fix", "exceeded", "known_fix"]
 
 
 @dataclass(frozen=True)
@@ -51,103 +51,178 @@ def known_fix(held: Held) -> Fix | None:
     return next(filter(None, (fix_of(held) for fix_of in _FIXES)), None)
 
 
-_MEMORY = re.compile(
-    r"(?i)memory (?:usage|limit)|over (?:cgroup )?memory|out[- ]of[- ]memory|\bmb memory|"
-    r"request_?memory|exceed\w* (?:\w+ )?memory|memory \w{0,20} ?exceed"
+_MACHINES: tuple[tuple[str, str], ...] = (
+    (r"(?:singularity|apptainer) installation|user namespaces?\b|create \w{0,10} ?namespace",
+     "its Apptainer or Singularity cannot run jobs"),
+    (r"docker daemon|docker service|dockerd\b", "its Docker daemon does not run"),
+    (r"nvidia-container-cli|\bnvml\b|driver not loaded|cuda driver|unable to determine the device "
+     r"handle|no cuda-capable device", "its GPU driver does not work"),
+    (r"stale (?:nfs )?file handle|transport endpoint is not connected|read-only file system|"
+     r"input/output error", "a file system of it does not work"),
+    (r"/cvmfs\b[^|]{0,200}(?:not mounted|transport|input/output)", "it has no CVMFS"),
+    (r"failed to (?:set|switch) (?:user|uid)|cannot (?:switch to|become) user|unknown user",
+     "it cannot run programs as the job's user"),
+)  # fmt: skip
+"""Words by which reasons say that the machine is broken, and what of it."""
+_MACHINE = [(re.compile(words, re.IGNORECASE), what) for words, what in _MACHINES]
+_FULL = Fix(
+    "space",
+    "the disk of the machine where it ran was full: release it to run on another machine, or ask "
+    "for more disk (request_disk), so that it is sent where that is free",
+    certain=False,
 )
-_DISK = re.compile(
-    r"(?i)disk (?:usage|space|limit)|request_?disk|scratch (?:usage|space)|disk \w{0,20} ?exceed"
-)
-_RESOURCE_CODES = (3, 21, 26, 34)
 
 
-def is_about_memory(held: Held) -> bool:
-    """Whether the job was held for using more memory than it asked for."""
-    if (held.code, held.subcode) in ((34, 102), (21, 102)):
-        return True
-    return held.code in _RESOURCE_CODES and _MEMORY.search(held.reason[:2000]) is not None
-
-
-def _memory(held: Held) -> Fix | None:
-    return _ask_for_memory(held) if is_about_memory(held) else None
-
-
-def _ask_for_memory(held: Held) -> Fix:
-    request = memory_request(held)
-    if request is None:
-        return Fix("memory", "ask for more memory (request_memory) than it used")
-    used, limit = _memory_known(held)
-    known = [
-        f"it used {used:,.0f} MB" if used else "",
-        f"was allowed {limit:,.0f} MB" if limit else "",
-    ]
-    because = " and ".join(text for text in known if text).removeprefix("was ")
+def _machine(held: Held) -> Fix | None:
+    """What is wrong with the machine: another may run the job as it is."""
+    text = held.reason[:2000]
+    if held.code not in (6, 34, 35, 45):
+        return None
+    if "no space left" in text.lower():
+        return _FULL
+    what = next((what for words, what in _MACHINE if words.search(text)), None)
+    if what is None:
+        return None
+    slot = _SLOT_NAMED.search(text)
+    where = f" ({_shown(slot[1])})" if slot else ""
+    more = "release it to run on another, and report this one to its administrators"
     return Fix(
-        "memory",
-        f"set RequestMemory to {request:,} MB ({because})",
-        edit=("RequestMemory", request),
-        first=True,
+        "machine", f"the machine where it ran{where} is broken, {what}: {more}", certain=False
     )
 
 
-_MOST_MB = 64.0 * 1024 * 1024
+_SLOT_NAMED = re.compile(r"(?:Error from|execution point) ([\w.@-]{1,200}[\w-])")
+RESOURCE_CODES = (3, 21, 26, 34)
+"""Hold codes of starters, start daemons and policies that hold jobs for what they use."""
+_SUBCODES = {(34, 102): "memory", (21, 102): "memory",
+             (34, 104): "disk", (21, 103): "disk", (21, 104): "disk"}  # fmt: skip
+"""What sub-codes stand for at pools that follow HTCondor's own configuration."""
+_WORDS = {
+    "waste": r"wast\w+ (?:of )?memory|uses? (?:only )?(?:less than|under) [^.]{0,60}memory",
+    "cpu": r"\bcpus? (?:usage|use|load|consumption)\b|request_?cpus|\bcpususage\b|cpu over-?use|"
+           r"(?:more|too many) (?:cpus?|cores|threads)\b",
+    "disk": r"\bdisk (?:usage|use|space|limit|quota|of \d)|\bdiskusage\b[^']{0,80}\b(?:requestdisk|"
+            r"disk)\b|request_?disk|scratch (?:usage|space)|disk \w{0,20} ?exceed|"
+            r"exceed\w* (?:\w+ )?disk\b(?!-)",
+    "memory": r"memory (?:usage|use|limit|of \d)|\bmemoryusage\b[^']{0,80}\b(?:request)?memory\b|"
+              r"over (?:cgroup )?memory|out[- ]of[- ]memory|\boom\b|\bmb memory|request_?memory|"
+              r"exceed\w* (?:\w+ )?memory\b(?!-)|memory \w{0,20} ?exceed|(?:more|too much) memory",
+}  # fmt: skip
+"""The words by which reasons of starters, start daemons and policies name a resource."""
+_NAMING = {what: re.compile(words, re.IGNORECASE) for what, words in _WORDS.items()}
+
+
+def exceeded(held: Held) -> str | None:
+    """The resource of which the job was held for using too much: memory, disk or cpu.
+
+    ``waste``: for using too little memory. The words of the reason win over the sub-code, which
+    pools give at will; where they name several, the one of the sub-code, else the one of which more
+    was used than asked for.
+    """
+    if held.code not in RESOURCE_CODES:
+        return None
+    text = held.reason[:2000]
+    named = [what for what, words in _NAMING.items() if words.search(text)]
+    by_code = _SUBCODES.get((held.code, held.subcode or 0))
+    if len(named) < 2:
+        return named[0] if named else by_code
+    if "waste" in named or by_code in named:
+        return "waste" if "waste" in named else by_code
+    known = {what: held.known(_RESOURCES[what]) for what in named}
+    over = [what for what, one in known.items() if one.used > one.limit > 0]
+    return over[0] if len(over) == 1 else None
+
+
+_RESOURCES = {"memory": MEMORY, "disk": DISK, "cpu": CPUS}
+
+
+def _resource(held: Held) -> Fix | None:
+    what = exceeded(held)
+    if what == "waste":
+        return _less_memory(held)
+    return None if what is None else _MORE[what](held)
+
+
+def _less_memory(held: Held) -> Fix:
+    """Without a command: what it will use is not known from what it used so far."""
+    known = held.known(MEMORY)
+    had = f" than the {known.limit:,.0f} MB it had" if known.limit else ""
+    used = f"; it was seen to use {known.used:,.0f} MB" if known.used else ""
+    text = f"ask for less memory{had}, with room above what it uses at its peak{used}"
+    return Fix("memory", text)
+
+
 _HEADROOM = 1.25
 
 
-def memory_request(held: Held) -> int | None:
-    """RequestMemory (MB) that leaves headroom; None where no figure is known.
+def _ask_for_memory(held: Held) -> Fix:
+    """A quarter more than the job used; at least half as much again as the limit it was stopped at.
 
-    A quarter more than the job used. Where it was stopped at its limit, its true need is unknown:
-    then at least one and a half times the limit. Rounded up to 64, 256 or 1024 MB by size.
+    Its true need is unknown then. Rounded up to 64, 256 or 1 024 MB by size.
     """
-    used, limit = _memory_known(held)
-    if used is None and limit is None:
-        return None
-    wanted = max((used or 0.0) * _HEADROOM, (limit or 0.0) * 1.5)
+    known = held.known(MEMORY)
+    wanted = max(known.used * _HEADROOM, known.limit * 1.5)
     step = 64 if wanted <= 1024 else 256 if wanted <= 8192 else 1024
-    return math.ceil(wanted / step) * step
+    return _ask_for(held, MEMORY, wanted, step)
 
 
-def _memory_known(held: Held) -> tuple[float | None, float | None]:
-    """Memory used and allowed, in MB; figures that no machine has are left out."""
-    used, limit = memory_figures(held.reason)
-    used = max(used or 0.0, held.memory_mb or 0.0)
-    limit = limit or held.number("RequestMemory") or 0.0
-    return (used if 0 < used < _MOST_MB else None, limit if 0 < limit < _MOST_MB else None)
+def _ask_for_disk(held: Held) -> Fix:
+    """A quarter more than the job used, and at least twice what it asked for."""
+    known = held.known(DISK)
+    wanted = max(known.used * _HEADROOM, known.limit * 2.0)
+    return _ask_for(held, DISK, wanted, 1024 if wanted <= 1024**2 else 1024**2)
 
 
-_DISK_FIGURE = re.compile(
-    r"(?i)(?:peak usage:?|usage(?: of)?|using|used|limit(?: of)?|request_?disk(?: of)?) "
-    r"(\d{1,15}(?:\.\d{1,6})?) ?(kilo|mega|giga|[KMG])i?b(?:ytes?)?\b"
+_CPUS_USED = re.compile(
+    r"(?i)(?:cpus? (?:usage|use|load)(?: of)?:?|used|using) (\d{1,5}(?:\.\d{1,4})?)"
 )
-_KIB = {"k": 1.0, "m": 1024.0, "g": 1024.0**2}
-_MOST_KIB = 1024.0**4
 
 
-def _disk(held: Held) -> Fix | None:
-    by_code = (held.code, held.subcode) in ((34, 104), (21, 103), (21, 104))
-    by_words = held.code in _RESOURCE_CODES and _DISK.search(held.reason[:2000])
-    if not by_code and not by_words:
-        return None
-    figures = [
-        float(number) * _KIB[unit[0].lower()]
-        for number, unit in _DISK_FIGURE.findall(held.reason[:2000])
+def _ask_for_cpus(held: Held) -> Fix:
+    """As many as it kept busy; or fewer threads."""
+    used = _CPUS_USED.search(held.reason[:2000])
+    # In percent of one, as some policies write.
+    named = float(used[1]) if used and f"{used[0]}%" not in held.reason else 0.0
+    fix = _ask_for(held, CPUS, max(named, held.known(CPUS).used), 1, named)
+    threads = "limit its threads to the CPUs that it asks for (OMP_NUM_THREADS), or "
+    return replace(fix, text=threads + fix.text)
+
+
+_MORE: Mapping[str, Callable[[Held], Fix]] = {
+    "memory": _ask_for_memory, "disk": _ask_for_disk, "cpu": _ask_for_cpus,
+}  # fmt: skip
+
+
+def _ask_for(held: Held, of: Resource, wanted: float, step: int, named: float = 0.0) -> Fix:
+    """A larger request; no figure where it is not known what the job was allowed: it needs more.
+
+    Args:
+        held: what is known of the job.
+        of: which resource.
+        wanted: what would do.
+        step: the request is a multiple of it.
+        named: what it used by the reason, where that is not among what is known.
+    """
+    known, most = held.known(of), held.largest.get(of.request)
+    used, had = max(known.used, named), (known.limit, known.asked, known.given)
+    if not known.limit or not wanted:
+        command = f"request_{of.request.removeprefix('Request').lower()}"
+        than = f"the {of.amount(used)} it used" if used else "it used"
+        unread = bare_number(held.reason, of.name) if of.size else None
+        quoted = f"; its reason says {unread}, without a unit" if unread else ""
+        return Fix(of.name, f"ask for more {of.plural} ({command}) than {than}{quoted}", first=True)
+    amount = proposed(wanted, had=had, used=used, most=most, step=step)
+    if amount is None:
+        least = of.amount(max(used, *had))
+        text = f"no slot known has more {of.plural} than the {least} it used or was allowed"
+        return Fix(of.name, f"{text}: let it use less", first=True)
+    because = [
+        f"it used {of.amount(used)}" if used else "",
+        f"{'was' if used else 'it was'} allowed {of.amount(known.limit)}",
+        "no slot known has more" if amount == most else "",
     ]
-    used = max([*figures, held.number("DiskUsage") or 0.0, held.number("DiskUsage_RAW") or 0.0])
-    request = held.number("RequestDisk") or 0.0
-    wanted = max(used * _HEADROOM, request * 2.0)
-    if not 0 < wanted < _MOST_KIB:
-        return Fix("disk", "ask for more disk (request_disk) than it used")
-    step = 1024 if wanted <= 1024**2 else 1024**2
-    target = math.ceil(wanted / step) * step
-    return Fix(
-        "disk",
-        f"set RequestDisk to {target:,} KB (it asked for {request:,.0f} KB)"
-        if request
-        else f"set RequestDisk to {target:,} KB",
-        edit=("RequestDisk", target),
-        first=True,
-    )
+    text = f"set {of.request} to {of.amount(amount)} ({' and '.join(filter(None, because))})"
+    return Fix(of.name, text, edit=(of.request, amount), first=True)
 
 
 _EXIT_FIXES: Mapping[int, Fix] = {
@@ -179,9 +254,9 @@ def _exited(held: Held) -> Fix | None:
         signal = exit_signal(code)
     if signal == 11:
         return _SEGFAULT
-    used, limit = _memory_known(held)
+    known = held.known(MEMORY)
     # Killed from outside: for its memory, if it had come near what it asked for.
-    if code in _MEMORY_EXITS or (signal == 9 and used and limit and used >= 0.8 * limit):
+    if code in _MEMORY_EXITS or (signal == 9 and known.used >= 0.8 * known.limit > 0):
         return replace(_ask_for_memory(held), certain=False, first=False)
     return _EXIT_FIXES.get(code or 0)
 
@@ -189,7 +264,9 @@ def _exited(held: Held) -> Fix | None:
 _DURATION = re.compile(r"(?i)exceeded (?:the )?allowed (job|execute) duration")
 _OVERRAN = re.compile(
     r"(?i)\b(?:ran|run|running) (?:for )?(?:longer|more) than|"
-    r"exceed\w* (?:\w+ ){0,3}(?:wall[- ]?(?:clock )?time|run[- ]?time)"
+    r"exceed\w* (?:\w+ ){0,3}(?:wall[- ]?(?:clock )?time|run[- ]?time)|"
+    r"(?:did not|failed to|not) (?:complete|finish)\w* (?:with)?in \d|"
+    r"(?:wall[- ]?(?:clock )?|run[- ]?)time \w{0,12} ?exceeded|ran (?:for )?too long"
 )
 
 
@@ -215,9 +292,11 @@ _SURE_CODES: Mapping[int, Fix] = {
     33: Fix("size", "its output files are larger than allowed: shrink them or raise "
             "max_transfer_output_mb"),
     35: Fix("image", "correct the Docker image: its name, its tag, and that it can be read"),
-    45: Fix("image", "correct the container image: its name, its tag, and that it can be read"),
+    45: Fix("image", "the test of its container failed: see that the image can be read and run, "
+            "or release it to another machine, where the same image works for others",
+            certain=False),
 }  # fmt: skip
-"""What these codes stand for, whatever the reason says."""
+"""What these codes stand for, where the reason does not blame the machine."""
 
 
 def _sure_code(held: Held) -> Fix | None:
@@ -282,6 +361,7 @@ def _folder(held: Held) -> Fix | None:
     return Fix("directory", f"make {name}, or let the job enter it")
 
 
+_SCRATCH = re.compile(r"(?i)writing to (?:file )?\S*(?:/dir_\d|/execute/|/glide_)")
 _SPACE = re.compile(r"(?i)no space left|quota exceeded|disk is full")
 _MISSING = re.compile(r"(?i)no such file|not found|\b404\b|\(errno[ =:]{1,3}2\b")
 _DENIED = re.compile(r"(?i)denied|forbidden|\b40[13]\b|\(errno[ =:]{1,3}13\b")
@@ -297,8 +377,9 @@ def _transfer(held: Held) -> Fix | None:
     file = missing_file(text)
     is_url = file is not None and "://" in file
     if _SPACE.search(text):
-        where = "where its output goes" if output else "where it ran"
-        return Fix("space", f"make room {where} (disk full or quota)", certain=bool(output))
+        if not output or _SCRATCH.search(text):
+            return _FULL
+        return Fix("space", "make room where its output goes (disk full or quota)")
     if file is None:
         return None
     if _DENIED.search(text):
@@ -360,8 +441,8 @@ def _by_code(held: Held) -> Fix | None:
 
 
 _FIXES: tuple[Callable[[Held], Fix | None], ...] = (
-    _memory,
-    _disk,
+    _machine,
+    _resource,
     _duration,
     _exited,
     _sure_code,

@@ -55,18 +55,22 @@ def by_use(answers: Sequence[Answer]) -> list[Answer]:
 
 
 def group_answers(answers: Sequence[Answer]) -> list[GroupAnswer]:
-    """One entry a cause and cluster, by expected gain, then by number of jobs."""
-    families: dict[tuple[str | None, int, int], list[Answer]] = {}
-    causes_of: dict[tuple[str | None, int, int | None, int | None], set[int]] = {}
+    """One entry a cause and cluster, by expected gain, then by number of jobs.
+
+    Jobs for which another request is proposed, or none, have an entry of their own: a command for
+    all could lower what they ask for.
+    """
+    families: dict[tuple[str | None, int, int, str | None], list[Answer]] = {}
+    kinds_of: dict[tuple[str | None, int, int | None, int | None], set[object]] = {}
     for one in answers:
-        place = (one.access_point, one.job.cluster)
-        families.setdefault((*place, one.cause), []).append(one)
-        causes_of.setdefault((*place, one.hold_code, one.hold_subcode), set()).add(one.cause)
+        place, kind = (one.access_point, one.job.cluster), (one.cause, _edited(one))
+        families.setdefault((*place, *kind), []).append(one)
+        kinds_of.setdefault((*place, one.hold_code, one.hold_subcode), set()).add(kind)
     groups = []
     for members in families.values():
         first = members[0]
         key = (first.access_point, first.job.cluster, first.hold_code, first.hold_subcode)
-        groups.append(_grouped(members, alone=len(causes_of[key]) == 1))
+        groups.append(_grouped(members, alone=len(kinds_of[key]) == 1))
     return sorted(
         _by_trial(groups),
         key=lambda group: (group.members[0].by_hand, -group.gain, -len(group.members)),
@@ -79,8 +83,8 @@ def _by_trial(groups: Sequence[GroupAnswer]) -> list[GroupAnswer]:
     for group in groups:
         first = group.members[0]
         shared = group.verb == "unsure" and len(first.alike) >= WAIT_ALIKE
-        key = (first.access_point, first.cause, frozenset(first.alike)) if shared else id(group)
-        trials.setdefault(key, []).append(group)
+        like = (first.access_point, first.cause, _edited(first), frozenset(first.alike))
+        trials.setdefault(like if shared else id(group), []).append(group)
     return [
         same[0]
         if len(same) == 1
@@ -128,6 +132,11 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
         # Each has its own file or figure; the command serves all, the words one of them.
         fix = replace(fix, text=f"{fix.text} (this for {first.job}, the others likewise)")
     return advise(first.verdict, fix, group, moment=first.moment, alike=first.alike)
+
+
+def _edited(answer: Answer) -> str | None:
+    """The attribute that its fix sets."""
+    return answer.fix.edit[0] if answer.fix and answer.fix.edit else None
 
 
 def _need(answer: Answer) -> tuple[int, float]:

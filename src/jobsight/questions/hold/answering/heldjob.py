@@ -6,20 +6,85 @@ How its program ended, whether its policy would hold it again, and where its fil
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 from jobsight.codes import exit_meaning, exit_signal
 from jobsight.history.condor.expressions import evaluated
-from jobsight.history.reasons import exit_told, memory_figures
+from jobsight.history.reasons import amounts_named, exit_told
 from jobsight.questions.hold.answering.findings import Finding
 from jobsight.text import printable
 
-__all__ = ["Held", "about_job"]
+__all__ = ["CPUS", "DISK", "MEMORY", "Held", "Known", "Resource", "about_job"]
 
 _MOST = 1e15
+
+
+@dataclass(frozen=True)
+class Resource:
+    """What a job asks for, and the attributes of ads that have amounts of it.
+
+    Attributes:
+        name: in words.
+        unit: of its request, as written behind figures.
+        size: bytes of the unit; 0: it is counted.
+        most: amounts from which on a figure is an error, no machine has that.
+        request: attribute of the request.
+        used, given: attributes with what was used and what a slot has for it, and their units in
+            that of the request.
+    """
+
+    name: str
+    unit: str
+    size: float
+    most: float
+    request: str
+    used: Mapping[str, float]
+    given: Mapping[str, float]
+
+    @property
+    def plural(self) -> str:
+        """More of it, in a word."""
+        return self.name if self.size else f"{self.name}s"
+
+    def amount(self, figure: float) -> str:
+        """An amount in words; a fraction only of what is counted."""
+        if self.size:
+            return f"{figure:,.0f} {self.unit}"
+        return f"{figure:,.0f}" if float(figure).is_integer() else f"{figure:,.1f}"
+
+
+MEMORY = Resource(
+    "memory", "MB", 2.0**20, 2.0**26, "RequestMemory",
+    {"MemoryUsage": 1, "ResidentSetSize": 1 / 1024, "ResidentSetSize_RAW": 1 / 1024},
+    {"MemoryProvisioned": 1, "Memory": 1},
+)  # fmt: skip
+DISK = Resource(
+    "disk", "KB", 2.0**10, 2.0**40, "RequestDisk",
+    {"DiskUsage": 1, "DiskUsage_RAW": 1}, {"DiskProvisioned": 1, "Disk": 1},
+)  # fmt: skip
+CPUS = Resource(
+    "CPU", "", 0.0, 2.0**14, "RequestCpus", {"CpusUsage": 1}, {"CpusProvisioned": 1, "Cpus": 1}
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of one resource of a job, in the unit of its request; 0: unknown.
+
+    Attributes:
+        used: the most it was seen to use.
+        limit: what it was allowed, by the reason; else what it asked for; else what its slot had.
+        asked: what it asked for.
+        given: the most that a slot of its runs had.
+    """
+
+    used: float = 0.0
+    limit: float = 0.0
+    asked: float = 0.0
+    given: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -31,6 +96,8 @@ class Held:
         reason: as the log has it.
         memory_mb: the most memory the job was seen to use, in MB; None if unknown.
         ad: the job's attributes, of the last 028; empty without one.
+        runs: what records of its last runs say (`jobsight.history.allotments`).
+        largest: the most that a slot of the pool has, by the attribute of the request.
     """
 
     code: int | None
@@ -38,13 +105,38 @@ class Held:
     reason: str
     memory_mb: float | None = None
     ad: Mapping[str, Any] = field(default_factory=dict)
+    runs: Sequence[Mapping[str, float]] = ()
+    largest: Mapping[str, float] = field(default_factory=dict)
+
+    def known(self, of: Resource) -> Known:
+        """All that is known of a resource; figures that no machine has are left out."""
+        used, asked, given = self._recorded(of)
+        named, limit = self.named(of)
+        return Known(max(used, named), limit or asked or given, asked, given)
+
+    def named(self, of: Resource) -> tuple[float, float]:
+        """What was used and allowed by the reason, in the unit of the request; 0: unknown."""
+        if not of.size:
+            return 0.0, 0.0
+        known = [amount * of.size for amount in self._recorded(of)]
+        found = amounts_named(self.reason, of.name, known)
+        used, limit = (max(_sound([(one or 0.0) / of.size], of)) for one in found)
+        return used, limit
+
+    def _recorded(self, of: Resource) -> tuple[float, float, float]:
+        """What was used, asked for and given by ads and records."""
+        seen = [self.memory_mb or 0.0] if of is MEMORY else []
+        used = max(_sound([*seen, self._most(of, of.used)], of))
+        return used, self._most(of, {of.request: 1}), self._most(of, of.given)
+
+    def _most(self, of: Resource, names: Mapping[str, float]) -> float:
+        ads = (self.ad, *self.runs)
+        return max(_sound((amount * unit for ad in ads for name, unit in names.items()
+                           if (amount := _number(ad.get(name)))), of))  # fmt: skip
 
     def number(self, name: str) -> float | None:
         """A positive number among the attributes; None where there is none."""
-        value = self.ad.get(name)
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            return None
-        return float(value) if 0 < value < _MOST else None
+        return _number(self.ad.get(name))
 
     def ended(self) -> tuple[int | None, int | None]:
         """The exit code and the signal of the program, where a policy held the job for them."""
@@ -62,6 +154,18 @@ class Held:
         if code is not None:
             return f"exit code {code}"
         return None if signal is None else f"signal {signal}"
+
+
+def _number(value: Any) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if 0 < value < _MOST else None
+
+
+def _sound(amounts: Iterable[float], of: Resource) -> Iterator[float]:
+    """Those amounts that a machine may have, or 0."""
+    yield 0.0
+    yield from (amount for amount in amounts if amount < of.most)
 
 
 def about_job(held: Held) -> list[Finding]:
@@ -106,8 +210,8 @@ def _policy(held: Held) -> list[Finding]:
 
 def _limit(held: Held) -> list[Finding]:
     """Whether the memory that a policy found in use is more than the job asks for now."""
-    used, request = memory_figures(held.reason)[0], held.number("RequestMemory")
-    if held.code not in (3, 21, 26, 34) or used is None or request is None:
+    used, request = held.named(MEMORY)[0], held.number("RequestMemory")
+    if held.code not in (3, 21, 26, 34) or not used or request is None:
         return []
     again = used > request
     words = "would be held again for it" if again else "would not be held for it again"

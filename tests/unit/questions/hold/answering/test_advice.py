@@ -93,17 +93,21 @@ def test_a_trial_where_many_wait_alike() -> None:
 
 
 def test_a_trial_is_made_with_the_fix_that_is_known() -> None:
-    edit, release = advice("unsure", FIX, alike=5).steps
+    alike = [JobId(12, proc) for proc in range(5)]
+    verdict = Verdict("unsure", None, 0.0)
+    edit, release = advise(verdict, FIX, Group(alike), moment=0, alike=alike).steps
     assert edit.text == FIX.text
     assert edit.command == (
         "condor_qedit -constraint 'ClusterId == 12 && "
         "(ProcId == 0 || ProcId == 1 || ProcId == 2)' RequestMemory 256"
     )
     assert release.command == "condor_release 12.0 12.1 12.2"
-    assert commands(advice("unsure", FIX)) == [
-        "condor_qedit 12.3 RequestMemory 256",
-        "condor_release 12.3",
-    ]
+    # The figure is for the job asked about: others may have asked for more.
+    for count in (1, 5):
+        assert commands(advice("unsure", FIX, alike=count)) == [
+            "condor_qedit 12.3 RequestMemory 256",
+            "condor_release 12.3",
+        ]
 
 
 def test_a_release_names_the_mend_as_well() -> None:

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from jobsight.questions.hold.answering.fixes import Fix, known_fix, memory_request
+from jobsight.questions.hold.answering.fixes import Fix, known_fix
 from jobsight.questions.hold.answering.heldjob import Held, about_job
 
 
@@ -45,6 +45,8 @@ CASES: list[tuple[int, int, str, str, str]] = [
     (4, 0, "Proxy has expired", "credential", "renew"),
     (35, 0, "Cannot pull", "image", "Docker"),
     (45, 1, "Singularity test failed", "image", "container"),
+    (21, 0, "Job failed to complete in 72 hrs", "duration", "checkpoint"),
+    (26, 0, "Maximum wallclock time exceeded", "duration", "the policy that held it"),
     (6, 2, SLOT + "Failed to execute '/var/lib/condor/execute/dir_15/bad.py' with arguments run=1:"
      " invalid interpreter (/opt/none/python) specified on first line of script (errno=2: 'No such"
      " file or directory')", "executable", "/opt/none/python"),
@@ -201,18 +203,109 @@ def test_memory_from_the_job_where_the_reason_tells_none() -> None:
 
 @pytest.mark.parametrize(
     ("used", "limit", "wanted"),
-    [(100.0, None, 128), (3000.0, None, 3840), (None, 8000, 12288), (9000.0, 2000, 11264)],
+    [(None, 8000, 12288), (9000.0, 2000, 11264), (100.0, 90, 192), (2440.0, 2311, 3584)],
 )
-def test_memory_is_rounded_up_with_headroom(
-    used: float | None, limit: float | None, wanted: int
-) -> None:
-    ad = {} if limit is None else {"RequestMemory": limit}
-    assert memory_request(Held(34, 102, "", used, ad)) == wanted
+def test_memory_is_rounded_up_with_headroom(used: float | None, limit: float, wanted: int) -> None:
+    found = sure(34, 102, "", memory_mb=used, ad={"RequestMemory": limit})
+    assert found.edit == ("RequestMemory", wanted)
 
 
 @pytest.mark.parametrize("value", ["ifThenElse(x, 1, 2)", True, -5, float("nan"), 1e300, None])
-def test_requests_that_are_no_number_do_not_count(value: Any) -> None:
-    assert memory_request(Held(34, 102, "", None, {"RequestMemory": value})) is None
+def test_no_figure_where_it_is_not_known_what_was_asked_for(value: Any) -> None:
+    found = sure(34, 102, "", memory_mb=900.0, ad={"RequestMemory": value})
+    assert (found.edit, found.first) == (None, True)
+    assert "request_memory) than the 900 MB it used" in found.text
+
+
+RUNS = [{"Memory": 2048.0, "Disk": 1048576.0, "Cpus": 1.0}]
+"""What the log says of a slot, as `jobsight.history.allotments` gives it."""
+
+
+@pytest.mark.parametrize(
+    ("code", "subcode", "reason", "edit"),
+    [
+        # An update of 393 MB came early: never less than the slot had.
+        (21, 102, "memory usage exceeded request_memory", ("RequestMemory", 3072)),
+        (34, 102, "Job has encountered an out-of-memory event.", ("RequestMemory", 3072)),
+        (26, 0, "Job in status 2 put on hold by SYSTEM_PERIODIC_HOLD due to memory usage 3000000.",
+         ("RequestMemory", 3840)),
+        (26, 0, "Job in status 2 put on hold due to memory usage 3000.", ("RequestMemory", 3840)),
+        (26, 0, "The system macro SYSTEM_PERIODIC_HOLD expression 'MemoryUsage > RequestMemory' "
+         "evaluated to TRUE", ("RequestMemory", 3072)),
+        (21, 0, "The startd put this job on hold.  (At preemption time, WANT_HOLD evaluated to "
+         "true: WANT_HOLD = ResidentSetSize > 1 && MemoryUsage > Memory)", ("RequestMemory", 3072)),
+        (21, 102, SLOT + "disk usage exceeded request_disk", ("RequestDisk", 2097152)),
+        (26, 104, "Memory of 4G as per the rules exceeded", ("RequestMemory", 6144)),
+        (21, 102, SLOT + "CPU usage exceeded request_cpus", None),
+        (26, 120, "CPU usage of 3.9 exceeds the 1 requested", ("RequestCpus", 4)),
+        (26, 0, "uses more CPUs than requested: used 2 of 1", ("RequestCpus", 2)),
+        (26, 0, "Job wastes memory: it uses less than 20 percent of the memory that it requested",
+         None),
+        (26, 0, "put on hold due to memory usage 5.", ("RequestMemory", 3072)),
+    ],
+)  # fmt: skip
+def test_the_words_say_which_resource_and_all_that_is_known_how_much(
+    code: int, subcode: int, reason: str, edit: tuple[str, int] | None
+) -> None:
+    assert sure(code, subcode, reason, memory_mb=393.0, runs=RUNS).edit == edit
+
+
+def test_several_resources_are_told_apart_by_what_was_exceeded() -> None:
+    reason = (
+        "The system macro SYSTEM_PERIODIC_HOLD expression '(MemoryUsage > RequestMemory) || "
+        "(DiskUsage > RequestDisk)' evaluated to TRUE"
+    )
+    ad = {"RequestMemory": 2048, "RequestDisk": 1000, "DiskUsage": 3000, "MemoryUsage": 90}
+    assert sure(26, 0, reason, ad=ad).edit == ("RequestDisk", 4096)
+    assert sure(26, 0, reason, ad=ad | {"DiskUsage": 9, "MemoryUsage": 2100}).what == "memory"
+    assert fix(26, 0, reason, ad={"RequestMemory": 2048}) is None
+
+
+def test_a_number_without_a_unit_that_nothing_explains_is_quoted() -> None:
+    found = sure(26, 0, "held due to memory usage 3000000.")
+    assert found.edit is None
+    assert "3000000, without a unit" in found.text
+
+
+def test_no_more_than_the_largest_slot_known() -> None:
+    held = {"ad": {"RequestMemory": 3000, "MemoryUsage": 2900}}
+    capped = sure(34, 102, "", largest={"RequestMemory": 4000.0}, **held)
+    assert capped.edit == ("RequestMemory", 4000)
+    assert "no slot known has more" in capped.text
+    none = sure(34, 102, "", largest={"RequestMemory": 3000.0}, **held)
+    assert (none.edit, none.first) == (None, True)
+    assert "no slot known has more memory than the 3,000 MB" in none.text
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "said"),
+    [
+        (45, SLOT + "Singularity exec of failed, this singularity or apptainer installation cannot "
+         "run jobs", "Apptainer"),
+        (34, SLOT + "Error running docker job: OCI runtime create failed: nvidia-container-cli: "
+         "initialization error: nvml error: driver not loaded: unknown", "GPU driver"),
+        (35, SLOT + "Cannot connect to the Docker daemon at unix:///var/run/docker.sock", "Docker"),
+        (6, SLOT + "Failed to execute '/x/condor_exec.exe': (errno=116: 'Stale file handle')",
+         "file system"),
+    ],
+)  # fmt: skip
+def test_a_broken_machine_is_not_the_jobs_fault(code: int, reason: str, said: str) -> None:
+    found = sure(code, 0, reason)
+    assert (found.what, found.certain, found.first) == ("machine", False, False)
+    assert said in found.text
+    assert "(slot1_8@mwt2@vm) is broken" in found.text
+
+
+def test_room_is_made_only_where_its_user_can() -> None:
+    path = "/var/lib/condor/execute/dir_3107/scratch/ref.fa: (errno 28) No space left on device"
+    inputs = sure(13, 28, INPUT + f"writing to file {path}")
+    image = sure(35, 0, SLOT + "failed to register layer: no space left on device")
+    for found in (inputs, image):
+        assert (found.what, found.certain) == ("space", False)
+        assert "release it to run on another machine" in found.text
+    place = "Transfer output files failure at access point ap while receiving files. Details: "
+    output = sure(12, 28, place + "writing to file /home/ann/out: No space left on device")
+    assert "where its output goes" in output.text
 
 
 def test_absurd_figures_do_not_count() -> None:

@@ -1,0 +1,161 @@
+"""What a job was given and used in its runs, read from the log's records themselves.
+
+The event table has no columns for the amounts of a slot (001) and the table of resources at the end
+of a run (004, 005, 009): they are needed of few jobs, and are read from where their records are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jobsight.codes import EventCode
+from jobsight.errors import SourceError
+from jobsight.history.eventlog.logfiles import Kind, LogFile, open_file
+from jobsight.history.eventlog.structured import StructuredParser
+from jobsight.history.eventlog.terms import PREFIX
+from jobsight.history.timelines import History, Ints
+
+__all__ = ["amounts_of_jobs", "amounts_of_record"]
+
+_LONGEST = 16 << 10
+"""Bytes read of a record."""
+_RUNS = 4
+"""The last runs of a job whose records are read."""
+_STARTED = (EventCode.EXECUTE,)
+_ENDED = (EventCode.EVICTED, EventCode.TERMINATED, EventCode.ABORTED)
+_GIVEN = re.compile(r"^\s+(Cpus|Disk|Memory|GPUs) = (\d{1,15}(?:\.\d{1,6})?)\s*$", re.M | re.I)
+_TABLE = re.compile(r"^\s*Partitionable Resources :(.*)$", re.M)
+_ROW = re.compile(r"^\s*(Cpus|Disk|Memory|GPUs)\b[^:\n]{0,20}:(.*)$", re.I)
+_NUMBER = re.compile(r"(?<!\S)\d{1,15}(?:\.\d{1,6})?(?!\S)")
+_NAMES = {"cpus": "Cpus", "disk": "Disk", "memory": "Memory", "gpus": "GPUs"}
+_FORMS = {"Usage": "{}Usage", "Request": "Request{}", "Allocated": "{}"}
+"""Columns of the table, and the attributes that HTCondor's ads have for them."""
+_ATTRIBUTES = {
+    form.format(name).lower(): form.format(name)
+    for form in _FORMS.values()
+    for name in _NAMES.values()
+}
+
+Amounts = dict[str, float]
+"""By the attributes of HTCondor's ads: Memory, MemoryUsage, RequestMemory (MB); Disk, … (KB)."""
+
+
+def amounts_of_record(text: str) -> Amounts:
+    """The amounts in the text of one record: of its slot (001), or in its table of resources."""
+    found = {_NAMES[name.lower()]: float(number) for name, number in _GIVEN.findall(text)}
+    table = _TABLE.search(text)
+    if table is None:
+        return found
+    ends = {name: table[1].find(name) + len(name) for name in _FORMS if name in table[1]}
+    if not ends:
+        return found
+    for line in text[table.end() + 1 :].split("\n"):
+        row = _ROW.match(line)
+        if row is None:
+            break
+        numbers = list(_NUMBER.finditer(row[2].partition('"')[0]))
+        # Wide numbers push each other to the right, so only some of them are where their column is.
+        named = list(ends) if len(numbers) == len(ends) else [
+            min(ends, key=lambda name: abs(ends[name] - one.end())) for one in numbers
+        ]  # fmt: skip
+        for column, one in zip(named, numbers, strict=True):
+            found[_FORMS[column].format(_NAMES[row[1].lower()])] = float(one[0])
+    return found
+
+
+def amounts_of_jobs(
+    history: History, jobs: Iterable[int], moment: int
+) -> dict[int, Sequence[Amounts]]:
+    """The amounts of the last runs of some jobs, as of a moment, a mapping for each record.
+
+    Nothing is known of what was not read from files, or from files that are gone.
+
+    Args:
+        history: indexed.
+        jobs: their numbers.
+        moment: µs.
+    """
+    wanted: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    sources, offsets = history.table["source"], history.table["offset"]
+    for job in jobs:
+        for row in _records(history, job, moment):
+            source = sources[int(row)]
+            if source and source != "-" and not source.startswith(PREFIX):
+                wanted[source].append((int(offsets[int(row)]), int(row), job))
+    found: dict[int, Sequence[Amounts]] = {}
+    names = history.table.select("code", "cluster", "proc")
+    for source, places in wanted.items():
+        places.sort()
+        texts = _read(source, [offset for offset, _, _ in places])
+        for (_, row, job), (kind, text) in zip(places, texts, strict=False):
+            amounts = _amounts(kind, text, names.row(row))
+            found[job] = [*found.get(job, ()), *([amounts] if amounts else ())]
+    return found
+
+
+def _records(history: History, job: int, moment: int) -> Ints:
+    """The rows with the starts and ends of its last runs: int64 (n,)."""
+    rows = history.rows_of(job)
+    rows = rows[history.clock[rows] <= moment]
+    codes = history.code[rows]
+    kinds = (rows[np.isin(codes, kind)][-_RUNS:] for kind in (_STARTED, _ENDED))
+    return np.concatenate(list(kinds))
+
+
+def _read(source: str, offsets: Sequence[int]) -> Iterable[tuple[Kind, bytes]]:
+    """The log's kind and its bytes from each of these ascending offsets on."""
+    try:
+        file, _ = open_file(source)
+        if file.seekable:
+            for offset in offsets:
+                with file.open(offset) as stream:
+                    block = bytearray(_LONGEST)
+                    yield file.kind, bytes(block[: stream.readinto(memoryview(block))])
+        else:
+            yield from ((file.kind, text) for text in _unpacked(file, offsets))
+    except SourceError:
+        return
+
+
+def _unpacked(file: LogFile, offsets: Sequence[int]) -> Iterable[bytes]:
+    """As `_read`, of a compressed file, which is unpacked once."""
+    with file.open() as stream:
+        blocks, kept, base = stream.blocks(), b"", 0
+        for offset in offsets:
+            while len(kept) < offset - base + _LONGEST and (block := next(blocks, b"")):
+                passed = min(offset - base, len(kept))
+                kept, base = kept[passed:] + block, base + passed
+            yield kept[offset - base :][:_LONGEST]
+
+
+def _amounts(kind: Kind, text: bytes, record: tuple[int, int, int]) -> Amounts:
+    """The amounts of the record that a text begins with; none if it is another one now."""
+    if kind == "text":
+        shown = text.decode("utf-8", "replace").replace("\r\n", "\n")
+        header = re.match(r"(\d{3}) \((\d+)\.(\d+)\.", shown)
+        if header is None or tuple(map(int, header.groups())) != record:
+            return {}
+        return amounts_of_record(shown.partition("\n...")[0])
+    if kind == "empty":
+        return {}
+    parser = StructuredParser(kind)
+    ads = [ad.attributes for ad in (*parser.feed(text), *parser.close())][:1]
+    for ad in ads:
+        if (ad.get("EventTypeNumber"), ad.get("Cluster"), ad.get("Proc")) == record:
+            return _of_ad(ad)
+    return {}
+
+
+def _of_ad(ad: Mapping[str, Any]) -> Amounts:
+    given = ad.get("ExecuteProps")
+    known = {**ad, **(given if isinstance(given, dict) else {})}
+    return {
+        _ATTRIBUTES[name.lower()]: float(value)
+        for name, value in known.items()
+        if name.lower() in _ATTRIBUTES and type(value) in (int, float)
+    }
