@@ -8,6 +8,7 @@ import pytest
 from tests.checking import written
 
 from jobsight.program.preflight.check import Checker
+from jobsight.program.site import Site
 
 SLURM = "#!/bin/bash\n#SBATCH --mem=1G --time=10 {asked}\n"
 NODES = "--nodes=2 --ntasks-per-node=12"
@@ -49,3 +50,31 @@ def test_computed_numbers_of_tasks(
     assert [one for one in found(text) if one[2] == "JS207"] == (
         [("error", wrong, "JS207")] if wrong else []
     )
+
+
+@pytest.mark.parametrize(
+    ("script", "fix"),
+    [
+        ("#SBATCH --mem=1G", "#SBATCH --mem=12G"),
+        ("#SBATCH --mem=10000M", "#SBATCH --mem=12G"),
+        (
+            "#SBATCH --mem=1G --partition=small",
+            "allocate less: no node known has more than 9,000 MB",
+        ),
+        ("#SBATCH --mem=1G --partition=capped", "#SBATCH --mem=10500M"),
+    ],
+)
+def test_what_is_proposed_fits_a_node(script: str, fix: str) -> None:
+    site = """=== scontrol-partition.txt
+PartitionName=large Default=YES State=UP
+PartitionName=small State=UP
+PartitionName=capped State=UP MaxMemPerNode=10500
+=== scontrol-node.txt
+NodeName=a CPUTot=4 RealMemory=64000 Partitions=large,capped
+NodeName=b CPUTot=4 RealMemory=9000 Partitions=small
+"""
+    text = f"#!/bin/bash\n{script} --time=10\npython3 -c 'x = bytearray(10_500 * 2**20)'\n"
+    known = Site.saved(written(Path("site"), "", site))
+    checker = Checker(site=known, shellcheck=False)
+    report = checker.check(str(written(Path(), "job.sh", text) / "job.sh"))
+    assert [one.fix for one in report.findings if one.code == "JS210"] == [fix]

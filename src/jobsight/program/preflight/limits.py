@@ -8,17 +8,19 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from jobsight.program.preflight.amounts import allocations, other_allocations
+from jobsight.program.preflight.condorjob import CondorJob
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.shell.model import Source
 from jobsight.program.submission.job import Place
+from jobsight.program.submission.proposals import Ceilings, proposed
 from jobsight.text import closest
 
 if TYPE_CHECKING:
     from jobsight.program.site import Node, Partition
 
 
-__all__: list[str] = []
+__all__ = ["ceilings"]
 
 _MEMORY = ("mem", "mem-per-cpu", "mem-per-gpu")
 
@@ -72,10 +74,27 @@ def _used(job: Job, source: Source, name: str) -> str:
     return next((one for one in texts if re.search(rf"(?im)^[ \t]*module\s+{name}\b", one)), "")
 
 
+def ceilings(job: Job | CondorJob) -> Ceilings:
+    """The most that a job may ask for where it is submitted to."""
+    if job.site is None:
+        return Ceilings()
+    if isinstance(job, CondorJob) or not job.is_slurm:
+        return Ceilings(job.site.largest_slot.get("RequestMemory"))
+    chosen = _partition(job) if len(_partitions(job)) < 2 else None
+    sizes = [one.memory_mb for one in _nodes(job, chosen) if one.memory_mb]
+    cap = chosen.number("MaxMemPerNode") if chosen else None
+    largest = min(max(sizes, default=cap or 0), cap or max(sizes, default=0))
+    return Ceilings(largest or None, chosen.time_s if chosen else None)
+
+
 def _more(size: float, job: Job) -> str:
     """What to ask for, for so many bytes."""
+    most, asked = ceilings(job).memory_mb, _memory_mb(job) or 0
+    amount = proposed(size * 1.1 / 2**20, had=[asked], used=size / 2**20, most=most, step=1024)
+    if amount is None:
+        return f"allocate less: no node known has more than {most:,.0f} MB"
     name = "#SBATCH --mem=" if job.is_slurm else "request_memory = "
-    return f"{name}{int(size * 1.1 / 2**30) + 1}G"
+    return f"{name}{amount}M" if amount % 1024 else f"{name}{amount // 1024}G"
 
 
 def _memory_mb(job: Job) -> int | None:
@@ -188,9 +207,7 @@ def _most(job: Job, chosen: Partition) -> Iterator[Hit]:
 def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     assert job.site is not None
     settings, request = job.submission.settings, job.submission.request
-    names = set(_partitions(job)) or ({chosen.name} if chosen else set())
-    nodes = [one for one in job.site.nodes
-             if not names or not one.partitions - {""} or one.partitions & names]  # fmt: skip
+    names, nodes = _names(job, chosen), _nodes(job, chosen)
     if not nodes:
         return
     where = f"a node of {', '.join(sorted(names))}" if names else "a node"
@@ -213,6 +230,21 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
         yield hit(at, f"{each} CPUs are more than {where} has: {cpus}")
     yield from _gpu_limits(job, nodes, where)
     yield from _named_nodes(job, nodes, where)
+
+
+def _names(job: Job, chosen: Partition | None) -> set[str]:
+    """The partitions where it may run."""
+    return set(_partitions(job)) or ({chosen.name} if chosen else set())
+
+
+def _nodes(job: Job, chosen: Partition | None) -> list[Node]:
+    """The nodes on which it may run."""
+    names = _names(job, chosen)
+    return [
+        one
+        for one in (job.site.nodes if job.site else ())
+        if not names or not one.partitions - {""} or one.partitions & names
+    ]
 
 
 def _named_nodes(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:

@@ -9,8 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import NamedTuple
 
-__all__ = ["proposed"]
+__all__ = ["UNKNOWN", "Ceilings", "proposed"]
+
+
+class Ceilings(NamedTuple):
+    """The most that a job may ask for, by what is known of its cluster; None: unknown."""
+
+    memory_mb: float | None = None
+    """Of its largest node, or of the largest slot of an HTCondor pool."""
+    time_s: float | None = None
+
+
+UNKNOWN = Ceilings()
 
 
 def proposed(

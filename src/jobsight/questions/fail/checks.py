@@ -14,6 +14,7 @@ from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.uses import uses_of
 from jobsight.program.submission.job import Place
+from jobsight.program.submission.proposals import UNKNOWN, Ceilings
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -61,12 +62,14 @@ class Known:
         places: where its requests are, by column.
         like: runs of the same user's jobs with the same name or script; None: there are none.
         used: its files, as far as earlier runs named them.
+        most: that it may ask for.
     """
 
     job: Mapping[str, Any]
     places: Mapping[str, Place]
     like: Counted | None
     used: tuple[Used, ...] = ()
+    most: Ceilings = UNKNOWN
 
     @property
     def runs(self) -> list[dict[str, Any]]:
@@ -111,7 +114,7 @@ class Known:
         """What to change so that it does not end so."""
         from jobsight.questions.fail.evidence import advise
 
-        found = advise(self.job, self.like, 1.0, {state: 1.0})
+        found = advise(self.job, self.like, 1.0, {state: 1.0}, self.most)
         return None if found is None else found.option or found.text
 
     def hit(self, column: str, message: str, fix: str | None = None) -> Hit:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from jobsight.documents import State
 from jobsight.documents.states import KILLED, MAYBE_KILLED, was_killed
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import KEYS, key_hashes
+from jobsight.program.submission.proposals import UNKNOWN, Ceilings, proposed
 from jobsight.questions.fail.decisions import KINDS
 from jobsight.remembering import remembered
 from jobsight.text import counted, printable
@@ -218,7 +218,11 @@ class Advice:
 
 
 def advise(
-    job: Mapping[str, Any], like: Counted | None, probability: float, kinds: Mapping[str, float]
+    job: Mapping[str, Any],
+    like: Counted | None,
+    probability: float,
+    kinds: Mapping[str, float],
+    most: Ceilings = UNKNOWN,
 ) -> Advice | None:
     """What to change in a job that is likely to fail; None: nothing is known to help.
 
@@ -227,33 +231,42 @@ def advise(
         like: runs of the same user with the same name or script.
         probability: P(it fails).
         kinds: P(kind | it fails).
+        most: that it may ask for, where that is known.
     """
     if like is None:
         return None
     for kind in sorted(kinds, key=lambda kind: -kinds[kind]):
         if probability * kinds[kind] >= LIKELY and kind in _ADVISE:
-            found = _ADVISE[kind](job, like)
+            found = _ADVISE[kind](job, like, most)
             if found is not None:
                 return found
     return None
 
 
-def _more_memory(job: Mapping[str, Any], like: Counted) -> Advice | None:
+def _more_memory(job: Mapping[str, Any], like: Counted, most: Ceilings) -> Advice | None:
     """Memory above the largest known peak, and above what did not suffice."""
     asked, too_small = (
         job["request_memory_mb"],
         max(like.of(_MEMORY, "request_memory_mb"), default=0),
     )
     # The peak of a run that was killed is what it was allowed, not what it needs.
-    least = max(too_small, like.largest("max_rss_mb"))
-    if not too_small or asked is None:
+    used = like.largest("max_rss_mb")
+    least = max(too_small, used)
+    if not too_small or asked is None or least * MARGIN <= asked:
         return None
-    nodes = max(job["request_nodes"] or 1, 1)
     slurm = job["scheduler"] != "htcondor"
-    each = _rounded(least * MARGIN / (nodes if slurm else 1), _MEMORY_STEP_MB)
-    wanted = each * (nodes if slurm else 1)
-    if wanted <= asked:
-        return None
+    nodes = max(job["request_nodes"] or 1, 1) if slurm else 1
+    had = (asked / nodes, too_small / nodes)
+    each = proposed(
+        least * MARGIN / nodes, had=had, used=used / nodes, most=most.memory_mb,
+        step=_MEMORY_STEP_MB,
+    )  # fmt: skip
+    if each is None:
+        text = (
+            f"let it use less memory: {least:,.0f} MB did not suffice, and no {{}} known has more"
+        )
+        return Advice(text.format("node" if slurm else "slot"), None, {})
+    wanted = each * nodes
     option = f"--mem={each}M" if slurm else f"request_memory = {each}"
     peak = max(like.of(_DONE, "max_rss_mb"), default=0)
     why = (
@@ -268,15 +281,21 @@ def _more_memory(job: Mapping[str, Any], like: Counted) -> Advice | None:
     )  # fmt: skip
 
 
-def _more_time(job: Mapping[str, Any], like: Counted) -> Advice | None:
+def _more_time(job: Mapping[str, Any], like: Counted, most: Ceilings) -> Advice | None:
     """A limit above the longest run known, where such runs needed longer than this job asks for."""
     limit = job["time_limit_s"]
     if limit is None or limit < 0 or _TIMEOUT not in like.kinds:
         return None
-    longest = max(like.largest("ran"), *like.of(_TIMEOUT, "time_limit_s"), 0)
-    wanted = _rounded(longest * MARGIN, _LIMIT_STEP_S)
-    if longest < limit or wanted <= limit:
+    timed_out = max(like.of(_TIMEOUT, "time_limit_s"), default=0)
+    longest = max(like.largest("ran"), timed_out)
+    if longest < limit:
         return None
+    wanted = proposed(
+        longest * MARGIN, had=(limit, timed_out), most=most.time_s, step=_LIMIT_STEP_S
+    )
+    if wanted is None:
+        text = f"such runs took {format_span(longest)} and more, and its partition allows no longer"
+        return Advice(f"split the work, or save its progress: {text}", None, {})
     hours, minutes = divmod(wanted // 60, 60)
     enough = (pl.col("time_limit_s") >= wanted) | (pl.col("time_limit_s") < 0)
     return Advice(
@@ -287,7 +306,7 @@ def _more_time(job: Mapping[str, Any], like: Counted) -> Advice | None:
     )
 
 
-def _fix(job: Mapping[str, Any], like: Counted) -> Advice | None:
+def _fix(job: Mapping[str, Any], like: Counted, _most: Ceilings) -> Advice | None:
     """The program is to be fixed, where its last runs all failed by themselves.
 
     What kills it is to be found first, where they were all killed from outside.
@@ -309,7 +328,3 @@ def _fix(job: Mapping[str, Any], like: Counted) -> Advice | None:
 
 
 _ADVISE = {_MEMORY: _more_memory, _TIMEOUT: _more_time, _FAILED: _fix}
-
-
-def _rounded(amount: float, step: int) -> int:
-    return math.ceil(amount / step) * step

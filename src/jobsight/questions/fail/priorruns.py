@@ -16,6 +16,7 @@ from jobsight.history.jobtable import JobTable
 from jobsight.program.preflight.condorjob import CondorJob
 from jobsight.program.preflight.findings import Finding, hits_of
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.limits import ceilings
 from jobsight.questions.fail.checks import Known, Named, Used, named_files, places_of
 from jobsight.questions.fail.evidence import LAST, Ends
 
@@ -79,7 +80,9 @@ class PriorRuns:
         if like is not None and like.key == "user and request":
             like = None  # it may be other work
         used = tuple(self._used(job.folder, named_files(job)))
-        known = Known({**asked.row(0, named=True), **row}, places_of(job), like, used)
+        known = Known(
+            {**asked.row(0, named=True), **row}, places_of(job), like, used, ceilings(job)
+        )
         yield from hits_of("history", known, file)
 
     def _used(self, folder: str, files: list[Named]) -> Iterator[Used]:

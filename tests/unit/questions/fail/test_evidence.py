@@ -12,6 +12,7 @@ from tests.storedjobs import HOSTILE, job, told
 
 from jobsight.documents import JobDocument, State
 from jobsight.history.jobsasked import jobs_asked
+from jobsight.program.submission.proposals import Ceilings
 from jobsight.questions.fail.evidence import Advice, Counted, Ends, advise, findings
 
 OOM, TIMEOUT, FAILED = State.OUT_OF_MEMORY, State.TIMEOUT, State.FAILED
@@ -97,6 +98,22 @@ def test_memory_goes_above_the_largest_peak_and_what_did_not_suffice() -> None:
     assert found.text == "ask for more memory: 8,192 MB did not suffice"
     assert advice(runs, ran(9, 9 * HOUR, memory=20000, waits=True), OOM) is None
     assert advice([], ran(9, 9 * HOUR, waits=True), OOM) is None
+
+
+def test_no_more_is_advised_than_a_node_or_the_partition_has() -> None:
+    runs = [ran(1, 0, OOM, peak=8190), ran(2, HOUR, memory=16384, peak=11878)]
+    row, groups = asked(runs, ran(9, 9 * HOUR, waits=True))
+    like = groups["like"]
+    advised = {most: advise(row, like, 0.8, {OOM.value: 1.0}, Ceilings(most))
+               for most in (12000.5, 11877, 20000)}  # fmt: skip
+    options = [found and found.option for found in advised.values()]
+    assert options == ["--mem=12000M", None, "--mem=13696M"]
+    assert advised[11877] and "no node known has more" in advised[11877].text
+    runs = [ran(1, 0, TIMEOUT, span=HOUR)]
+    row, groups = asked(runs, ran(9, 9 * HOUR, waits=True))
+    times = [advise(row, groups["like"], 0.8, {TIMEOUT.value: 1.0}, Ceilings(None, most))
+             for most in (HOUR + 60, HOUR)]  # fmt: skip
+    assert [one and one.option for one in times] == ["--time=1:01:00", None]
 
 
 def test_a_longer_limit_is_advised_where_such_runs_needed_longer() -> None:
