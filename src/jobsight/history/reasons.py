@@ -298,16 +298,18 @@ def exit_told(reason: str | None) -> tuple[int | None, int | None]:
 
 
 _UNIT = r"(?: ?((?:kilo|mega|giga|tera|[KMGT])?i?b(?:ytes?)?|[KMGT]i?)\b)?"
-_AMOUNT = rf"(\d{{1,15}}(?:\.\d{{1,6}})?){_UNIT}"
+_AMOUNT = rf"(\d{{1,15}}(?:\.\d{{1,6}})?)(?![\d.]*\d| ?(?:%|percent|times)){_UNIT}"
 _NAMED_UNIT = _UNIT.removesuffix("?")
 _USED = (
     rf"(?i)(?:(?:peak|measured) usage:?|{{0}} usage:?(?: of)?|using|used) {_AMOUNT}"
     rf"|(\d{{1,15}}(?:\.\d{{1,6}})?){_NAMED_UNIT} used\b"
 )
 _LIMIT = (
-    rf"(?i)(?:request_?{{0}}(?: of)?|requested {{0}}:?|limit(?: of|:)?|{{0}} of) {_AMOUNT}"
+    rf"(?i)(?:request_?{{0}}(?: of)?|requested {{0}}:?|limit(?: of|:)?|{{0}} of|"
+    rf"exceed\w*(?: the| its)?(?: limit| request\w*| allow\w*)?(?: of)?) {_AMOUNT}"
     rf"|(\d{{1,15}}(?:\.\d{{1,6}})?){_NAMED_UNIT} (?:requested|allowed)\b"
 )
+_ALSO = {"memory": r"|\brss\b"}
 _BYTES = {"b": 1.0, "k": 2.0**10, "m": 2.0**20, "g": 2.0**30, "t": 2.0**40}
 _LEAST_SHARE, _MOST_TIMES = 0.5, 32.0
 """A number without a unit is in KB or MB, as the log's own figures are, if that makes it at least
@@ -331,7 +333,7 @@ def amounts_named(
         bytes, of powers of 2 as HTCondor counts.
     """
     text = _clean(reason)
-    if what not in text.lower():
+    if not re.search(rf"(?i){what}{_ALSO.get(what, '')}", text):
         return None, None
     found = [pattern.search(text) for pattern in _amount_patterns(what)]
     named = [_bytes(one) for one in found]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from jobsight.codes import exit_signal
 from jobsight.history.reasons import bare_number, missing_file
@@ -98,58 +99,85 @@ _SUBCODES = {(34, 102): "memory", (21, 102): "memory",
              (34, 104): "disk", (21, 103): "disk", (21, 104): "disk"}  # fmt: skip
 """What sub-codes stand for at pools that follow HTCondor's own configuration."""
 _WORDS = {
-    "waste": r"wast\w+ (?:of )?memory|uses? (?:only )?(?:less than|under) [^.]{0,60}memory",
-    "cpu": r"\bcpus? (?:usage|use|load|consumption)\b|request_?cpus|\bcpususage\b|cpu over-?use|"
-           r"(?:more|too many) (?:cpus?|cores|threads)\b",
-    "disk": r"\bdisk (?:usage|use|space|limit|quota|of \d)|\bdiskusage\b[^']{0,80}\b(?:requestdisk|"
-            r"disk)\b|request_?disk|scratch (?:usage|space)|disk \w{0,20} ?exceed|"
-            r"exceed\w* (?:\w+ )?disk\b(?!-)",
     "memory": r"memory (?:usage|use|limit|of \d)|\bmemoryusage\b[^']{0,80}\b(?:request)?memory\b|"
               r"over (?:cgroup )?memory|out[- ]of[- ]memory|\boom\b|\bmb memory|request_?memory|"
-              r"exceed\w* (?:\w+ )?memory\b(?!-)|memory \w{0,20} ?exceed|(?:more|too much) memory",
+              r"exceed\w* (?:\w+ )?memory\b(?!-)|memory \w{0,20} ?exceed|(?:more|too much) memory|"
+              r"(?:requested|allocated|available) memory|\brss (?:usage|exceed|of|limit)",
+    "disk": r"\bdisk (?:usage|use|space|limit|quota|of \d)|\bdiskusage\b[^']{0,80}\b(?:requestdisk|"
+            r"disk)\b|request_?disk|scratch (?:usage|space)|disk \w{0,20} ?exceed|"
+            r"exceed\w* (?:\w+ )?disk\b(?!-)|(?:more|too much) disk|(?:requested|allocated) disk",
+    "CPU": r"\bcpus? (?:usage|use|load|consumption)\b|request_?cpus|\bcpususage\b|cpu over-?use|"
+           r"(?:more|too many) (?:cpus?|cores|threads)\b",
+    "GPU": r"(?!)",
 }  # fmt: skip
 """The words by which reasons of starters, start daemons and policies name a resource."""
 _NAMING = {what: re.compile(words, re.IGNORECASE) for what, words in _WORDS.items()}
+_RATE = r"(?:usage|use|utili[sz]ation|efficiency)"
+_WASTING = {
+    what: re.compile(
+        rf"(?i)wast\w+ (?:of )?{what}|(?:low|poor|no) {what} {_RATE}|"
+        rf"\b{what}s? {_RATE}[^.]{{0,40}}\b(?:low|below|less than)\b|"
+        rf"\buses? (?:only )?(?:less than|under) [^.]{{0,60}}{what}|"
+        rf"\b{what}s? (?:is |are )?(?:idle|unused)"
+    )
+    for what in _WORDS
+}
+"""The words by which policies say that a job uses too little of what it asked for."""
+
+
+@lru_cache(4096)
+def _named(reason: str) -> tuple[list[str], list[str]]:
+    """The resources that a reason names, and those of which it says too little was used."""
+    named, wasted = (
+        [what for what, words in table.items() if words.search(reason)]
+        for table in (_NAMING, _WASTING)
+    )
+    return named, wasted
 
 
 def exceeded(held: Held) -> str | None:
-    """The resource of which the job was held for using too much: memory, disk or cpu.
+    """The resource of which the job was held for using too much: memory, disk or CPU.
 
-    ``waste``: for using too little memory. The words of the reason win over the sub-code, which
-    pools give at will; where they name several, the one of the sub-code, else the one of which more
-    was used than asked for.
+    The words of the reason win over the sub-code, which pools give at will; where they name
+    several, the one of the sub-code, else the one of which more was used than asked for.
     """
     if held.code not in RESOURCE_CODES:
         return None
-    text = held.reason[:2000]
-    named = [what for what, words in _NAMING.items() if words.search(text)]
+    named, _ = _named(held.reason[:2000])
     by_code = _SUBCODES.get((held.code, held.subcode or 0))
     if len(named) < 2:
         return named[0] if named else by_code
-    if "waste" in named or by_code in named:
-        return "waste" if "waste" in named else by_code
+    if by_code in named:
+        return by_code
     known = {what: held.known(_RESOURCES[what]) for what in named}
     over = [what for what, one in known.items() if one.used > one.limit > 0]
     return over[0] if len(over) == 1 else None
 
 
-_RESOURCES = {"memory": MEMORY, "disk": DISK, "cpu": CPUS}
+_RESOURCES = {one.name: one for one in (MEMORY, DISK, CPUS)}
 
 
 def _resource(held: Held) -> Fix | None:
+    if held.code in RESOURCE_CODES:
+        _, wasted = _named(held.reason[:2000])
+        if len(wasted) == 1:
+            return _less(held, wasted[0])
     what = exceeded(held)
-    if what == "waste":
-        return _less_memory(held)
     return None if what is None else _MORE[what](held)
 
 
-def _less_memory(held: Held) -> Fix:
+def _less(held: Held, what: str) -> Fix:
     """Without a command: what it will use is not known from what it used so far."""
-    known = held.known(MEMORY)
-    had = f" than the {known.limit:,.0f} MB it had" if known.limit else ""
-    used = f"; it was seen to use {known.used:,.0f} MB" if known.used else ""
-    text = f"ask for less memory{had}, with room above what it uses at its peak{used}"
-    return Fix("memory", text)
+    if what == "GPU":
+        return Fix("gpu", "let it use the GPUs that it asks for, or ask for fewer (request_gpus)")
+    of = _RESOURCES[what]
+    known = held.known(of)
+    had = f" than the {of.amount(known.limit)} it had" if known.limit else ""
+    used = f"; it was seen to use {of.amount(known.used)}" if known.used else ""
+    less = "less" if of.size else "fewer"
+    return Fix(
+        what, f"ask for {less} {of.plural}{had}, with room above what it uses at its peak{used}"
+    )
 
 
 _HEADROOM = 1.25
@@ -189,7 +217,7 @@ def _ask_for_cpus(held: Held) -> Fix:
 
 
 _MORE: Mapping[str, Callable[[Held], Fix]] = {
-    "memory": _ask_for_memory, "disk": _ask_for_disk, "cpu": _ask_for_cpus,
+    "memory": _ask_for_memory, "disk": _ask_for_disk, "CPU": _ask_for_cpus,
 }  # fmt: skip
 
 
@@ -266,7 +294,8 @@ _OVERRAN = re.compile(
     r"(?i)\b(?:ran|run|running) (?:for )?(?:longer|more) than|"
     r"exceed\w* (?:\w+ ){0,3}(?:wall[- ]?(?:clock )?time|run[- ]?time)|"
     r"(?:did not|failed to|not) (?:complete|finish)\w* (?:with)?in \d|"
-    r"(?:wall[- ]?(?:clock )?|run[- ]?)time \w{0,12} ?exceeded|ran (?:for )?too long"
+    r"(?:wall[- ]?(?:clock )?|run[- ]?)time (?:\w{0,12} ?exceeded|limit)|"
+    r"r(?:an|unning) (?:for )?too long|hours? of (?:wall|run)[- ]?time"
 )
 
 
@@ -299,7 +328,14 @@ _SURE_CODES: Mapping[int, Fix] = {
 """What these codes stand for, where the reason does not blame the machine."""
 
 
+_EXPIRED = re.compile(
+    r"(?i)\b(?:proxy|token|credential|certificate)s? (?:\w+ ){0,5}(?:expire|invalid|missing)"
+)
+
+
 def _sure_code(held: Held) -> Fix | None:
+    if held.code in RESOURCE_CODES and _EXPIRED.search(held.reason[:2000]):
+        return _SURE_CODES[4]
     return None if held.code is None else _SURE_CODES.get(held.code)
 
 
@@ -308,6 +344,7 @@ _EXECUTABLE = re.compile(r"Failed to execute '([^']{1,400})'")
 _OF_ERRNO = {
     2: ("executable", "{} or the interpreter on its first line is missing where it ran; Windows "
         "line ends do that too"),
+    7: ("script", "its arguments and environment are too long for {}: pass them in a file"),
     8: ("executable", "{} cannot be executed there: a script needs a first line such as "
         "#!/bin/bash, a program the machines' architecture"),
     13: ("permission", "make {} executable (chmod +x)"),

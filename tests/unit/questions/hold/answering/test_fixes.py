@@ -43,6 +43,12 @@ CASES: list[tuple[int, int, str, str, str]] = [
     (26, 120, "Ran longer than the 600 seconds allowed", "duration", "the policy that held it"),
     (3, 7, "Job exceeded its wall time of 3 hours", "duration", "checkpoint"),
     (4, 0, "Proxy has expired", "credential", "renew"),
+    (26, 0, "the x509 proxy of the job has expired", "credential", "renew"),
+    (26, 0, "CPU efficiency below 10 percent", "CPU", "fewer CPUs"),
+    (26, 0, "Job has low GPU utilization", "gpu", "request_gpus"),
+    (26, 0, "Job reached the wall time limit of 72 hours", "duration", "checkpoint"),
+    (6, 7, SLOT + "Failed to execute '/a/b.sh' with arguments x: (errno=7: 'Argument list too "
+     "long')", "script", "too long for /a/b.sh"),
     (35, 0, "Cannot pull", "image", "Docker"),
     (45, 1, "Singularity test failed", "image", "container"),
     (21, 0, "Job failed to complete in 72 hrs", "duration", "checkpoint"),
@@ -242,6 +248,13 @@ RUNS = [{"Memory": 2048.0, "Disk": 1048576.0, "Cpus": 1.0}]
         (26, 0, "Job wastes memory: it uses less than 20 percent of the memory that it requested",
          None),
         (26, 0, "put on hold due to memory usage 5.", ("RequestMemory", 3072)),
+        (26, 0, "memory usage exceeds 80% of what was requested", ("RequestMemory", 3072)),
+        (26, 0, "memory usage 5000 MB exceeds 4000 MB", ("RequestMemory", 6400)),
+        (26, 0, "RSS exceeds 4000 MB", ("RequestMemory", 6144)),
+        (26, 0, "disk usage 12345678 KB exceeds requested 1000000", ("RequestDisk", 15728640)),
+        (3, 0, "job was OOM killed", ("RequestMemory", 3072)),
+        (26, 0, "CPU efficiency below 10 percent", None),
+        (26, 0, "Job has low GPU utilization", None),
     ],
 )  # fmt: skip
 def test_the_words_say_which_resource_and_all_that_is_known_how_much(
