@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,6 +41,7 @@ from jobsight.cli.served import ready_for
 from jobsight.clock import format_micros, micros, parse_moment, zone_named
 from jobsight.documents import parse_key
 from jobsight.errors import SourceError, UsageError
+from jobsight.history.allotments import generations_of
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.reasons import kept_masks
 from jobsight.history.twins import current_jobs
@@ -48,6 +49,7 @@ from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.program.site import Site
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.groups import by_use
+from jobsight.questions.hold.answering.heldjob import Pool
 from jobsight.questions.hold.answering.lookup import HeldName, held_names
 from jobsight.questions.hold.champions import Answerers, answers_for, choose_answerers
 from jobsight.questions.hold.question import HOLD
@@ -136,11 +138,10 @@ def hold(
         # Not the setting access_point: it may name the place that a copied log is from.
         with contextlib.suppress(SourceError):
             here = CondorClient(settings.condor).schedd_name()
-    answerers, moment, when = _open(
-        inputs, live, model, at, settings, here, _largest(site, settings, live=live)
-    )
+    pool = _pool(site, settings, live=live)
+    answerers, moment, when = _open(inputs, live, model, at, settings, here)
     owner = None if asked or every or each else caller()
-    answers, problems = _answers(answerers, asked, moment, owner)
+    answers, problems = _answers(answerers, asked, moment, owner, pool)
     try:
         # Kept before they are shown: the reader of the output may go away.
         if save or publish:
@@ -212,7 +213,7 @@ def _own_logs(settings: Settings) -> list[str]:
 
 
 def _answers(
-    answerers: Answerers, asked: list[HeldName], moment: int, owner: str | None
+    answerers: Answerers, asked: list[HeldName], moment: int, owner: str | None, pool: Pool
 ) -> tuple[list[Answer], list[str]]:
     """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids.
 
@@ -224,22 +225,29 @@ def _answers(
             held = held.filter((held["owner"] == owner).fill_null(True))
             if unknown := held["owner"].null_count():
                 note(f"of {counted(unknown, 'job')} no owner is recorded: they may be of others")
-        return by_use(answerers.answer(held, moment)), []
-    return answers_for(answerers, asked, moment)
+        return by_use(answerers.answer(held, moment, pool)), []
+    return answers_for(answerers, asked, moment, pool)
 
 
-def _largest(
-    folder: Path | None, settings: Settings, *, live: bool
-) -> Callable[[], Mapping[str, float]]:
-    """What gives the largest slot known, see `Answerer`: of the folder, else of a live pool.
+def _pool(folder: Path | None, settings: Settings, *, live: bool) -> Pool:
+    """What is known of the pool: by the folder, else of a live one; and its logs on this machine.
 
     Raises:
         SourceError: the folder cannot be read.
     """
+    client = CondorClient(settings.condor)
+    largest: Callable[[], Mapping[str, float]] = client.largest_slot if live else dict
     if folder is not None:
-        most = Site.saved(folder).largest_slot
-        return lambda: most
-    return cache(CondorClient(settings.condor).largest_slot) if live else dict
+        largest = partial(dict, Site.saved(folder).largest_slot)
+    return Pool(cache(largest), cache(partial(_generations, settings)) if live else dict)
+
+
+def _generations(settings: Settings) -> Mapping[str, str]:
+    """The files of this machine's event logs by generation; none where it has none."""
+    try:
+        return generations_of(_own_logs(settings))
+    except (SourceError, UsageError):
+        return {}
 
 
 def _open(
@@ -249,7 +257,6 @@ def _open(
     at: str | None,
     settings: Settings,
     here: str | None,
-    largest: Callable[[], Mapping[str, float]],
 ) -> tuple[Answerers, int, str]:
     """Who answers, the moment asked about (µs), and that moment in words."""
     given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
@@ -266,17 +273,14 @@ def _open(
         progress("indexing")
         if model is None:
             answerers = (
-                choose_answerers(history, settings, here=here, largest=largest)
+                choose_answerers(history, settings, here=here)
                 if ready is None
                 else ready.held(here)
             )
         else:
             own = settings.of("hold", HoldSettings)
             answerers = Answerers.of(
-                history,
-                lambda labels: Answerer(
-                    history, own, named, here=here, labels=labels, largest=largest
-                ),
+                history, lambda labels: Answerer(history, own, named, here=here, labels=labels)
             )
     end = int(history.clock.max())
     if given is not None:

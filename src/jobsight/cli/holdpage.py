@@ -10,6 +10,7 @@ from jobsight.clock import format_micros, format_span
 from jobsight.codes import hold_name
 from jobsight.format import UNKNOWN, chance
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES
+from jobsight.questions.hold.answering.advice import other_holder
 from jobsight.questions.hold.answering.groups import group_answers
 from jobsight.text import counted, printable
 
@@ -68,6 +69,8 @@ def _evidence(one: Answer, verbose: bool) -> list[str]:
 
 
 def _headline(one: Answer) -> str:
+    if (user := other_holder(one.hold_code, one.reason, one.owner)) is not None:
+        return f"held by the user {user}: no prediction"
     if one.by_hand and one.hold_code in PERSONAL_HOLD_CODES:
         return "held by its user's own hand: no prediction"
     if one.by_hand:

@@ -6,21 +6,24 @@ of a run (004, 005, 009): they are needed of few jobs, and are read from where t
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jobsight.codes import EventCode
 from jobsight.errors import SourceError
+from jobsight.history.eventlog.generations import identify
 from jobsight.history.eventlog.logfiles import Kind, LogFile, open_file
 from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.eventlog.terms import PREFIX
 from jobsight.history.timelines import History, Ints
 
-__all__ = ["amounts_of_jobs", "amounts_of_record"]
+__all__ = ["amounts_of_jobs", "amounts_of_record", "generations_of"]
 
 _LONGEST = 16 << 10
 """Bytes read of a record."""
@@ -68,30 +71,44 @@ def amounts_of_record(text: str) -> Amounts:
     return found
 
 
+def generations_of(paths: Iterable[str]) -> dict[str, str]:
+    """The files of logs by their generations, as a store names them; without those unreadable."""
+    found = {}
+    for path in paths:
+        with contextlib.suppress(SourceError, OSError):
+            generation = identify(open_file(path)[1], whole=True) if Path(path).is_file() else None
+            if generation is not None:
+                found[generation.name] = path
+    return found
+
+
 def amounts_of_jobs(
-    history: History, jobs: Iterable[int], moment: int
+    history: History,
+    jobs: Iterable[int],
+    moment: int,
+    logs: Callable[[], Mapping[str, str]] = dict,
 ) -> dict[int, Sequence[Amounts]]:
     """The amounts of the last runs of some jobs, as of a moment, a mapping for each record.
 
-    Nothing is known of what was not read from files, or from files that are gone.
+    Nothing is known of what was read from pipes, or from files that are gone.
 
     Args:
         history: indexed.
         jobs: their numbers.
         moment: µs.
+        logs: gives the files by generation (`generations_of`), asked for what a store has.
     """
     wanted: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
     sources, offsets = history.table["source"], history.table["offset"]
     for job in jobs:
         for row in _records(history, job, moment):
-            source = sources[int(row)]
-            if source and source != "-" and not source.startswith(PREFIX):
-                wanted[source].append((int(offsets[int(row)]), int(row), job))
+            wanted[sources[int(row)] or ""].append((int(offsets[int(row)]), int(row), job))
     found: dict[int, Sequence[Amounts]] = {}
     names = history.table.select("code", "cluster", "proc")
     for source, places in wanted.items():
         places.sort()
-        texts = _read(source, [offset for offset, _, _ in places])
+        path = logs().get(source, source) if source.startswith(PREFIX) else source
+        texts = _read(path, [offset for offset, _, _ in places])
         for (_, row, job), (kind, text) in zip(places, texts, strict=False):
             amounts = _amounts(kind, text, names.row(row))
             found[job] = [*found.get(job, ()), *([amounts] if amounts else ())]
@@ -107,10 +124,12 @@ def _records(history: History, job: int, moment: int) -> Ints:
     return np.concatenate(list(kinds))
 
 
-def _read(source: str, offsets: Sequence[int]) -> Iterable[tuple[Kind, bytes]]:
+def _read(path: str, offsets: Sequence[int]) -> Iterable[tuple[Kind, bytes]]:
     """The log's kind and its bytes from each of these ascending offsets on."""
+    if not Path(path).is_file():  # the end of a pipe would be waited for
+        return
     try:
-        file, _ = open_file(source)
+        file, _ = open_file(path)
         if file.seekable:
             for offset in offsets:
                 with file.open(offset) as stream:

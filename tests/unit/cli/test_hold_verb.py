@@ -409,3 +409,37 @@ def test_in_a_store_a_job_is_held_until_now(run: Run, log: str, tmp_path: Path) 
     assert json.loads(named.stdout)["job"] == "3.0"
     unknown = run("9.0", "--store", str(path))
     assert "name one that does" in unknown.stderr
+
+
+@pytest.mark.parametrize("source", ["log", "store"])
+def test_a_request_is_held_against_the_slot_its_table_and_the_largest_slot(
+    run: Run, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a store, slots and tables are read from this machine's log, where the job is in it."""
+    log, site, store = tmp_path / "EventLog", tmp_path / "site", str(tmp_path / "jobs.db")
+    table = ["Partitionable Resources :    Usage  Request Allocated",
+             "   Memory (MB)          :     2440     2311      2560"]  # fmt: skip
+    log.write_text(
+        submitted("7.0", "00:00")
+        + event(1, "7.0", "01:00", "Job executing on host: <127.0.0.1:9618>", "Memory = 2560")
+        + event(
+            6, "7.0", "02:00", "Image size of job updated: 1", "1800  -  MemoryUsage of job (MB)"
+        )
+        + event(4, "7.0", "03:00", "Job was evicted.", "(0) CPU times", *table)
+        + held("7.0", "03:00", 21, 102, "memory usage exceeded request_memory")
+    )
+    site.mkdir()
+    (site / "condor_status.ads").write_text("Memory = 3000\n")
+    monkeypatch.setenv("JOBSIGHT_EVENTLOG__PATHS", json.dumps([str(log)]))
+    if source == "store":
+        assert jobsight("import", str(log), "--store", store).returncode == 0
+    asked = ("7.0", f"--{source}", store if source == "store" else str(log), "--model", "none")
+    found = [
+        json.loads(run(*asked, *more, "--json").stdout)["advice"]["steps"][0]
+        for more in ((), ("--site", str(site)))
+    ]
+    assert [one["command"] for one in found] == [
+        f"condor_qedit -name ap 7.0 RequestMemory {amount}" for amount in (3584, 3000)
+    ]
+    why = "it used 2,440 MB and was allowed 2,311 MB and no slot known has more"
+    assert found[1]["text"] == f"set RequestMemory to 3,000 MB ({why})"

@@ -16,6 +16,7 @@ from jobsight.history.timelines import History
 from jobsight.learning.champions import champion_of, open_registry, usable
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.answer import Answerer
+from jobsight.questions.hold.answering.heldjob import UNKNOWN, Pool
 from jobsight.questions.hold.answering.lookup import HeldName, find_held
 from jobsight.questions.hold.examples.decisions import held_jobs
 from jobsight.questions.hold.question import HOLD
@@ -61,7 +62,7 @@ class Answerers:
         """The jobs held at `moment` (µs): see `held_jobs`."""
         return held_jobs(self.history, moment, self.labels, jobs)
 
-    def answer(self, held: pl.DataFrame, moment: int) -> list[Answer]:
+    def answer(self, held: pl.DataFrame, moment: int, pool: Pool = UNKNOWN) -> list[Answer]:
         """The answers for held jobs, in their order (see `Answerer.answer`).
 
         Raises:
@@ -74,30 +75,23 @@ class Answerers:
         answers = [
             pair
             for make, rows in places.items()
-            for pair in zip(rows, make().answer(held[rows], moment), strict=True)
+            for pair in zip(rows, make().answer(held[rows], moment, pool), strict=True)
         ]
         return [answer for _, answer in sorted(answers, key=lambda pair: pair[0])]
 
 
-def choose_answerers(
-    history: History,
-    settings: Settings,
-    *,
-    here: str | None = None,
-    largest: Callable[[], Mapping[str, float]] = dict,
-) -> Answerers:
+def choose_answerers(history: History, settings: Settings, *, here: str | None = None) -> Answerers:
     """The champions for a history.
 
     Args:
         history: of the jobs asked about.
         settings: where the registry is; what the answers need.
         here: name of this machine's schedd, see `Answerer`.
-        largest: see `Answerer`.
     """
     champions = _champions(history, open_registry(settings))
     labels = label_rows(history)
     made = {
-        _digest(entry): cache(partial(_answerer, history, settings, entry, here, labels, largest))
+        _digest(entry): cache(partial(_answerer, history, settings, entry, here, labels))
         for entry in champions.values()
     }
     by_access_point = {point: made[_digest(entry)] for point, entry in champions.items()}
@@ -127,26 +121,25 @@ def _answerer(
     entry: Entry | None,
     here: str | None,
     labels: RowLabels,
-    largest: Callable[[], Mapping[str, float]],
 ) -> Answerer:
     own = settings.of("hold", HoldSettings)
     if entry is None:
-        return Answerer(history, own, None, here=here, labels=labels, largest=largest)
+        return Answerer(history, own, None, here=here, labels=labels)
     with usable("hold", entry.cluster):
         network = own.lstm.network
         model = ModelDir.open(entry.folder, HOLD, network=network, only_chosen=True)
-        return Answerer(history, own, model, here=here, labels=labels, largest=largest)
+        return Answerer(history, own, model, here=here, labels=labels)
 
 
 def answers_for(
-    answerers: Answerers, asked: Sequence[HeldName], moment: int
+    answerers: Answerers, asked: Sequence[HeldName], moment: int, pool: Pool = UNKNOWN
 ) -> tuple[list[Answer], list[str]]:
     """The answers for the held jobs that ids name as of a moment (µs); what is wrong with ids."""
     find = partial(find_held, answerers.history, answerers.labels, moment=moment)
     held, problems = find([one.job for one in asked])
     answers = [
         answer
-        for answer in answerers.answer(held, moment)
+        for answer in answerers.answer(held, moment, pool)
         if any(_is_of(answer, one) for one in asked)
     ]
     elsewhere = [

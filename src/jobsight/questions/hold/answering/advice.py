@@ -18,7 +18,17 @@ from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.questions.hold.answering.verdict import Chance, Verdict
 from jobsight.text import counted, printable
 
-__all__ = ["TRIAL", "WAIT_ALIKE", "Advice", "Group", "Schedd", "Step", "advise", "by_hand"]
+__all__ = [
+    "TRIAL",
+    "WAIT_ALIKE",
+    "Advice",
+    "Group",
+    "Schedd",
+    "Step",
+    "advise",
+    "by_hand",
+    "other_holder",
+]
 
 WAIT_ALIKE = 5
 """Jobs that must wait alike before releasing a few of them as a trial is advised."""
@@ -195,14 +205,20 @@ _BY_USER = re.compile(r"\(by user ([\w.@+-]{1,100})\)")
 _ADMINISTRATORS = ("condor", "root")
 
 
+def other_holder(code: int | None, reason: str, owner: str | None) -> str | None:
+    """Who holds a job by hand that is not its owner, to be shown; None: its owner, or unknown."""
+    found = _BY_USER.search(reason[:2000]) if code == 1 else None
+    user = found[1].partition("@")[0] if found else None
+    other = user is not None and (user in _ADMINISTRATORS or (owner is not None and owner != user))
+    return printable(user or "", 60) if other else None
+
+
 def by_hand(code: int | None, reason: str = "", owner: str | None = None) -> Advice:
     """The advice for a job that is held by its user's own hand, or for an unknown reason."""
-    user = _BY_USER.search(reason[:2000]) if code == 1 else None
-    holder = user[1].partition("@")[0] if user else None
-    if holder is not None and (holder in _ADMINISTRATORS or (owner and owner != holder)):
+    if (user := other_holder(code, reason, owner)) is not None:
         text = (
-            f"the user {printable(holder, 60)} holds it, not its owner: ask this user, or the "
-            "administrators of the access point, why, before it is released"
+            f"the user {user} holds it, not its owner: ask this user, or the administrators of the "
+            "access point, why, before it is released"
         )
         return Advice([Step(text)])
     spooled = "nothing to decide: it was submitted on hold, or its input is being spooled"

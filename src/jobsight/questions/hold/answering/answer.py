@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -26,7 +26,7 @@ from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
 from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings, sites_alone
 from jobsight.questions.hold.answering.fixes import RESOURCE_CODES, Fix
-from jobsight.questions.hold.answering.heldjob import Held, about_job
+from jobsight.questions.hold.answering.heldjob import UNKNOWN, Held, Pool, about_job
 from jobsight.questions.hold.answering.predictor import Predictor
 from jobsight.questions.hold.answering.retries import fix_after_retries
 from jobsight.questions.hold.answering.uncalibrated import LABEL, log_rate, rule_findings
@@ -149,7 +149,6 @@ class Answerer:
         *,
         here: str | None = None,
         labels: RowLabels | None = None,
-        largest: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         """Index `history`.
 
@@ -159,8 +158,6 @@ class Answerer:
             model: trained; None: rules and this log's own rates answer, uncalibrated.
             here: name of this machine's schedd: commands need not name it where it is the only one.
             labels: of `history`, if at hand.
-            largest: gives the most that a slot of the pool has, see `Held`; asked only for jobs
-                that need more.
 
         Raises:
             ModelError: the model was trained as of holds.
@@ -169,7 +166,6 @@ class Answerer:
             model.question.require_answerable(model.settings)
         self.history = history
         self._costs: Costs = settings.costs
-        self._largest = largest
         self._settings = settings if model is None else model.settings
         self._model = model
         among = set(history.jobs["access_point"].unique().drop_nulls())
@@ -194,12 +190,13 @@ class Answerer:
         """
         return held_jobs(self.history, moment, self._labels, jobs)
 
-    def answer(self, held: pl.DataFrame, moment: int) -> list[Answer]:
+    def answer(self, held: pl.DataFrame, moment: int, pool: Pool = UNKNOWN) -> list[Answer]:
         """The answers for held jobs, in their order.
 
         Args:
             held: n rows of what `held` returned for this moment.
             moment: µs.
+            pool: what is known of the jobs besides the history.
         """
         scale = self._scale_of(moment)
         findings = Findings(self._index, moment, scale.windows[len(scale.windows) // 2])
@@ -213,8 +210,8 @@ class Answerer:
             chances, inputs = self._predictor.chances(asked)
         # Holds for a resource: what else records say of the job is not needed.
         about = asked.filter(asked["hold_code"].is_in(RESOURCE_CODES).fill_null(value=False))
-        runs = amounts_of_jobs(self.history, about["job"], moment)
-        largest = self._largest() if len(about) else {}
+        runs = amounts_of_jobs(self.history, about["job"], moment, pool.logs)
+        largest = pool.largest() if len(about) else {}
         rules = [] if self._model else rule_findings(asked, self._num_holds(asked))
         answers = []
         place = 0

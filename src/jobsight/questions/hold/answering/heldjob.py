@@ -6,7 +6,7 @@ How its program ended, whether its policy would hold it again, and where its fil
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -17,7 +17,17 @@ from jobsight.history.reasons import amounts_named, exit_told
 from jobsight.questions.hold.answering.findings import Finding
 from jobsight.text import printable
 
-__all__ = ["CPUS", "DISK", "MEMORY", "Held", "Known", "Resource", "about_job"]
+__all__ = [
+    "CPUS",
+    "DISK",
+    "MEMORY",
+    "UNKNOWN",
+    "Held",
+    "Known",
+    "Pool",
+    "Resource",
+    "about_job",
+]
 
 _MOST = 1e15
 
@@ -85,6 +95,22 @@ class Known:
     limit: float = 0.0
     asked: float = 0.0
     given: float = 0.0
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What is known besides the history; asked for only where a job was held for a resource.
+
+    Attributes:
+        largest: gives the most that a slot has, by the attribute of a request.
+        logs: gives the files of logs by their generations, as a store names them.
+    """
+
+    largest: Callable[[], Mapping[str, float]] = dict
+    logs: Callable[[], Mapping[str, str]] = dict
+
+
+UNKNOWN = Pool()
 
 
 @dataclass(frozen=True)

@@ -207,3 +207,17 @@ def test_no_text_of_a_log_in_a_command(verb: Verb) -> None:
 def test_holds_by_hand(code: int | None, said: str) -> None:
     assert said in by_hand(code).steps[0].text
     assert commands(by_hand(code)) == [None]
+
+
+@pytest.mark.parametrize(
+    ("user", "owner", "other"),
+    [
+        ("condor", None, "condor"), ("root@ap", "ann", "root"), ("bob", "ann", "bob"),
+        ("ann", "ann", None), ("ann@ap.example.org", "ann", None), ("ann", None, None),
+        ("$(x)", "ann", None),
+    ],
+)  # fmt: skip
+def test_a_hold_by_another_than_the_owner(user: str, owner: str | None, other: str | None) -> None:
+    text = by_hand(1, f"via condor_hold (by user {user})", owner).steps[0].text
+    assert (f"the user {other} holds it, not its owner" in text) == (other is not None)
+    assert ("its user holds it" in text) == (other is None)
