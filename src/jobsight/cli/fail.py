@@ -9,8 +9,8 @@ is 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from functools import cache, partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -31,6 +31,7 @@ from jobsight.cli.tables import table
 from jobsight.cli.terminal import field, paint
 from jobsight.documents import State
 from jobsight.format import UNKNOWN, chance, hours, percent
+from jobsight.program.submission.proposals import Ceilings
 from jobsight.questions.fail.answering import RUNNING
 from jobsight.questions.fail.evidence import Advice
 from jobsight.questions.fail.groups import by_cause
@@ -40,12 +41,14 @@ from jobsight.text import counted, printable
 if TYPE_CHECKING:
     from jobsight.questions.fail.answering import Answer
     from jobsight.questions.fail.groups import Group
+    from jobsight.settings import Settings
 
 __all__ = ["fail"]
 
 _INDENT = 11
 _SHOWN_KIND = 0.05
 _HIGH, _SOME = 0.5, 0.2
+_PLACE = ("scheduler", "scheduler_name", "partition")
 _QUEUES = {"pending": [State.PENDING.value], "running": list(RUNNING)}
 
 
@@ -76,12 +79,32 @@ def fail(
     wanted = asked(jobs or [], queues, save=save, options="--pending or --running")
     settings = load_settings(config, {"timezone": timezone, "store": store}, FAIL)
     inputs = [*(log or []), *(files or [])]
-    desk = open_desk(FAIL, settings, inputs, store=store is not None, model=model, at=at)
+    most = cache(partial(_ceilings, settings))
+
+    def adapt(one: Any) -> Any:
+        return one.within(lambda job: most(*(job[name] for name in _PLACE)))
+
+    desk = open_desk(
+        FAIL, settings, inputs, store=store is not None, model=model, at=at, adapt=adapt
+    )
     wanted.report(
         desk, save=save, as_json=as_json,
         table=partial(_print_table, queue=" or ".join(queues), when=desk.when, each=each),
         page=partial(_print_answers, when=desk.when),
     )  # fmt: skip
+
+
+def _ceilings(settings: Settings, scheduler: str, cluster: str, partition: str | None) -> Ceilings:
+    """The most that a job may ask for, where it is one of this machine's cluster or pool."""
+    from jobsight.history.condor.client import CondorClient
+    from jobsight.program.site import Site
+
+    if scheduler == "htcondor":
+        return Ceilings(CondorClient(settings.condor).largest_slot().get("RequestMemory"))
+    site = Site.lately()
+    if site is None or site.config.get("clustername") != cluster:
+        return Ceilings()
+    return site.ceilings(partition.split(",") if partition else ())
 
 
 def _print_answers(answers: Sequence[Answer], when: str) -> None:

@@ -11,13 +11,14 @@ import math
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from jobsight.commands import child_environment, find_tool, run_command
 from jobsight.errors import SourceError
+from jobsight.program.submission.proposals import Ceilings
 from jobsight.program.submission.shown import shown_config, shown_records
 from jobsight.program.submission.times import parse_span
 from jobsight.text import printable
@@ -166,6 +167,29 @@ class Site:
         ads = [dict(re.findall(r"(?m)^(\w+)\s*=\s*(.*?)\s*$", part))
                for part in re.split(r"\n\s*\n", text)]  # fmt: skip
         return [ad for ad in ads if ad]
+
+    def ceilings(self, names: Collection[str]) -> Ceilings:
+        """The most that a job of Slurm may ask for in a partition; none named is the default.
+
+        Of several, the least that all allow is not known: only what a node has.
+        """
+        chosen = None if names else self.default_partition
+        if len(names) == 1:
+            chosen = self.partitions.get(next(iter(names)))
+        sizes = [one.memory_mb for one in self.nodes_of(names) if one.memory_mb]
+        cap = chosen.number("MaxMemPerNode") if chosen else None
+        known = [one for one in (max(sizes, default=0), cap) if one]
+        return Ceilings(min(known, default=None), chosen.time_s if chosen else None)
+
+    def nodes_of(self, names: Collection[str]) -> list[Node]:
+        """The nodes of partitions; none named is the default, all where there is none."""
+        default = self.default_partition
+        wanted = set(names) or ({default.name} if default else set())
+        return [
+            one
+            for one in self.nodes
+            if not wanted or not one.partitions - {""} or one.partitions & wanted
+        ]
 
     @cached_property
     def largest_slot(self) -> dict[str, float]:

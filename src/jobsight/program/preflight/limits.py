@@ -80,11 +80,7 @@ def ceilings(job: Job | CondorJob) -> Ceilings:
         return Ceilings()
     if isinstance(job, CondorJob) or not job.is_slurm:
         return Ceilings(job.site.largest_slot.get("RequestMemory"))
-    chosen = _partition(job) if len(_partitions(job)) < 2 else None
-    sizes = [one.memory_mb for one in _nodes(job, chosen) if one.memory_mb]
-    cap = chosen.number("MaxMemPerNode") if chosen else None
-    largest = min(max(sizes, default=cap or 0), cap or max(sizes, default=0))
-    return Ceilings(largest or None, chosen.time_s if chosen else None)
+    return job.site.ceilings(_partitions(job))
 
 
 def _more(size: float, job: Job) -> str:
@@ -207,7 +203,8 @@ def _most(job: Job, chosen: Partition) -> Iterator[Hit]:
 def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     assert job.site is not None
     settings, request = job.submission.settings, job.submission.request
-    names, nodes = _names(job, chosen), _nodes(job, chosen)
+    nodes = job.site.nodes_of(_partitions(job))
+    names = set(_partitions(job)) or ({chosen.name} if chosen else set())
     if not nodes:
         return
     where = f"a node of {', '.join(sorted(names))}" if names else "a node"
@@ -230,21 +227,6 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
         yield hit(at, f"{each} CPUs are more than {where} has: {cpus}")
     yield from _gpu_limits(job, nodes, where)
     yield from _named_nodes(job, nodes, where)
-
-
-def _names(job: Job, chosen: Partition | None) -> set[str]:
-    """The partitions where it may run."""
-    return set(_partitions(job)) or ({chosen.name} if chosen else set())
-
-
-def _nodes(job: Job, chosen: Partition | None) -> list[Node]:
-    """The nodes on which it may run."""
-    names = _names(job, chosen)
-    return [
-        one
-        for one in (job.site.nodes if job.site else ())
-        if not names or not one.partitions - {""} or one.partitions & names
-    ]
 
 
 def _named_nodes(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:

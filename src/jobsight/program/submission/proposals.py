@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["UNKNOWN", "Ceilings", "proposed"]
+__all__ = ["Ceilings", "proposed"]
 
 
 class Ceilings(NamedTuple):
@@ -20,9 +20,6 @@ class Ceilings(NamedTuple):
     memory_mb: float | None = None
     """Of its largest node, or of the largest slot of an HTCondor pool."""
     time_s: float | None = None
-
-
-UNKNOWN = Ceilings()
 
 
 def proposed(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -27,6 +27,7 @@ from jobsight.learning.mixture import Mixture
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
 from jobsight.models.boosted import MANY_ROWS
+from jobsight.program.submission.proposals import Ceilings
 from jobsight.questions.fail.decisions import KINDS
 from jobsight.questions.fail.evidence import Advice, Counted, Ends, Finding, advise, findings
 from jobsight.questions.fail.features import Features
@@ -128,6 +129,7 @@ class Answerer:
         self.jobs, self.moment, self._model = jobs, moment, model
         self._ends = Ends(jobs)
         self._learned: dict[str, Fitted] = {}
+        self._most: Callable[[Mapping[str, Any]], Ceilings] = _unlimited
         if model is None:
             self._past = Past.of(jobs)
         else:
@@ -137,6 +139,12 @@ class Answerer:
         """The same as of a later moment (µs), until which nothing more became known."""
         other = copy(self)
         other.moment = moment
+        return other
+
+    def within(self, most: Callable[[Mapping[str, Any]], Ceilings]) -> Self:
+        """The same, whose advice keeps to the most that each job may ask for where it runs."""
+        other = copy(self)
+        other._most = most
         return other
 
     def asked(self, rows: pl.Expr) -> pl.DataFrame:
@@ -198,7 +206,9 @@ class Answerer:
                     high=None if chances.high is None else float(chances.high[k]),
                     kinds=kinds,
                     evidence=findings(groups[k], job["name"]),
-                    advice=advise(job, groups[k].get("like"), probability, kinds),
+                    advice=advise(
+                        job, groups[k].get("like"), probability, kinds, partial(self._most, job)
+                    ),
                     with_advice=None,
                     model=LABEL if self._model is None else self._model.label,
                     inputs=chances.inputs[k],
@@ -279,6 +289,10 @@ class Answerer:
             job, self.moment, None, None, None, {}, [], None, None, label, none.digests()[0],
             self._blocked(job),
         )  # fmt: skip
+
+
+def _unlimited(_job: Mapping[str, Any]) -> Ceilings:
+    return Ceilings()
 
 
 def _kinds(predicted: Floats | None, groups: Mapping[str, Counted]) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +14,7 @@ from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.uses import uses_of
 from jobsight.program.submission.job import Place
-from jobsight.program.submission.proposals import UNKNOWN, Ceilings
+from jobsight.program.submission.proposals import Ceilings
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ class Known:
         places: where its requests are, by column.
         like: runs of the same user's jobs with the same name or script; None: there are none.
         used: its files, as far as earlier runs named them.
-        most: that it may ask for.
+        most: gives the most that it may ask for.
     """
 
     job: Mapping[str, Any]
     places: Mapping[str, Place]
     like: Counted | None
     used: tuple[Used, ...] = ()
-    most: Ceilings = UNKNOWN
+    most: Callable[[], Ceilings] = Ceilings
 
     @property
     def runs(self) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from signal import SIGKILL
@@ -19,7 +19,7 @@ from jobsight.documents import State
 from jobsight.documents.states import KILLED, MAYBE_KILLED, was_killed
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import KEYS, key_hashes
-from jobsight.program.submission.proposals import UNKNOWN, Ceilings, proposed
+from jobsight.program.submission.proposals import Ceilings, proposed
 from jobsight.questions.fail.decisions import KINDS
 from jobsight.remembering import remembered
 from jobsight.text import counted, printable
@@ -222,7 +222,7 @@ def advise(
     like: Counted | None,
     probability: float,
     kinds: Mapping[str, float],
-    most: Ceilings = UNKNOWN,
+    most: Callable[[], Ceilings] = Ceilings,
 ) -> Advice | None:
     """What to change in a job that is likely to fail; None: nothing is known to help.
 
@@ -231,7 +231,7 @@ def advise(
         like: runs of the same user with the same name or script.
         probability: P(it fails).
         kinds: P(kind | it fails).
-        most: that it may ask for, where that is known.
+        most: gives the most that it may ask for; asked only where it needs another request.
     """
     if like is None:
         return None
@@ -243,7 +243,9 @@ def advise(
     return None
 
 
-def _more_memory(job: Mapping[str, Any], like: Counted, most: Ceilings) -> Advice | None:
+def _more_memory(
+    job: Mapping[str, Any], like: Counted, most: Callable[[], Ceilings]
+) -> Advice | None:
     """Memory above the largest known peak, and above what did not suffice."""
     asked, too_small = (
         job["request_memory_mb"],
@@ -258,7 +260,7 @@ def _more_memory(job: Mapping[str, Any], like: Counted, most: Ceilings) -> Advic
     nodes = max(job["request_nodes"] or 1, 1) if slurm else 1
     had = (asked / nodes, too_small / nodes)
     each = proposed(
-        least * MARGIN / nodes, had=had, used=used / nodes, most=most.memory_mb,
+        least * MARGIN / nodes, had=had, used=used / nodes, most=most().memory_mb,
         step=_MEMORY_STEP_MB,
     )  # fmt: skip
     if each is None:
@@ -281,7 +283,9 @@ def _more_memory(job: Mapping[str, Any], like: Counted, most: Ceilings) -> Advic
     )  # fmt: skip
 
 
-def _more_time(job: Mapping[str, Any], like: Counted, most: Ceilings) -> Advice | None:
+def _more_time(
+    job: Mapping[str, Any], like: Counted, most: Callable[[], Ceilings]
+) -> Advice | None:
     """A limit above the longest run known, where such runs needed longer than this job asks for."""
     limit = job["time_limit_s"]
     if limit is None or limit < 0 or _TIMEOUT not in like.kinds:
@@ -291,7 +295,7 @@ def _more_time(job: Mapping[str, Any], like: Counted, most: Ceilings) -> Advice 
     if longest < limit:
         return None
     wanted = proposed(
-        longest * MARGIN, had=(limit, timed_out), most=most.time_s, step=_LIMIT_STEP_S
+        longest * MARGIN, had=(limit, timed_out), most=most().time_s, step=_LIMIT_STEP_S
     )
     if wanted is None:
         text = f"such runs took {format_span(longest)} and more, and its partition allows no longer"
@@ -306,7 +310,7 @@ def _more_time(job: Mapping[str, Any], like: Counted, most: Ceilings) -> Advice 
     )
 
 
-def _fix(job: Mapping[str, Any], like: Counted, _most: Ceilings) -> Advice | None:
+def _fix(job: Mapping[str, Any], like: Counted, _most: Callable[[], Ceilings]) -> Advice | None:
     """The program is to be fixed, where its last runs all failed by themselves.
 
     What kills it is to be found first, where they were all killed from outside.

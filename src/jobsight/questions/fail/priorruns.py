@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import polars as pl
@@ -80,9 +80,8 @@ class PriorRuns:
         if like is not None and like.key == "user and request":
             like = None  # it may be other work
         used = tuple(self._used(job.folder, named_files(job)))
-        known = Known(
-            {**asked.row(0, named=True), **row}, places_of(job), like, used, ceilings(job)
-        )
+        whole, most = {**asked.row(0, named=True), **row}, partial(ceilings, job)
+        known = Known(whole, places_of(job), like, used, most)
         yield from hits_of("history", known, file)
 
     def _used(self, folder: str, files: list[Named]) -> Iterator[Used]:

@@ -1,6 +1,7 @@
 """What `jobsight check` finds from history: by the examples of its rules, and in a store."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -106,3 +107,28 @@ def test_without_a_history_nothing_of_it_is_imported() -> None:
         "assert not {'polars', 'numba', 'numpy'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def test_no_more_memory_is_proposed_than_a_node_of_this_cluster_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By `check` of a job here, and by `fail` of a job of this cluster."""
+    runs = [ran(n, n * HOUR, OOM, peak=8190) for n in range(1, 12)]
+    waits = ran(99, 50 * HOUR, waits=True)
+    store = ("--store", filled(Path("jobs.db").absolute(), [*runs, waits]))
+    cluster = waits.id.split(":")[1]
+    tools = Path("bin")
+    tools.mkdir()
+    (tools / "scontrol").write_text(
+        "#!/bin/sh\ncase $2 in\n"
+        f"    config) echo 'ClusterName = {cluster}' ;;\n"
+        "    partition) echo 'PartitionName=main Default=YES State=UP' ;;\n"
+        "    node) echo 'NodeName=a CPUTot=4 RealMemory=9000 Partitions=main' ;;\nesac\n"
+    )
+    (tools / "scontrol").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools.absolute()), prepend=os.pathsep)
+    Path("job.sh").write_text(SCRIPT)
+    checked = [one["fix"] for one in found(*store) if one["code"] == "JS501"]
+    asked = CliRunner().invoke(app, ["fail", "99", *store, "--model", "none", "--json"])
+    assert asked.exit_code == 0, asked.output
+    assert [*checked, json.loads(asked.stdout)["advice"]["option"]] == ["--mem=9000M"] * 2

@@ -1,6 +1,7 @@
 """How jobs like one ended, in words, and what is advised."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -104,14 +105,14 @@ def test_no_more_is_advised_than_a_node_or_the_partition_has() -> None:
     runs = [ran(1, 0, OOM, peak=8190), ran(2, HOUR, memory=16384, peak=11878)]
     row, groups = asked(runs, ran(9, 9 * HOUR, waits=True))
     like = groups["like"]
-    advised = {most: advise(row, like, 0.8, {OOM.value: 1.0}, Ceilings(most))
+    advised = {most: advise(row, like, 0.8, {OOM.value: 1.0}, partial(Ceilings, most))
                for most in (12000.5, 11877, 20000)}  # fmt: skip
     options = [found and found.option for found in advised.values()]
     assert options == ["--mem=12000M", None, "--mem=13696M"]
     assert advised[11877] and "no node known has more" in advised[11877].text
     runs = [ran(1, 0, TIMEOUT, span=HOUR)]
     row, groups = asked(runs, ran(9, 9 * HOUR, waits=True))
-    times = [advise(row, groups["like"], 0.8, {TIMEOUT.value: 1.0}, Ceilings(None, most))
+    times = [advise(row, groups["like"], 0.8, {TIMEOUT.value: 1.0}, partial(Ceilings, None, most))
              for most in (HOUR + 60, HOUR)]  # fmt: skip
     assert [one and one.option for one in times] == ["--time=1:01:00", None]
 
