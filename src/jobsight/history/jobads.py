@@ -25,9 +25,16 @@ from jobsight.documents import (
 )
 from jobsight.documents.states import CONDOR_STATUS
 from jobsight.errors import DocumentError
-from jobsight.text import wordlist
+from jobsight.text import wordlist, wordset
 
-__all__ = ["Sections", "access_point_of", "document_from_ad", "sections", "submitted_on_hold"]
+__all__ = [
+    "Sections",
+    "access_point_of",
+    "document_from_ad",
+    "plain_ad",
+    "sections",
+    "submitted_on_hold",
+]
 
 LONGEST_TEXT = 16_384
 """Characters kept of a text in a document's sections: arguments can be of any length."""
@@ -173,6 +180,21 @@ def _combine(ad: Fields, found: Sections) -> None:
     user, system = (_seconds(ad.get(f"Remote{kind}Cpu")) for kind in ("User", "Sys"))
     if user is not None or system is not None:
         found.usage["cpu_s"] = (user or 0.0) + (system or 0.0)
+
+
+_POLICIES = wordset("PeriodicHold PeriodicRelease PeriodicRemove OnExitHold OnExitRemove")
+
+
+def plain_ad(ad: Mapping[str, JSON]) -> Fields:
+    """An ad of ``condor_q`` with expressions as their texts, and every policy as one."""
+
+    def plain(name: str, value: JSON) -> JSON:
+        if isinstance(value, bool) and name in _POLICIES:
+            return str(value).lower()
+        is_expression = isinstance(value, str) and value.startswith(_EXPRESSION[0])
+        return _text(value) if is_expression else value
+
+    return {name: plain(name, value) for name, value in ad.items()}
 
 
 def submitted_on_hold(ad: Mapping[str, JSON]) -> bool:

@@ -27,18 +27,20 @@ class Fix:
 
     Attributes:
         what: memory, disk, duration, input, output, executable, permission, directory,
-            credential, image, space, size, schedule, expression, script, program or bug.
+            credential, image, space, size, schedule, expression, script, program, policy or bug.
         text: what to do, in a sentence.
         edit: job attribute and new value that ``condor_qedit`` sets, where that fixes it.
         certain: the cause cannot be anything else; a missing URL may be an outage of its server.
         first: releasing it as it is only runs into the cause again, so the fix comes before it.
+        policy: the job attribute of the policy that holds it for this, to be switched off instead.
     """
 
     what: str
     text: str
-    edit: tuple[str, int] | None = None
+    edit: tuple[str, int | str] | None = None
     certain: bool = True
     first: bool = False
+    policy: str | None = None
 
     def though_retried(self, succeeded: int, retries: int) -> Fix:
         """This, where retries succeeded all the same: then it is not sure to come again."""
@@ -189,6 +191,7 @@ def _exited(held: Held) -> Fix | None:
 _DURATION = re.compile(r"(?i)exceeded (?:the )?allowed (job|execute) duration")
 _OVERRAN = re.compile(
     r"(?i)\b(?:ran|run|running) (?:for )?(?:longer|more) than|"
+    r"\b(?:not|failed to) (?:complete|finish|end) (?:with)?in (?:the )?\d|"
     r"exceed\w* (?:\w+ ){0,3}(?:wall[- ]?(?:clock )?time|run[- ]?time)"
 )
 
