@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,6 +26,7 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.holdpage import print_all, print_answers
+from jobsight.cli.holdqueue import HeldQueue
 from jobsight.cli.output import note, print_objects, report_problems, stages
 from jobsight.cli.reading import (
     has_store,
@@ -46,12 +47,16 @@ from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.groups import by_use
 from jobsight.questions.hold.answering.lookup import HeldName, held_names
-from jobsight.questions.hold.champions import Answerers, answers_for, choose_answerers
+from jobsight.questions.hold.champions import Answerers, answers_for, choose_answerers, is_of
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 from jobsight.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import polars as pl
+
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
     from jobsight.store import Store
@@ -120,15 +125,19 @@ def hold(
         HOLD,
     )
     inputs, live = _inputs(log or [], settings, wanted=store is not None)
+    schedd = None
+    # Not the setting access_point: it may name the place that a copied log is from.
+    with contextlib.suppress(SourceError):
+        schedd = CondorClient(settings.condor).schedd_name()
     # What is kept may be read on other machines: there the schedd is always named.
-    here = None
-    if not (save or publish):
-        # Not the setting access_point: it may name the place that a copied log is from.
-        with contextlib.suppress(SourceError):
-            here = CondorClient(settings.condor).schedd_name()
+    here = None if save or publish else schedd
     answerers, moment, when = _open(inputs, live, model, at, settings, here)
     owner = None if asked or every or each else caller()
-    answers, problems = _answers(answerers, asked, moment, owner)
+    queue = HeldQueue(settings, schedd if at is None else None, asked)
+    # A log that is named has the jobs that it has; those that are named may be elsewhere.
+    others = queue.others(answerers, moment, owner, here) if live or asked else []
+    left = [one for one in asked if not any(is_of(other, one) for other in others)]
+    answers, problems = _answers(answerers, left, moment, owner, queue.ads, others)
     try:
         # Kept before they are shown: the reader of the output may go away.
         if save or publish:
@@ -200,20 +209,27 @@ def _own_logs(settings: Settings) -> list[str]:
 
 
 def _answers(
-    answerers: Answerers, asked: list[HeldName], moment: int, owner: str | None
+    answerers: Answerers,
+    asked: list[HeldName],
+    moment: int,
+    owner: str | None,
+    ads_of: Callable[[pl.DataFrame], Mapping[int, Mapping[str, Any]]],
+    others: list[Answer],
 ) -> tuple[list[Answer], list[str]]:
     """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids.
 
-    With an `owner`, not for jobs of others.
+    With an `owner`, not for jobs of others. `ads_of` and `others` are what the queue knows, see
+    `HeldQueue`.
     """
-    if not asked:
-        held = answerers.held(moment, current_jobs(answerers.history, moment))
-        if owner is not None:
-            held = held.filter((held["owner"] == owner).fill_null(True))
-            if unknown := held["owner"].null_count():
-                note(f"of {counted(unknown, 'job')} no owner is recorded: they may be of others")
-        return by_use(answerers.answer(held, moment)), []
-    return answers_for(answerers, asked, moment)
+    if asked:
+        answers, problems = answers_for(answerers, asked, moment, ads_of)
+        return answers + others, problems
+    held = answerers.held(moment, current_jobs(answerers.history, moment))
+    if owner is not None:
+        held = held.filter((held["owner"] == owner).fill_null(True))
+        if unknown := held["owner"].null_count():
+            note(f"of {counted(unknown, 'job')} no owner is recorded: they may be of others")
+    return by_use(answerers.answer(held, moment, ads_of(held)) + others), []
 
 
 def _open(

@@ -23,7 +23,7 @@ from jobsight.documents import (
     Usage,
     condor_id,
 )
-from jobsight.documents.states import CONDOR_STATUS
+from jobsight.documents.states import CONDOR_STATUS, condor_state
 from jobsight.errors import DocumentError
 from jobsight.text import wordlist, wordset
 
@@ -280,7 +280,8 @@ def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) ->
         held = {field: _whole(ad.get(name)) for field, name in codes.items()}
         return _event(entered, source, 12, state, reason=_text(ad.get("HoldReason")), **held)
     if state is State.CANCELLED:
-        return _event(entered, source, 9, state, reason=_text(ad.get("RemoveReason")))
+        reason = _text(ad.get("RemoveReason"))
+        return _event(entered, source, 9, condor_state(9, None, reason) or state, reason=reason)
     if state is State.COMPLETED:
         return _ending(ad, entered, source)
     if state is State.SUSPENDED:

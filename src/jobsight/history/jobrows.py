@@ -15,11 +15,12 @@ import polars as pl
 
 from jobsight.codes import EventCode
 from jobsight.documents import JobDocument, State, condor_id
-from jobsight.documents.states import CONDOR_EVENTS
+from jobsight.documents.states import CONDOR_EVENTS, condor_state
 from jobsight.history.adjson import parse_ad
 from jobsight.history.ads import TRIGGER
 from jobsight.history.jobads import sections
 from jobsight.history.outcomes import held_by_hand
+from jobsight.history.reasons import over_unique
 from jobsight.history.timelines import History
 
 __all__ = ["FROM_SUBMISSION", "MOMENT", "ORDER", "USAGE", "rows_of"]
@@ -144,6 +145,9 @@ def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFr
 def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
     code, state = pl.col("code"), {number: one.value for number, one in CONDOR_EVENTS.items()}
     done = pl.when(pl.col("return_value") == 0).then(pl.lit(State.COMPLETED.value))
+    removal = pl.when(code == EventCode.ABORTED).then("reason").map_batches(
+        lambda reasons: over_unique(reasons.fill_null(""), _removal), pl.String, is_elementwise=True
+    )  # fmt: skip
     rows = history.table.with_columns(
         row=pl.Series(history.job, dtype=pl.Int64), clock=pl.Series(history.clock),
         held=pl.Series(history.held),
@@ -152,6 +156,7 @@ def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
         "row", time="clock",
         state=pl.when("held").then(pl.lit(State.HELD.value))
         .when(code == EventCode.TERMINATED).then(done.otherwise(pl.lit(State.FAILED.value)))
+        .when(code == EventCode.ABORTED).then(removal)
         .otherwise(code.replace_strict(state, default=None, return_dtype=pl.String)).cast(_STATE),
         eligible=False, code="code", exit_code=pl.col("return_value").cast(pl.Int64),
         signal=pl.col("signal").cast(pl.Int64), host=pl.coalesce("slot", "host"),
@@ -175,6 +180,10 @@ def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
         max_rss_mb=pl.max_horizontal("max_rss_mb", "memory"),
     )  # fmt: skip
     return jobs.select(*_JOBS), entries
+
+
+def _removal(reason: str) -> str | None:
+    return condor_state(EventCode.ABORTED, None, reason)
 
 
 def _from_ads(ads: pl.Series) -> pl.DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
 
-__all__ = ["Answerers", "answers_for", "choose_answerers"]
+__all__ = ["Answerers", "answers_for", "choose_answerers", "is_of"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,9 @@ class Answerers:
         """The jobs held at `moment` (µs): see `held_jobs`."""
         return held_jobs(self.history, moment, self.labels, jobs)
 
-    def answer(self, held: pl.DataFrame, moment: int) -> list[Answer]:
+    def answer(
+        self, held: pl.DataFrame, moment: int, ads: Mapping[int, Mapping[str, Any]] | None = None
+    ) -> list[Answer]:
         """The answers for held jobs, in their order (see `Answerer.answer`).
 
         Raises:
@@ -74,7 +76,7 @@ class Answerers:
         answers = [
             pair
             for make, rows in places.items()
-            for pair in zip(rows, make().answer(held[rows], moment), strict=True)
+            for pair in zip(rows, make().answer(held[rows], moment, ads), strict=True)
         ]
         return [answer for _, answer in sorted(answers, key=lambda pair: pair[0])]
 
@@ -131,27 +133,33 @@ def _answerer(
 
 
 def answers_for(
-    answerers: Answerers, asked: Sequence[HeldName], moment: int
+    answerers: Answerers,
+    asked: Sequence[HeldName],
+    moment: int,
+    ads_of: Callable[[pl.DataFrame], Mapping[int, Mapping[str, Any]]] | None = None,
 ) -> tuple[list[Answer], list[str]]:
-    """The answers for the held jobs that ids name as of a moment (µs); what is wrong with ids."""
+    """The answers for the held jobs that ids name as of a moment (µs); what is wrong with ids.
+
+    `ads_of` gives the ads of held jobs as the queue has them, see `Answerer.answer`.
+    """
     find = partial(find_held, answerers.history, answerers.labels, moment=moment)
     held, problems = find([one.job for one in asked])
     answers = [
         answer
-        for answer in answerers.answer(held, moment)
-        if any(_is_of(answer, one) for one in asked)
+        for answer in answerers.answer(held, moment, ads_of and ads_of(held))
+        if any(is_of(answer, one) for one in asked)
     ]
     elsewhere = [
         f"job {one.job} is held, but not on {one.access_point}"
         for one in asked
         if one.access_point is not None
-        and not any(_is_of(answer, one) for answer in answers)
+        and not any(is_of(answer, one) for answer in answers)
         and len(find([one.job])[0])
     ]
     return answers, problems + elsewhere
 
 
-def _is_of(answer: Answer, asked: HeldName) -> bool:
+def is_of(answer: Answer, asked: HeldName) -> bool:
     """Whether the answer is for a job that was asked for."""
     if asked.access_point not in (None, answer.access_point):
         return False
