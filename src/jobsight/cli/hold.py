@@ -15,6 +15,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
 import typer
 
 from jobsight.cli.common import (
@@ -54,8 +55,6 @@ from jobsight.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    import polars as pl
 
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
@@ -225,11 +224,16 @@ def _answers(
         answers, problems = answers_for(answerers, asked, moment, ads_of)
         return answers + others, problems
     held = answerers.held(moment, current_jobs(answerers.history, moment))
+    ads = ads_of(held)
     if owner is not None:
+        of_queue = pl.Series(
+            [ads.get(job, {}).get("Owner") for job in held["job"]], dtype=pl.String
+        )
+        held = held.with_columns(pl.col("owner").fill_null(of_queue))
         held = held.filter((held["owner"] == owner).fill_null(True))
         if unknown := held["owner"].null_count():
             note(f"of {counted(unknown, 'job')} no owner is recorded: they may be of others")
-    return by_use(answerers.answer(held, moment, ads_of(held)) + others), []
+    return by_use(answerers.answer(held, moment, ads) + others), []
 
 
 def _open(

@@ -230,11 +230,13 @@ class Answerer:
         answers = []
         place = 0
         for row, own in zip(held.iter_rows(named=True), mine, strict=True):
+            ad = (ads or {}).get(row["job"])
+            row["owner"] = row["owner"] or (ad or {}).get("Owner")
             if not own:
                 answers.append(self._by_hand(row, moment, findings))
                 continue
             extra = rules[place : place + 1]
-            what_held = self._what_held(row, moment, (ads or {}).get(row["job"]))
+            what_held = self._what_held(row, moment, ad)
             decided = self._decided(row, moment, scale, findings, what_held, chances[place], extra)
             answers.append(replace(decided, inputs=inputs[place]) if inputs else decided)
             place += 1

@@ -208,7 +208,9 @@ def _duration(held: Held) -> Fix | None:
     else:
         return None
     save = "split the work, or let it save its progress (checkpoint)"
-    return Fix("duration", f"it ran longer than it may: {more}, {save}")
+    text = f"it ran longer than it may: {more}, {save}"
+    # The job's own limit, which it reaches again.
+    return Fix("duration", text, first=held.code in (46, 47))
 
 
 _SURE_CODES: Mapping[int, Fix] = {

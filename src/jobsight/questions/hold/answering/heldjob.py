@@ -147,7 +147,7 @@ def _files(held: Held) -> list[Finding]:
 def _path(held: Held, attribute: str) -> str | None:
     """The path in an attribute, from the folder that the job was submitted in."""
     name, folder = held.ad.get(attribute), held.ad.get("Iwd")
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or name in ("", "/dev/null"):
         return None
     base = folder if isinstance(folder, str) else ""
     return printable(str(PurePosixPath(base, name)), 400)

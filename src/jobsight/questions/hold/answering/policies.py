@@ -90,7 +90,9 @@ def policy_of(
     hold, on_exit = _value(ad, "PeriodicHold"), _value(ad, "OnExitHold")
     if on_exit is not None and (hold is None or (fresh and _is_true(on_exit, _lower(ad)))):
         return _policy("OnExitHold", on_exit, ad, fresh=fresh)
-    return None if hold is None else _policy("PeriodicHold", hold, ad, fresh=fresh)
+    # Of two values from before the hold neither shows which of the two it was.
+    unclear = hold is False and on_exit is False and not fresh
+    return None if hold is None or unclear else _policy("PeriodicHold", hold, ad, fresh=fresh)
 
 
 def ahead(ad: Mapping[str, Any]) -> list[Policy]:
