@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
 import re
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.calling import jobsight
 from tests.growing import Follower, read_at_once
 from tests.limits import limit
 from tests.testbed import EventLogOptions, HtcondorPool
 
+from jobsight.clock import format_micros
 from jobsight.documents import State
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.advice import Group
@@ -115,6 +120,72 @@ def _told(pool: HtcondorPool, cluster: int) -> dict[str, State | None]:
         else State.FAILED
         for ad in pool.history(f"ClusterId == {cluster}")
     }
+
+
+def _answered(clusters: dict[str, int], *options: str) -> dict[str, dict[str, Any]]:
+    """What ``jobsight hold`` answers for the held ones of these jobs, with their commands."""
+    run = jobsight("hold", *(f"{one}.0" for one in clusters.values()), *options, "--json")
+    found = {one["job"]: one for one in json.loads(run.stdout)}
+    return {
+        name: one | {"commands": [step["command"] for step in one["advice"]["steps"]]}
+        for name, cluster in clusters.items()
+        if (one := found.get(f"{cluster}.0"))
+    }
+
+
+@pytest.mark.parametrize("attributes", [(), _attributes()], ids=["plain", "ads"])
+def test_policies_that_hold_or_remove_jobs_are_read(
+    bed_ready: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, attributes: tuple[str, ...]
+) -> None:
+    over = "JobStatus == 2 && (time() - EnteredCurrentStatus > 2)"
+    with HtcondorPool(event_log_options=EventLogOptions(attributes=attributes)) as pool:
+        removed = pool.submit("sleep 300", periodic_remove=over)
+        asked = {
+            "over": pool.submit("sleep 300", periodic_hold=over),
+            "slow": pool.submit("sleep 300", periodic_hold=over, periodic_hold_reason='"slow"'),
+            "fails": pool.submit("exit 1", on_exit_hold="ExitCode != 0"),
+            "lacks": pool.submit(
+                transfer_output_files="none", periodic_hold="JobStatus == 1 && NumJobStarts > 0"
+            ),
+            "waits": pool.submit("exit 0", hold=True),
+        }
+        for cluster in asked.values():
+            pool.wait_held(cluster)
+        pool.wait(removed)
+        monkeypatch.setenv("PATH", f"{pool.bin}:{os.environ['PATH']}")
+        for name, value in (("XDG_CACHE_HOME", tmp_path), ("JOBSIGHT_STORE", tmp_path / "s.db")):
+            monkeypatch.setenv(name, str(value))
+        log = ("--log", str(pool.event_log))
+        found = _answered(asked, *log)
+        at = format_micros(time.time_ns() // 1000)
+        alone = _answered(asked, *log, "--timezone", "UTC", "--at", at.removesuffix("Z"))
+        imported = jobsight("import", pool.event_log)
+        ended = jobsight("job", f"{removed}.0")
+    policies = {"over": "PeriodicHold", "slow": "PeriodicHold", "fails": "OnExitHold"}
+    for name, policy in policies.items():
+        one, job = found[name], f"{asked[name]}.0"
+        assert (one["answer"], one["probability"]) == ("fix", None)
+        assert one["commands"] == [
+            None, f"condor_qedit {job} {policy} false", f"condor_release {job}",
+        ]  # fmt: skip
+        if name != "slow":  # of which the log has its own words alone
+            assert alone[name]["commands"] == one["commands"]
+    assert "exit code 1" in found["fails"]["advice"]["steps"][0]["text"]
+    lacks, job = found["lacks"], f"{asked['lacks']}.0"
+    assert "never wrote none" in lacks["advice"]["steps"][0]["text"]
+    assert lacks["commands"][1] == f"condor_qedit {job} PeriodicHold false"
+    # Without attributes the log does not say which policy; with them, not what it asks for.
+    command = f"condor_qedit {asked['slow']}.0 PeriodicHold false"
+    shown = f"condor_q {asked['slow']}.0 -af:ln PeriodicHold OnExitHold PeriodicRemove"
+    assert (command if attributes else shown) in alone["slow"]["commands"]
+    waits = found["waits"]
+    assert (waits["answer"], waits["hold_code"]) == ("user_hold", 15)
+    assert waits["commands"] == [f"condor_release {asked['waits']}.0"]
+    # Without the queue the log must have the job's ad.
+    assert ("waits" in alone) is bool(attributes)
+    assert imported.returncode == 0
+    assert ended.stdout.startswith("TIMEOUT")
+    assert "PeriodicRemove" in ended.stdout
 
 
 @pytest.mark.parametrize("site", ["ALPHA", "BETA"])

@@ -17,6 +17,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
 import typer
 
 from jobsight.cli.common import (
@@ -28,6 +29,7 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.holdpage import print_all, print_answers
+from jobsight.cli.holdqueue import HeldQueue
 from jobsight.cli.output import note, print_objects, report_problems, stages
 from jobsight.cli.reading import (
     has_store,
@@ -51,12 +53,14 @@ from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.groups import by_use
 from jobsight.questions.hold.answering.heldjob import Pool
 from jobsight.questions.hold.answering.lookup import HeldName, held_names
-from jobsight.questions.hold.champions import Answerers, answers_for, choose_answerers
+from jobsight.questions.hold.champions import Answerers, answers_for, choose_answerers, is_of
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 from jobsight.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
     from jobsight.store import Store
@@ -132,16 +136,20 @@ def hold(
         HOLD,
     )
     inputs, live = _inputs(log or [], settings, wanted=store is not None)
+    schedd = None
+    # Not the setting access_point: it may name the place that a copied log is from.
+    with contextlib.suppress(SourceError):
+        schedd = CondorClient(settings.condor).schedd_name()
     # What is kept may be read on other machines: there the schedd is always named.
-    here = None
-    if not (save or publish):
-        # Not the setting access_point: it may name the place that a copied log is from.
-        with contextlib.suppress(SourceError):
-            here = CondorClient(settings.condor).schedd_name()
-    pool = _pool(site, settings, live=live)
+    here = None if save or publish else schedd
+    queue = HeldQueue(settings, schedd if at is None else None, asked)
+    pool = _pool(site, settings, queue, live=live)
     answerers, moment, when = _open(inputs, live, model, at, settings, here)
     owner = None if asked or every or each else caller()
-    answers, problems = _answers(answerers, asked, moment, owner, pool)
+    # A log that is named has the jobs that it has; those that are named may be elsewhere.
+    others = queue.others(answerers, moment, owner, here, pool) if live or asked else []
+    left = [one for one in asked if not any(is_of(other, one) for other in others)]
+    answers, problems = _answers(answerers, left, moment, owner, pool, others)
     try:
         # Kept before they are shown: the reader of the output may go away.
         if save or publish:
@@ -213,24 +221,36 @@ def _own_logs(settings: Settings) -> list[str]:
 
 
 def _answers(
-    answerers: Answerers, asked: list[HeldName], moment: int, owner: str | None, pool: Pool
+    answerers: Answerers,
+    asked: list[HeldName],
+    moment: int,
+    owner: str | None,
+    pool: Pool,
+    others: list[Answer],
 ) -> tuple[list[Answer], list[str]]:
     """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids.
 
-    With an `owner`, not for jobs of others.
+    With an `owner`, not for jobs of others. `others` are what the queue alone knows, see
+    `HeldQueue`.
     """
-    if not asked:
-        held = answerers.held(moment, current_jobs(answerers.history, moment))
-        if owner is not None:
-            held = held.filter((held["owner"] == owner).fill_null(True))
-            if unknown := held["owner"].null_count():
-                note(f"of {counted(unknown, 'job')} no owner is recorded: they may be of others")
-        return by_use(answerers.answer(held, moment, pool)), []
-    return answers_for(answerers, asked, moment, pool)
+    if asked:
+        answers, problems = answers_for(answerers, asked, moment, pool)
+        return answers + others, problems
+    held = answerers.held(moment, current_jobs(answerers.history, moment))
+    if owner is not None:
+        ads = pool.ads(held)
+        of_queue = pl.Series(
+            [ads.get(job, {}).get("Owner") for job in held["job"]], dtype=pl.String
+        )
+        held = held.with_columns(pl.col("owner").fill_null(of_queue))
+        held = held.filter((held["owner"] == owner).fill_null(True))
+        if unknown := held["owner"].null_count():
+            note(f"of {counted(unknown, 'job')} no owner is recorded: they may be of others")
+    return by_use(answerers.answer(held, moment, pool) + others), []
 
 
-def _pool(folder: Path | None, settings: Settings, *, live: bool) -> Pool:
-    """What is known of the pool: by the folder, else of a live one; and its logs on this machine.
+def _pool(folder: Path | None, settings: Settings, queue: HeldQueue, *, live: bool) -> Pool:
+    """What is known of the pool: by the folder, else of a live one; its queue, and its logs here.
 
     Raises:
         SourceError: the folder cannot be read.
@@ -239,7 +259,8 @@ def _pool(folder: Path | None, settings: Settings, *, live: bool) -> Pool:
     largest: Callable[[], Mapping[str, float]] = client.largest_slot if live else dict
     if folder is not None:
         largest = partial(dict, Site.saved(folder).largest_slot)
-    return Pool(cache(largest), cache(partial(_generations, settings)) if live else dict)
+    logs = cache(partial(_generations, settings)) if live else dict
+    return Pool(cache(largest), logs, queue.ads)
 
 
 def _generations(settings: Settings) -> Mapping[str, str]:

@@ -69,12 +69,14 @@ def _evidence(one: Answer, verbose: bool) -> list[str]:
 
 
 def _headline(one: Answer) -> str:
-    if (user := other_holder(one.hold_code, one.reason, one.owner)) is not None:
-        return f"held by the user {user}: no prediction"
+    if one.by_hand and (holder := other_holder(one.hold_code, one.reason, one.owner)):
+        return f"held by {holder}, not by its owner: no prediction"
     if one.by_hand and one.hold_code in PERSONAL_HOLD_CODES:
         return "held by its user's own hand: no prediction"
     if one.by_hand:
         return "not a hold that can be predicted"
+    if one.now is None and one.fix is not None and one.fix.first:
+        return "no probability: as it is it would be held again"
     if one.now is None:
         return "no probability, nothing like it has been released yet"
     now = chance(one.now.probability, one.now.low, one.now.high) + " to succeed if released now"

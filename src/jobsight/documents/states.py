@@ -19,11 +19,15 @@ __all__ = [
     "CONDOR_STATUS",
     "KILLED",
     "MAYBE_KILLED",
+    "REMOVED_BY_DAG",
+    "REMOVED_BY_PERSON",
     "SLURM_STATES",
     "SWF_STATUS",
     "State",
+    "condor_state",
     "end_of",
     "parse_states",
+    "removed_by_policy",
     "slurm_state",
     "was_killed",
 ]
@@ -69,8 +73,60 @@ CONDOR_EVENTS: dict[int, State] = {
     EventCode.RECONNECTED: State.RUNNING,
     EventCode.RECONNECT_FAILED: State.PENDING,  # idle again
 }
-"""State after an event of an HTCondor log, by event number. 005 depends on how the job terminated;
-all others leave the state as it was."""
+"""State after an event of an HTCondor log, by event number. 005 depends on how the job terminated,
+009 on who removed it; all others leave the state as it was."""
+
+REMOVED_BY_PERSON = r"\(by user [^)]*\)|^\s*via condor_rm"
+"""Pattern of the reasons of removals by a person: the schedd adds the user to any words of theirs
+(``condor_rm -reason``)."""
+REMOVED_BY_DAG = r"\bDAG\b|(?i:dagman)|OtherJobRemoveRequirements"
+"""Pattern of the reasons that DAGMan gives, and of removals of a DAG's jobs with it."""
+_LONGEST = 2000
+_BY_PERSON, _BY_DAG = re.compile(REMOVED_BY_PERSON), re.compile(REMOVED_BY_DAG)
+_EXPRESSION = re.compile(r"(?i)periodic_?remove|\bexpression\b.*\bevaluated to\b")
+
+
+def removed_by_policy(reason: str | None) -> bool:
+    """Whether the reason of a removal (009) is a policy's: of the job, or of its access point.
+
+    A policy always gives a reason: its expression (*The job attribute PeriodicRemove expression*),
+    or words of its own (``SYSTEM_PERIODIC_REMOVE_REASON``), to which no user is added.
+    """
+    if not reason or not reason.strip() or _BY_PERSON.search(reason):
+        return False
+    # A policy's expression may name attributes of DAGMan, such as DAGManJobId.
+    return _EXPRESSION.search(reason) is not None or not _BY_DAG.search(reason)
+
+
+_OVER_TIME = re.compile(
+    r"(?i)run[_ ]?time|wall[_ ]?(?:clock)?[_ ]?time|allowed (?:job|execute) duration|"
+    r"\bran (?:for )?(?:too )?long|JobCurrentStart\w{0,20}Date|"
+    r"JobStatus\W{2,6}2\b.*EnteredCurrentStatus"
+)
+_OVER_MEMORY = re.compile(r"(?i)memory|ResidentSetSize|ImageSize")
+
+
+def _policy_end(reason: str) -> State:
+    """What a policy's removal was for, where its reason names one thing."""
+    over = {State.TIMEOUT: _OVER_TIME, State.OUT_OF_MEMORY: _OVER_MEMORY}
+    found = [state for state, pattern in over.items() if pattern.search(reason[:_LONGEST])]
+    return found[0] if len(found) == 1 else State.FAILED
+
+
+def condor_state(code: int, return_value: int | None, reason: str | None) -> State | None:
+    """The state after an event of an HTCondor log; None: it leaves the state as it was.
+
+    Args:
+        code: number of the event.
+        return_value: of a 005, None where a signal ended the job.
+        reason: of a 009.
+    """
+    if code == EventCode.TERMINATED:
+        return State.COMPLETED if return_value == 0 else State.FAILED
+    if code == EventCode.ABORTED and reason and removed_by_policy(reason):
+        return _policy_end(reason)
+    return CONDOR_EVENTS.get(code)
+
 
 CONDOR_STATUS: dict[int, State] = {
     1: State.PENDING,

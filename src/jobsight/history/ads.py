@@ -20,6 +20,7 @@ TRIGGER = "TriggerEventTypeNumber"
 """Attribute of every 028: the number of the event that it belongs to."""
 
 
+_SUBMITTED_ON_HOLD = 15
 _HOLD_COLUMNS = {
     "hold_code": "HoldReasonCode",
     "hold_subcode": "HoldReasonSubCode",
@@ -57,8 +58,8 @@ def attach_ads(table: pl.DataFrame) -> pl.DataFrame:
 def with_submission_holds(table: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np.bool_]]:
     """The event table with the holds of jobs submitted on hold: (table, held rows: bool (n,)).
 
-    The row whose ad reports such a hold (a 000, or its 028) gets the ad's code, sub-code and
-    reason, which otherwise 012 alone has.
+    The row whose ad reports such a hold (a 000, or its 028) gets the ad's code (15 where it has
+    none), sub-code and reason, which otherwise 012 alone has.
 
     Args:
         table: n rows, as `attach_ads` returns it.
@@ -75,7 +76,8 @@ def with_submission_holds(table: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np
     held[list(ads)] = True
     for column, attribute in _HOLD_COLUMNS.items():
         if ads and column in table.columns:
-            values = [ad.get(attribute) for ad in ads.values()]
+            default = _SUBMITTED_ON_HOLD if column == "hold_code" else None
+            values = [ad.get(attribute, default) for ad in ads.values()]
             found = pl.Series(values, dtype=table[column].dtype, strict=False)
             table = table.with_columns(table[column].clone().scatter(list(ads), found))
     return table, held

@@ -9,18 +9,20 @@ the file a record was read from, and what a timeline dropped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from jobsight.codes import EventCode
-from jobsight.documents import Event, JobDocument, parse_key
+from jobsight.documents import JSON, Event, JobDocument, parse_key
 from jobsight.errors import DocumentError
 from jobsight.history.eventlog.terms import ENTRY_COLUMNS, PREFIX, begun, event_kinds
+from jobsight.history.jobads import document_from_ad, plain_ad
 
-__all__ = ["Entries", "as_logs", "event_table", "joined_tables", "with_newer"]
+__all__ = ["Entries", "as_logs", "event_table", "joined_tables", "queue_table", "with_newer"]
 
 _SECOND = 1_000_000
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}")
@@ -74,6 +76,44 @@ def as_logs(entries: pl.DataFrame) -> pl.DataFrame:
         .with_columns(log=pl.col("number"))
         .sort("log", "place", "offset", "code")
         .drop("place", "number")
+    )
+
+
+def queue_table(ads: Iterable[Mapping[str, JSON]], access_point: str) -> pl.DataFrame:
+    """The event table of jobs as the queue has them, each with its ad at its last event.
+
+    Args:
+        ads: of ``condor_q``.
+        access_point: of the queue.
+
+    Raises:
+        DocumentError: an ad has no ClusterId and ProcId.
+    """
+    documents = []
+    for ad in ads:
+        found = document_from_ad(ad, access_point)
+        events = [
+            msgspec.structs.replace(event, source=f"{PREFIX}#queue", owner=found.submission.user)
+            for event in found.timeline
+        ]
+        if events:
+            text = msgspec.json.encode(plain_ad(ad)).decode()
+            events[-1] = msgspec.structs.replace(events[-1], attributes=text)
+        documents.append((found.id, events))
+    # In order of time, as a log has them.
+    order = sorted(
+        (event.time, k, n) for k, (_, some) in enumerate(documents) for n, event in enumerate(some)
+    )
+    place = {(k, n): position for position, (_, k, n) in enumerate(order)}
+    return event_table(
+        JobDocument(
+            id=key,
+            updated=0,
+            timeline=tuple(
+                msgspec.structs.replace(event, position=place[k, n]) for n, event in enumerate(some)
+            ),
+        )
+        for k, (key, some) in enumerate(documents)
     )
 
 

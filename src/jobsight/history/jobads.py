@@ -23,11 +23,18 @@ from jobsight.documents import (
     Usage,
     condor_id,
 )
-from jobsight.documents.states import CONDOR_STATUS
+from jobsight.documents.states import CONDOR_STATUS, condor_state
 from jobsight.errors import DocumentError
-from jobsight.text import wordlist
+from jobsight.text import wordlist, wordset
 
-__all__ = ["Sections", "access_point_of", "document_from_ad", "sections", "submitted_on_hold"]
+__all__ = [
+    "Sections",
+    "access_point_of",
+    "document_from_ad",
+    "plain_ad",
+    "sections",
+    "submitted_on_hold",
+]
 
 LONGEST_TEXT = 16_384
 """Characters kept of a text in a document's sections: arguments can be of any length."""
@@ -175,6 +182,21 @@ def _combine(ad: Fields, found: Sections) -> None:
         found.usage["cpu_s"] = (user or 0.0) + (system or 0.0)
 
 
+_POLICIES = wordset("PeriodicHold PeriodicRelease PeriodicRemove OnExitHold OnExitRemove")
+
+
+def plain_ad(ad: Mapping[str, JSON]) -> Fields:
+    """An ad of ``condor_q`` with expressions as their texts, and every policy as one."""
+
+    def plain(name: str, value: JSON) -> JSON:
+        if isinstance(value, bool) and name in _POLICIES:
+            return str(value).lower()
+        is_expression = isinstance(value, str) and value.startswith(_EXPRESSION[0])
+        return _text(value) if is_expression else value
+
+    return {name: plain(name, value) for name, value in ad.items()}
+
+
 def submitted_on_hold(ad: Mapping[str, JSON]) -> bool:
     """Whether the ad of an 028 says that its job was submitted on hold.
 
@@ -258,7 +280,8 @@ def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) ->
         held = {field: _whole(ad.get(name)) for field, name in codes.items()}
         return _event(entered, source, 12, state, reason=_text(ad.get("HoldReason")), **held)
     if state is State.CANCELLED:
-        return _event(entered, source, 9, state, reason=_text(ad.get("RemoveReason")))
+        reason = _text(ad.get("RemoveReason"))
+        return _event(entered, source, 9, condor_state(9, None, reason) or state, reason=reason)
     if state is State.COMPLETED:
         return _ending(ad, entered, source)
     if state is State.SUSPENDED:

@@ -22,7 +22,7 @@ from jobsight.documents import (
     Usage,
     condor_id,
 )
-from jobsight.documents.states import CONDOR_EVENTS
+from jobsight.documents.states import condor_state
 from jobsight.history.eventlog.headers import sinful_name
 from jobsight.history.eventlog.terms import ENTRY_COLUMNS
 from jobsight.history.jobads import Fields, sections, submitted_on_hold
@@ -113,12 +113,6 @@ class _Job:
         )
 
 
-def _state(code: int, return_value: int | None) -> State | None:
-    if code == EventCode.TERMINATED:
-        return State.COMPLETED if return_value == 0 else State.FAILED
-    return CONDOR_EVENTS.get(code)
-
-
 def documents_of_batch(batch: pa.RecordBatch, access_point: str) -> list[JobDocument]:
     """A partial document of each job in a stretch of one log, in order of first row.
 
@@ -136,7 +130,7 @@ def documents_of_batch(batch: pa.RecordBatch, access_point: str) -> list[JobDocu
         if job_id[0] < 0 or job_id[1] < 0:
             continue
         fields = dict(zip(ENTRY_COLUMNS, row, strict=True))
-        state = _state(fields["code"], fields["return_value"])
+        state = condor_state(fields["code"], fields["return_value"], fields["reason"])
         event = Event(time=time, source=source, position=offset, state=state, **fields)
         job = jobs.get(job_id)
         if job is None:

@@ -16,11 +16,12 @@ import polars as pl
 from jobsight.codes import EventCode
 from jobsight.documents import JobDocument, State, condor_id
 from jobsight.documents.merging import last_with_state, state_after
-from jobsight.documents.states import CONDOR_EVENTS, end_of
+from jobsight.documents.states import CONDOR_EVENTS, condor_state, end_of
 from jobsight.history.adjson import parse_ad
 from jobsight.history.ads import TRIGGER
 from jobsight.history.jobads import sections
 from jobsight.history.outcomes import held_by_hand
+from jobsight.history.reasons import over_unique
 from jobsight.history.timelines import History
 
 __all__ = ["FROM_SUBMISSION", "MOMENT", "ORDER", "USAGE", "rows_of"]
@@ -151,6 +152,9 @@ def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFr
 def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
     code, state = pl.col("code"), {number: one.value for number, one in CONDOR_EVENTS.items()}
     done = pl.when(pl.col("return_value") == 0).then(pl.lit(State.COMPLETED.value))
+    removal = pl.when(code == EventCode.ABORTED).then("reason").map_batches(
+        lambda reasons: over_unique(reasons.fill_null(""), _removal), pl.String, is_elementwise=True
+    )  # fmt: skip
     rows = history.table.with_columns(
         row=pl.Series(history.job, dtype=pl.Int64), clock=pl.Series(history.clock),
         held=pl.Series(history.held),
@@ -159,6 +163,7 @@ def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
         "row", time="clock",
         state=pl.when("held").then(pl.lit(State.HELD.value))
         .when(code == EventCode.TERMINATED).then(done.otherwise(pl.lit(State.FAILED.value)))
+        .when(code == EventCode.ABORTED).then(removal)
         .otherwise(code.replace_strict(state, default=None, return_dtype=pl.String)).cast(_STATE),
         eligible=False, code="code", exit_code=pl.col("return_value").cast(pl.Int64),
         signal=pl.col("signal").cast(pl.Int64), host=pl.coalesce("slot", "host"),
@@ -198,6 +203,10 @@ def _with_kills(jobs: pl.DataFrame, entries: pl.DataFrame) -> pl.DataFrame:
     ]
     schema = {"place": table.schema["place"], "state": _STATE}
     return table.update(pl.DataFrame(found, schema=schema, orient="row"), on="place").drop("place")
+
+
+def _removal(reason: str) -> str | None:
+    return condor_state(EventCode.ABORTED, None, reason)
 
 
 def _from_ads(ads: pl.Series) -> pl.DataFrame:

@@ -14,6 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
+from jobsight.documents.states import REMOVED_BY_DAG, REMOVED_BY_PERSON, removed_by_policy
+from jobsight.history.reasons import over_unique
 from jobsight.history.timelines import History, Ints
 from jobsight.history.whereabouts import at, preceding_in
 from jobsight.text import wordlist
@@ -40,10 +42,6 @@ KINDS = wordlist(
 
 _FAILURES = ("exit_other", "held_again", "removed_by_policy")
 
-_BY_PERSON = r"\(by user [^)]*\)"
-_BY_DAG = r"\bDAG\b|(?i:dagman)|OtherJobRemoveRequirements"
-_BY_POLICY = r"(?i)periodic_?remove|\bexpression\b.*\bevaluated to\b"
-
 
 def held_by_hand() -> pl.Expr:
     """Whether `hold_code` and `reason` are of a hold by the user, a vacate, or of unknown code.
@@ -60,12 +58,18 @@ def held_by_hand() -> pl.Expr:
 def removed_by(reason: pl.Expr) -> pl.Expr:
     """Who removed a job, from the reason of its 009: ``policy``, ``dag`` or ``user``.
 
-    A policy's removal names its expression (*The job attribute PeriodicRemove expression …
-    evaluated to TRUE*, *… SYSTEM_PERIODIC_REMOVE …*), DAGMan's names the DAG, a person's ends in
-    *(by user …)*, also where the person's own words (``condor_rm -reason``) name a policy. Without
-    a reason it was a person: policies always give one.
+    See `jobsight.documents.states.removed_by_policy`. Without a reason it was a person: policies
+    always give one.
     """
-    return attributed_to(reason, policy=_BY_POLICY, dag=_BY_DAG).fill_null("user")
+    policy = reason.map_batches(
+        lambda texts: over_unique(
+            texts, lambda text: "policy" if removed_by_policy(text) else None
+        ),
+        pl.String,
+        is_elementwise=True,
+    )
+    by_dag = reason.str.replace_all(REMOVED_BY_PERSON, "").str.contains(REMOVED_BY_DAG)
+    return pl.coalesce(policy, pl.when(by_dag).then(pl.lit("dag")), pl.lit("user"))
 
 
 def attributed_to(reason: pl.Expr, *, policy: str, dag: str) -> pl.Expr:
@@ -76,12 +80,12 @@ def attributed_to(reason: pl.Expr, *, policy: str, dag: str) -> pl.Expr:
         policy: pattern of what policies write; a text that ends in *(by user …)* is not a policy's.
         dag: pattern of what DAGMan writes, searched outside the name of the user.
     """
-    by_person = reason.str.contains(_BY_PERSON)
+    by_person = reason.str.contains(REMOVED_BY_PERSON)
     return (
         # A policy's expression may name attributes of DAGMan, such as DAGManJobId.
         pl.when(reason.str.contains(policy) & ~by_person)
         .then(pl.lit("policy"))
-        .when(reason.str.replace_all(_BY_PERSON, "").str.contains(dag))
+        .when(reason.str.replace_all(REMOVED_BY_PERSON, "").str.contains(dag))
         .then(pl.lit("dag"))
         .when(by_person)
         .then(pl.lit("user"))

@@ -187,7 +187,7 @@ def test_nothing_held(run: Run, log: str) -> None:
     [
         ("99.0", "no log or store that was read has job 99.0"),
         ("7.0", "job 7.0 is not held as of 2026-11-21 01:05:00Z: it terminated at"),
-        ("8.2", "it waits to start, submitted at"),
+        ("8.2", "it waits to start, or was submitted on hold"),
     ],
 )
 def test_unknown_and_not_held_are_one_line(run: Run, log: str, job: str, said: str) -> None:

@@ -8,6 +8,7 @@ from jobsight.documents.states import (
     SLURM_STATES,
     SWF_STATUS,
     State,
+    condor_state,
     end_of,
     slurm_state,
 )
@@ -88,3 +89,38 @@ def test_a_kill_with_all_memory_in_use_is_an_end_out_of_memory(
 def test_other_ends_stay_what_they_are() -> None:
     for state in set(State) - {State.FAILED}:
         assert end_of(state, 137, 9, "oom", used_mb=4096, limit_mb=4096) is state
+
+
+@pytest.mark.parametrize(
+    ("reason", "state"),
+    [
+        (None, State.CANCELLED),
+        (" ", State.CANCELLED),
+        ("via condor_rm (by user ann)", State.CANCELLED),
+        ("it ran too long for me, memory too (by user ann)", State.CANCELLED),
+        ("removed because <OtherJobRemoveRequirements = DAGManJobId =?= 7> fired when job (7.0) "
+         "was removed", State.CANCELLED),
+        ("Python-initiated action. (by user ann)", State.CANCELLED),
+        ("The job attribute PeriodicRemove expression 'NumJobStarts > 3' evaluated to TRUE",
+         State.FAILED),
+        ("The job attribute PeriodicRemove expression 'JobStatus == 5 && (time() - "
+         "EnteredCurrentStatus) > 86400' evaluated to TRUE", State.FAILED),
+        ("The job attribute PeriodicRemove expression 'JobStatus =?= 2 && (time() - "
+         "EnteredCurrentStatus) > 86400' evaluated to TRUE", State.TIMEOUT),
+        ("removed by SYSTEM_PERIODIC_REMOVE due to job exceeding MaxRuntime", State.TIMEOUT),
+        ("The system macro SYSTEM_PERIODIC_REMOVE expression 'MemoryUsage > 2000' evaluated to "
+         "TRUE", State.OUT_OF_MEMORY),
+        ("The job attribute PeriodicRemove expression 'MemoryUsage > 2000 || RemoteWallClockTime "
+         "> WallTime' evaluated to TRUE", State.FAILED),
+        ("Job used up its 5 retries", State.FAILED),
+        ("x" * 100_000, State.FAILED),
+    ],
+)  # fmt: skip
+def test_a_removal_by_a_policy_is_a_failure(reason: str | None, state: State) -> None:
+    assert condor_state(9, None, reason) is state
+
+
+def test_other_events_of_htcondor() -> None:
+    assert condor_state(5, 0, None) is State.COMPLETED
+    assert condor_state(5, 1, None) is condor_state(5, None, None) is State.FAILED
+    assert condor_state(6, None, None) is None

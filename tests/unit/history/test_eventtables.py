@@ -1,7 +1,8 @@
 import polars as pl
 from tests import histories, pools
 
-from jobsight.history.eventtables import joined_tables
+from jobsight.history.eventtables import joined_tables, queue_table
+from jobsight.history.timelines import History
 
 
 def log(*numbers: int) -> pl.DataFrame:
@@ -17,3 +18,18 @@ def test_logs_are_numbered_behind_those_before() -> None:
 def test_one_table_stays_as_it_is() -> None:
     table = pools.events(clusters=3)
     assert joined_tables([table]).equals(table)
+
+
+def test_held_jobs_of_the_queue_are_a_history() -> None:
+    ads = [
+        {"ClusterId": 7, "ProcId": proc, "JobStatus": 5, "Owner": "ann", "QDate": 1795828420,
+         "EnteredCurrentStatus": 1795828420 + wait, "HoldReasonCode": 15, "HoldReason": "on hold",
+         "PeriodicHold": "/Expr(NumHolds > 3)/"}
+        for proc, wait in ((1, 0), (0, 60))
+    ]  # fmt: skip
+    found = History.from_table(queue_table(ads, "ap1"))
+    rows = found.table.filter(found.held)
+    assert rows.select("cluster", "proc", "hold_code").rows() == [(7, 1, 15), (7, 0, 15)]
+    assert set(rows["owner"]) == {"ann"}
+    assert set(found.jobs["access_point"]) == {"ap1"}
+    assert '"PeriodicHold":"NumHolds > 3"' in rows["attributes"][0]

@@ -125,6 +125,14 @@ def test_a_job_that_ended() -> None:
         ({"ExitCode": 1}, State.FAILED),
         ({"ExitBySignal": True, "ExitSignal": 9}, State.FAILED),
         ({"JobStatus": 3, "RemoveReason": "via condor_rm"}, State.CANCELLED),
+        (
+            {
+                "JobStatus": 3,
+                "RemoveReason": "The job attribute PeriodicRemove expression 'NumHolds > "
+                "3' evaluated to TRUE",
+            },
+            State.FAILED,
+        ),
         ({"JobStatus": 3, "LastJobStatus": 4}, State.COMPLETED),
         ({"JobStatus": 3, "LastJobStatus": 4, "ExitCode": 2}, State.FAILED),
         ({"JobStatus": 5, "HoldReasonCode": 13, "HoldReasonSubCode": 2}, State.HELD),

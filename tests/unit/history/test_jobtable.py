@@ -284,3 +284,23 @@ def test_what_is_packed_is_the_table_again(name: str, tmp_path: Path) -> None:
     again = JobTable.unpacked(pl.read_parquet(file))
     for part in ("table", "starts", "ends", "changes"):
         assert getattr(again, part).equals(getattr(whole, part)), part
+
+
+def test_a_removal_by_a_policy_is_a_failure() -> None:
+    reasons = [
+        "removed by SYSTEM_PERIODIC_REMOVE: run time",
+        "too many holds",
+        "(by user ann)",
+        None,
+    ]
+    ends = [
+        row | {"proc": proc}
+        for proc, reason in enumerate(reasons)
+        for row in (
+            {"at": 1, "code": 0},
+            {"at": 2, "code": 1},
+            {"at": 9, "code": 9, "reason": reason},
+        )
+    ]
+    jobs = JobTable.read(history=History.from_table(table(ends)))
+    assert jobs.table["state"].to_list() == ["timeout", "failed", "cancelled", "cancelled"]

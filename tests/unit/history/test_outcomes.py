@@ -58,6 +58,10 @@ def test_a_hold_without_a_code_of_its_own_is_known_by_its_reason() -> None:
         ("via condor_rm (by user ann)", "user"),
         ("PeriodicRemove was too slow for me (by user ann)", "user"),
         ("via condor_rm (by user DAG)", "user"),
+        ("via condor_rm", "user"),
+        ("  ", "user"),
+        # SYSTEM_PERIODIC_REMOVE_REASON: the words of a site, to which no user is added.
+        ("too many starts: 31 of 30", "policy"),
         ("The job attribute PeriodicRemove expression 'x > 3' evaluated to TRUE", "policy"),
         ("The system macro SYSTEM_PERIODIC_REMOVE expression 'x' evaluated to TRUE", "policy"),
         ("Job removed by SYSTEM_PERIODIC_REMOVE due to wall time exceeded allowed max.", "policy"),

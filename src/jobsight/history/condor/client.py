@@ -25,6 +25,7 @@ Ad = dict[str, Any]
 
 _MOST_OUTPUT = 256 << 20
 _MOST_AD = 1 << 20
+_HELD, _MOST_HELD = 5, 2000
 _NAME = re.compile(rb'^Name = "([^"\\\r\n]{1,255})"\s*$', re.MULTILINE)
 _SLOT = ("Memory", "Disk", "Cpus")
 _AMOUNT = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
@@ -55,6 +56,16 @@ class CondorClient:
             SourceError: the schedd gave no answer.
         """
         return self._ads("condor_q", ["-allusers", *self._where, "-json", *sorted(jobs)])
+
+    def held(self, jobs: Collection[str]) -> list[Ad]:
+        """The ads of held jobs: of these jobs and clusters, or of all, but of a bounded number.
+
+        Raises:
+            SourceError: the schedd gave no answer.
+        """
+        asked = sorted(jobs) or ["-constraint", "JobStatus == 5", "-limit", str(_MOST_HELD)]
+        ads = self._ads("condor_q", ["-allusers", *self._where, "-json", *asked])
+        return [ad for ad in ads if ad.get("JobStatus") == _HELD]
 
     def history(self, jobs: Collection[str]) -> list[Ad]:
         """The ads of these jobs that have left the queue, in one call.

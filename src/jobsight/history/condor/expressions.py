@@ -1,7 +1,8 @@
 """ClassAd expressions of policies, as far as they compare a job's own attributes with constants.
 
 The operators and their three values are those of HTCondor's manual (ClassAds: Old ClassAd
-Semantics). Functions, ``?:`` and whatever else is not read here give None: not known.
+Semantics). Functions other than ``time()``, ``?:``, comparisons with ``undefined`` and strings give
+None: not known.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ import ast
 import operator
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["evaluated"]
+from jobsight.text import wordlist
+
+__all__ = ["evaluated", "names_in"]
+
+_LONGEST = 4096
 
 _WORDS = (("&&", " and "), ("||", " or "), ("=?=", "=="), ("=!=", "!="))
 _NOT = re.compile(r"!(?!=)")
@@ -22,24 +27,68 @@ _OPERATORS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Add: operator.add, ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }  # fmt: skip
+_TIME = "currenttime"
+_CONSTANTS = frozenset(wordlist("true false undefined error"))
 
 
-def evaluated(expression: str, attributes: Mapping[str, Any]) -> bool | None:
+def evaluated(
+    expression: str, attributes: Mapping[str, Any], *, was_true: bool = False
+) -> bool | None:
     """Whether an expression is true of a job; None where that is not known.
 
     Args:
         expression: hostile text; it is parsed, never run.
-        attributes: of the job, with names in lower case.
+        attributes: of the job, with names in lower case; ``currenttime`` is ``time()``.
+        was_true: it was true before, and of the attributes only those given have changed since.
     """
+    tree = _parsed(expression)
+    if tree is None:
+        return None
+    try:
+        value = _value(tree, attributes)
+        if value is None and was_true:
+            value = _still(tree, attributes)
+    except (RecursionError, ValueError, OverflowError):
+        return None
+    return None if value is None else bool(value)
+
+
+def names_in(expression: str) -> frozenset[str]:
+    """The attributes that an expression names, in lower case; ``currenttime`` for ``time()``."""
+    tree = _parsed(expression)
+    return frozenset() if tree is None else frozenset(_names(tree))
+
+
+def _parsed(expression: str) -> ast.expr | None:
+    """The expression as a tree of Python's, whose operators bind likewise; None: not read."""
+    if len(expression) > _LONGEST:
+        return None
     for word, by in _WORDS:
         expression = expression.replace(word, by)
     try:
         with warnings.catch_warnings(action="ignore"):
-            tree = ast.parse(_NOT.sub(" not ", expression).strip(), mode="eval")
-        value = _value(tree.body, attributes)
+            return ast.parse(_NOT.sub(" not ", expression).strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return None if value is None else bool(value)
+
+
+def _names(tree: ast.expr) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            yield node.attr.lower()
+        elif isinstance(node, ast.Name) and (name := node.id.lower()) not in _CONSTANTS:
+            yield _TIME if name == "time" else name
+
+
+def _still(node: ast.expr, changed: Mapping[str, Any]) -> bool | None:
+    """Whether a node that was true is true still; None where that is not known."""
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        values = [_value(one, changed) for one in node.values]
+        pairs = zip(values, node.values, strict=True)
+        parts = [_still(one, changed) if value is None else bool(value) for value, one in pairs]
+        return False if False in parts else None if None in parts else True
+    names = set(_names(node))
+    return True if names and changed.keys().isdisjoint(names) else None
 
 
 def _value(node: ast.AST, ad: Mapping[str, Any]) -> float | bool | None:
@@ -58,7 +107,9 @@ def _value(node: ast.AST, ad: Mapping[str, Any]) -> float | bool | None:
     if isinstance(node, ast.BinOp):
         return _applied(node.op, node.left, node.right, ad)
     found: Any = None
-    if isinstance(node, ast.Constant):
+    if isinstance(node, ast.Call) and ast.unparse(node).lower() == "time()":
+        found = ad.get(_TIME)
+    elif isinstance(node, ast.Constant):
         found = node.value
     elif isinstance(node, ast.Name):
         found = {"true": True, "false": False}.get(node.id.lower(), ad.get(node.id.lower()))

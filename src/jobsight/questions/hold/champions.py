@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
 
-__all__ = ["Answerers", "answers_for", "choose_answerers"]
+__all__ = ["Answerers", "answers_for", "choose_answerers", "is_of"]
 
 
 @dataclass(frozen=True)
@@ -140,19 +140,19 @@ def answers_for(
     answers = [
         answer
         for answer in answerers.answer(held, moment, pool)
-        if any(_is_of(answer, one) for one in asked)
+        if any(is_of(answer, one) for one in asked)
     ]
     elsewhere = [
         f"job {one.job} is held, but not on {one.access_point}"
         for one in asked
         if one.access_point is not None
-        and not any(_is_of(answer, one) for answer in answers)
+        and not any(is_of(answer, one) for answer in answers)
         and len(find([one.job])[0])
     ]
     return answers, problems + elsewhere
 
 
-def _is_of(answer: Answer, asked: HeldName) -> bool:
+def is_of(answer: Answer, asked: HeldName) -> bool:
     """Whether the answer is for a job that was asked for."""
     if asked.access_point not in (None, answer.access_point):
         return False

@@ -15,6 +15,7 @@ from jobsight.clock import format_micros, format_span
 from jobsight.format import chance
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.fixes import Fix
+from jobsight.questions.hold.answering.policies import JOB_POLICY
 from jobsight.questions.hold.answering.verdict import Chance, Verdict
 from jobsight.text import counted, printable
 
@@ -25,6 +26,7 @@ __all__ = [
     "Group",
     "Schedd",
     "Step",
+    "Tried",
     "advise",
     "by_hand",
     "other_holder",
@@ -133,6 +135,11 @@ class Group:
         """The command that sets a job attribute to a whole number, or to what a shell makes."""
         return self._command("condor_qedit", f"{self._edit_arguments()} {attribute} {value}")
 
+    def policies(self) -> str | None:
+        """The command that shows the policies of the first job."""
+        asked = f"{self.jobs[0]} -af:ln PeriodicHold OnExitHold PeriodicRemove"
+        return self._command("condor_q", asked)
+
     def elsewhere(self) -> list[Step]:
         """The step that keeps the jobs off the sites to avoid; none where their names are odd."""
         if not self.avoid or not all(map(_SITE.fullmatch, self.avoid)):
@@ -174,8 +181,29 @@ class Group:
         )
 
 
+@dataclass(frozen=True)
+class Tried:
+    """Releases of jobs as they were that ran into the cause again; 0 if any succeeded.
+
+    Attributes:
+        own: of the job itself, for this cause.
+        alike: of all jobs with this cause.
+    """
+
+    own: int = 0
+    alike: int = 0
+
+
 def advise(
-    verdict: Verdict, fix: Fix | None, group: Group, *, moment: int, alike: Sequence[JobId]
+    verdict: Verdict,
+    fix: Fix | None,
+    group: Group,
+    *,
+    moment: int,
+    alike: Sequence[JobId],
+    tried: Tried = Tried(),
+    code: int | None = None,
+    reason: str = "",
 ) -> Advice:
     """The advice that goes with a verdict.
 
@@ -185,6 +213,9 @@ def advise(
         group: the jobs it is for.
         moment: µs, now.
         alike: jobs that are held alike, see `Findings.alike`.
+        tried: releases that failed.
+        code: of the hold.
+        reason: of the hold (hostile text), to be shown where nothing else says what to do.
     """
     if verdict.verb == "release":
         why = "" if verdict.why is None else f": {verdict.why}"
@@ -194,41 +225,68 @@ def advise(
         why = "" if verdict.why is None else f"; {verdict.why}"
         return Advice([*group.elsewhere(), _wait(verdict.best, why + _hint(fix), group, moment)])
     if verdict.verb == "fix" and fix is not None:
-        return Advice([_fix(fix, group), _release(group)])
+        return Advice([*_fix(fix, group), _release(group)])
     if verdict.verb == "remove":
         text = "remove it: releases as it is have failed before, and no fix is known"
         return Advice([group.step(text, "condor_rm")])
-    return _unsure(fix, group, alike)
+    if fix is None and code == JOB_POLICY and len(alike) < WAIT_ALIKE:
+        return _see_policy(group, reason)
+    return _unsure(fix, group, alike, tried, reason)
 
 
-_BY_USER = re.compile(r"\(by user ([\w.@+-]{1,100})\)")
-_ADMINISTRATORS = ("condor", "root")
+_SUBMITTED_ON_HOLD, _SPOOLING = 15, 16
+
+
+def by_hand(code: int | None, reason: str, owner: str | None, group: Group) -> Advice:
+    """The advice for a job that is held by a person's own hand, or for an unknown reason.
+
+    Args:
+        code: of the hold.
+        reason: of the hold (hostile text).
+        owner: of the job; None if the log has not recorded one.
+        group: the jobs it is for.
+    """
+    if code == _SUBMITTED_ON_HOLD:
+        text = "nothing to decide: it was submitted on hold; release it when it is to run"
+        return Advice([group.step(text, "condor_release")])
+    by_user = "nothing to decide: its user holds it, and releases it when it is to run"
+    if holder := other_holder(code, reason, owner):
+        by_user = (
+            f"nothing to decide here: {holder} holds it, not its owner (root and administrators "
+            "act as condor): ask them why, and what to change, before it is released"
+        )
+    if code == 1:
+        return Advice([Step(by_user)])
+    if code == _SPOOLING:
+        text = "nothing to decide: its input is being spooled, after which it is released by itself"
+        return Advice([Step(text)])
+    unknown = "the log has no hold code" if code is None else f"hold code {code} names no cause"
+    text = f"{unknown}: fix what its reason says{_quoted(reason)}"
+    return Advice([Step(text), _release(group)])
+
+
+def _quoted(reason: str) -> str:
+    return f': "{printable(reason, 480)}"' if reason else ""
+
+
+_HOLDER = re.compile(r"\(by user ([^()]{1,100})\)")
+_SYSTEM_USERS = ("condor", "root")
 
 
 def other_holder(code: int | None, reason: str, owner: str | None) -> str | None:
-    """Who holds a job by hand that is not its owner, to be shown; None: its owner, or unknown."""
-    found = _BY_USER.search(reason[:2000]) if code == 1 else None
-    user = found[1].partition("@")[0] if found else None
-    other = user is not None and (user in _ADMINISTRATORS or (owner is not None and owner != user))
-    return printable(user or "", 60) if other else None
+    """Who holds a job with code 1 that is not its owner, to print; None if that is not known.
 
-
-def by_hand(code: int | None, reason: str = "", owner: str | None = None) -> Advice:
-    """The advice for a job that is held by its user's own hand, or for an unknown reason."""
-    if (user := other_holder(code, reason, owner)) is not None:
-        text = (
-            f"the user {user} holds it, not its owner: ask this user, or the administrators of the "
-            "access point, why, before it is released"
-        )
-        return Advice([Step(text)])
-    spooled = "nothing to decide: it was submitted on hold, or its input is being spooled"
-    text = {
-        None: "the log has no hold code, so nothing can be said of this hold",
-        1: "nothing to decide: its user holds it, and releases it when it is to run",
-        15: spooled,
-        16: spooled,
-    }.get(code, f"code {code} is no hold that this question is about")
-    return Advice([Step(text)])
+    Args:
+        code: of the hold.
+        reason: of the hold (hostile text).
+        owner: of the job; None if the log has not recorded one.
+    """
+    found = _HOLDER.search(reason[:2000]) if code == 1 else None
+    if found is None:
+        return None
+    name = found[1].partition("@")[0]
+    is_other = name in _SYSTEM_USERS if owner is None else name != owner.partition("@")[0]
+    return printable(name, 60) if is_other else None
 
 
 def _hint(fix: Fix | None) -> str:
@@ -253,26 +311,53 @@ def _wait(best: Chance, remark: str, group: Group, moment: int) -> Step:
     )
 
 
-def _fix(fix: Fix, group: Group) -> Step:
-    return Step(fix.text, None if fix.edit is None else group.edit(*fix.edit))
+def _fix(fix: Fix, group: Group) -> list[Step]:
+    steps = [Step(fix.text, None if fix.edit is None else group.edit(*fix.edit))]
+    if fix.policy is not None:
+        text = f"or, if it is to run on all the same, switch {fix.policy} off"
+        steps.append(Step(text, group.edit(fix.policy, "false")))
+    return steps
 
 
-def _unsure(fix: Fix | None, group: Group, alike: Sequence[JobId]) -> Advice:
+def _see_policy(group: Group, reason: str) -> Advice:
+    """What to do where the job's own policy holds it, and no source has its expression."""
+    text = (
+        "its own policy holds it, and would hold it again if nothing changes: see what its "
+        "PeriodicHold or OnExitHold asks for, then fix that, or change the policy (condor_qedit)"
+        f"; its reason{_quoted(reason)}"
+    )
+    return Advice([Step(text, group.policies()), _release(group)])
+
+
+def _unsure(
+    fix: Fix | None, group: Group, alike: Sequence[JobId], tried: Tried, reason: str
+) -> Advice:
+    if fix is None and max(tried.own, tried.alike // TRIAL):
+        own = f"it was released for this cause {counted(tried.own, 'time')} and held again"
+        others = f"{counted(tried.alike, 'release')} with this cause failed, and none succeeded"
+        text = (
+            f"{own if tried.alike < TRIAL else others}: another as it is would most likely fail "
+            "too, so first fix what its reason names, or show it to those who run the access point"
+            f"{_quoted(reason)}"
+        )
+        return Advice([Step(text)])
     few = replace(group, jobs=list(alike)[:TRIAL], cause=None)
     # Jobs that the fix was not made for may have asked for more than its figure.
     fits = fix is None or fix.edit is None or set(few.jobs) <= set(group.jobs)
-    if len(alike) >= WAIT_ALIKE and fits:
+    if len(alike) >= WAIT_ALIKE and fits and tried.alike < TRIAL:
         clusters = len({job.cluster for job in alike})
         of = "" if clusters == 1 else f"of {clusters:,} clusters "
         text = (
             f"{counted(len(alike), 'job')} {of}wait alike: release {TRIAL} of them as a trial, and "
             "ask again when these have ended"
         )
-        fixes = [] if fix is None else [_fix(fix, few)]
+        fixes = [] if fix is None else _fix(fix, few)
         return Advice([*fixes, few.step(text, "condor_release")])
     little = "too little is known to say whether it would succeed as it is"
     if fix is None:
-        then = "leave it held, and ask again once releases of jobs that are held alike have ended"
-        return Advice([Step(f"{little}: {then}")])
-    step = _fix(fix, group)
-    return Advice([replace(step, text=f"{step.text}; {little}"), _release(group)])
+        text = (
+            f"{little}: release it once and see; should it be held again, fix what its reason names"
+        )
+        return Advice([group.step(text + _quoted(reason), "condor_release")])
+    step, *more = _fix(fix, group)
+    return Advice([replace(step, text=f"{step.text}; {little}"), *more, _release(group)])

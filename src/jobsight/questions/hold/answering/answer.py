@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -23,13 +23,26 @@ from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
 from jobsight.history.timelines import History
 from jobsight.ids import JobId
 from jobsight.learning.modeldir import ModelDir
-from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
+from jobsight.questions.hold.answering.advice import (
+    Advice,
+    Group,
+    Schedd,
+    Tried,
+    advise,
+    by_hand,
+)
 from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings, sites_alone
 from jobsight.questions.hold.answering.fixes import RESOURCE_CODES, Fix
 from jobsight.questions.hold.answering.heldjob import UNKNOWN, Held, Pool, about_job
+from jobsight.questions.hold.answering.policies import JOB_POLICY
 from jobsight.questions.hold.answering.predictor import Predictor
 from jobsight.questions.hold.answering.retries import fix_after_retries
-from jobsight.questions.hold.answering.uncalibrated import LABEL, log_rate, rule_findings
+from jobsight.questions.hold.answering.uncalibrated import (
+    LABEL,
+    cluster_rate,
+    log_rate,
+    rule_findings,
+)
 from jobsight.questions.hold.answering.verdict import (
     Chance,
     Verdict,
@@ -68,6 +81,7 @@ class Answer:
         schedd: whom commands are addressed to.
         alike: the jobs that are held alike, this one among them, see `Findings.alike`.
         fix: what is known to fix the cause.
+        tried: releases that ran into the cause again.
         evidence: findings, see `jobsight.questions.hold.answering.findings`.
         advice: what to do.
         model: what gave the probability.
@@ -88,6 +102,7 @@ class Answer:
     schedd: Schedd
     alike: Sequence[JobId]
     fix: Fix | None
+    tried: Tried
     evidence: list[Finding] = field(repr=False)
     advice: Advice
     model: str
@@ -204,7 +219,9 @@ class Answerer:
         asked = held if mine.all() else held.filter(mine)
         inputs: list[str] = []
         if self._predictor is None:
-            rates = [log_rate(findings, row) for row in asked["hold_row"]]
+            pairs = asked.select("hold_row", "hold_code").iter_rows()
+            # A policy of one job says nothing of another's, which has the same code.
+            rates = [log_rate(findings, row, alone=code == JOB_POLICY) for row, code in pairs]
             chances = [[] if rate is None else [rate] for rate in rates]
         else:
             chances, inputs = self._predictor.chances(asked)
@@ -213,17 +230,20 @@ class Answerer:
         runs = amounts_of_jobs(self.history, about["job"], moment, pool.logs)
         largest = pool.largest() if len(about) else {}
         rules = [] if self._model else rule_findings(asked, self._num_holds(asked))
+        ads = pool.ads(held)
         answers = []
         place = 0
         for row, own in zip(held.iter_rows(named=True), mine, strict=True):
+            ad = ads.get(row["job"])
+            row["owner"] = row["owner"] or (ad or {}).get("Owner")
             if not own:
                 answers.append(self._by_hand(row, moment, findings))
                 continue
             extra = rules[place : place + 1]
             what_held = replace(
-                self._what_held(row, moment), runs=runs.get(row["job"], ()), largest=largest
+                self._what_held(row, moment, ad), runs=runs.get(row["job"], ()), largest=largest
             )
-            decided = self._decided(row, moment, scale, findings, chances[place], extra, what_held)
+            decided = self._decided(row, moment, scale, findings, what_held, chances[place], extra)
             answers.append(replace(decided, inputs=inputs[place]) if inputs else decided)
             place += 1
         return answers
@@ -240,8 +260,10 @@ class Answerer:
         for row, own in zip(decisions.iter_rows(named=True), chances, strict=True):
             moment = row["time"] - 1
             findings = Findings(self._index, moment, 0.0)
-            fix = self._fix(self._what_held(row, moment), findings, row["hold_row"])
-            found.append(self._verdict(row, moment, self._scale_of(moment), findings, own, fix))
+            what_held = self._what_held(row, moment)
+            fix = self._fix(what_held, findings, row["hold_row"])
+            chance = _known_chances(what_held, findings, row["hold_row"], own)
+            found.append(self._verdict(row, moment, self._scale_of(moment), findings, chance, fix))
         return found
 
     def _verdict(
@@ -270,10 +292,11 @@ class Answerer:
         moment: int,
         scale: Scale,
         findings: Findings,
+        what_held: Held,
         chances: Sequence[Chance],
         extra: list[Finding],
-        what_held: Held,
     ) -> Answer:
+        chances = _known_chances(what_held, findings, row["hold_row"], chances)
         fix = self._fix(what_held, findings, row["hold_row"])
         verdict = self._verdict(row, moment, scale, findings, chances, fix)
         reason = row["reason"] or ""
@@ -282,6 +305,18 @@ class Answerer:
         alike = findings.alike(row["hold_row"], reason, lasting=lasting)
         job, schedd = JobId(row["cluster"], row["proc"]), self._schedd(row["access_point"])
         group = Group([job], schedd=schedd, avoid=sites_alone(evidence))
+        tried = Tried(
+            *(
+                0 if count.succeeded else count.releases
+                for count in (
+                    findings.ended(family, row["hold_row"]) for family in ("job and cause", "cause")
+                )
+            )
+        )
+        advice = advise(
+            verdict, fix, group, moment=moment, alike=alike, tried=tried, code=row["hold_code"],
+            reason=reason,
+        )  # fmt: skip
         return self._put(
             row,
             moment,
@@ -289,23 +324,27 @@ class Answerer:
             now=chances[0] if chances else None,
             alike=alike,
             fix=fix,
+            tried=tried,
             evidence=[*about_job(what_held), *evidence, *extra],
-            advice=advise(verdict, fix, group, moment=moment, alike=alike),
+            advice=advice,
             model=LABEL if self._model is None else self._model.label,
         )
 
     def _by_hand(self, row: dict[str, Any], moment: int, findings: Findings) -> Answer:
         """A hold of the user's own hand is the user's to end: nothing is predicted."""
         personal = row["hold_code"] in PERSONAL_HOLD_CODES
+        job, schedd = JobId(row["cluster"], row["proc"]), self._schedd(row["access_point"])
+        group = Group([job], schedd=schedd)
         return self._put(
             row,
             moment,
             verdict=Verdict("user_hold" if personal else "unsure", None, 0.0),
             now=None,
-            alike=[JobId(row["cluster"], row["proc"])],
+            alike=[job],
             fix=None,
+            tried=Tried(),
             evidence=findings.own(row["job"]),
-            advice=by_hand(row["hold_code"], row["reason"] or "", row["owner"]),
+            advice=by_hand(row["hold_code"], row["reason"] or "", row["owner"], group),
             model=NO_MODEL,
         )
 
@@ -343,7 +382,9 @@ class Answerer:
         ]
         return np.array(counts, np.int64)
 
-    def _what_held(self, row: dict[str, Any], moment: int) -> Held:
+    def _what_held(
+        self, row: dict[str, Any], moment: int, now: Mapping[str, Any] | None = None
+    ) -> Held:
         rows = self.history.rows_of(row["job"])
         rows = rows[self.history.clock[rows] <= moment]
         used = float(self._memory[rows].max(initial=-1.0))
@@ -354,5 +395,25 @@ class Answerer:
             subcode=row["hold_subcode"],
             reason=row["reason"] or "",
             memory_mb=used if used >= 0 else None,
-            ad=parse_ad(ad or "{}") or {},
+            ad=(parse_ad(ad or "{}") or {}) | dict(now or {}),
+            fresh=now is not None or (len(recorded) > 0 and recorded[-1] >= row["hold_row"]),
         )
+
+
+def _known_chances(
+    held: Held, findings: Findings, hold_row: int, chances: Sequence[Chance]
+) -> Sequence[Chance]:
+    """The chances of a job that its own policy does not hold again in any case.
+
+    Of a job that its own policy held only releases of its cluster tell: programs of others are
+    held by equal policies for their own reasons.
+    """
+    policy = held.policy
+    if (policy is not None and policy.when == "at once") or any(
+        one.when == "at once" for one in held.ahead
+    ):
+        return []
+    if policy is None or not policy.own or policy.when == "no longer":
+        return chances
+    own = cluster_rate(findings, hold_row)
+    return [] if own is None else [own]

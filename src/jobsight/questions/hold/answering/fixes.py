@@ -28,18 +28,20 @@ class Fix:
 
     Attributes:
         what: memory, disk, duration, input, output, executable, permission, directory,
-            credential, image, space, size, schedule, expression, script, program or bug.
+            credential, image, space, size, schedule, expression, script, program, policy or bug.
         text: what to do, in a sentence.
         edit: job attribute and new value that ``condor_qedit`` sets, where that fixes it.
         certain: the cause cannot be anything else; a missing URL may be an outage of its server.
         first: releasing it as it is only runs into the cause again, so the fix comes before it.
+        policy: the job attribute of the policy that holds it for this, to be switched off instead.
     """
 
     what: str
     text: str
-    edit: tuple[str, int] | None = None
+    edit: tuple[str, int | str] | None = None
     certain: bool = True
     first: bool = False
+    policy: str | None = None
 
     def though_retried(self, succeeded: int, retries: int) -> Fix:
         """This, where retries succeeded all the same: then it is not sure to come again."""
@@ -293,7 +295,7 @@ _DURATION = re.compile(r"(?i)exceeded (?:the )?allowed (job|execute) duration")
 _OVERRAN = re.compile(
     r"(?i)\b(?:ran|run|running) (?:for )?(?:longer|more) than|"
     r"exceed\w* (?:\w+ ){0,3}(?:wall[- ]?(?:clock )?time|run[- ]?time)|"
-    r"(?:did not|failed to|not) (?:complete|finish)\w* (?:with)?in \d|"
+    r"(?:not|failed to) (?:complete|finish|end)\w* (?:with)?in (?:the )?\d|"
     r"(?:wall[- ]?(?:clock )?|run[- ]?)time (?:\w{0,12} ?exceeded|limit)|"
     r"r(?:an|unning) (?:for )?too long|hours? of (?:wall|run)[- ]?time"
 )
@@ -311,7 +313,9 @@ def _duration(held: Held) -> Fix | None:
     else:
         return None
     save = "split the work, or let it save its progress (checkpoint)"
-    return Fix("duration", f"it ran longer than it may: {more}, {save}")
+    text = f"it ran longer than it may: {more}, {save}"
+    # The job's own limit, which it reaches again.
+    return Fix("duration", text, first=held.code in (46, 47))
 
 
 _SURE_CODES: Mapping[int, Fix] = {

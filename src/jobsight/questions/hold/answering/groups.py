@@ -131,7 +131,10 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
     if fix is not None and len({one.fix.text for one in said_for if one.fix}) > 1:
         # Each has its own file or figure; the command serves all, the words one of them.
         fix = replace(fix, text=f"{fix.text} (this for {first.job}, the others likewise)")
-    return advise(first.verdict, fix, group, moment=first.moment, alike=first.alike)
+    return advise(
+        first.verdict, fix, group, moment=first.moment, alike=first.alike, tried=first.tried,
+        code=first.hold_code, reason=first.reason,
+    )  # fmt: skip
 
 
 def _edited(answer: Answer) -> str | None:
@@ -142,4 +145,5 @@ def _edited(answer: Answer) -> str | None:
 def _need(answer: Answer) -> tuple[int, float]:
     edit = answer.fix.edit if answer.fix else None
     best = answer.verdict.best
-    return (edit[1] if edit else 0, best.wait if best else 0.0)
+    figure = edit[1] if edit and isinstance(edit[1], int) else 0
+    return (figure, best.wait if best else 0.0)

@@ -5,17 +5,20 @@ How its program ended, whether its policy would hold it again, and where its fil
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobsight.codes import exit_meaning, exit_signal
-from jobsight.history.condor.expressions import evaluated
 from jobsight.history.reasons import amounts_named, exit_told
 from jobsight.questions.hold.answering.findings import Finding
+from jobsight.questions.hold.answering.policies import Policy, ahead, policy_of
 from jobsight.text import printable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = [
     "CPUS",
@@ -99,15 +102,17 @@ class Known:
 
 @dataclass(frozen=True)
 class Pool:
-    """What is known besides the history; asked for only where a job was held for a resource.
+    """What is known besides the history.
 
     Attributes:
         largest: gives the most that a slot has, by the attribute of a request.
         logs: gives the files of logs by their generations, as a store names them.
+        ads: gives the ads of held jobs (rows of `held_jobs`) as the queue has them, by job number.
     """
 
     largest: Callable[[], Mapping[str, float]] = dict
     logs: Callable[[], Mapping[str, str]] = dict
+    ads: Callable[[pl.DataFrame], Mapping[int, Mapping[str, Any]]] = lambda _held: {}
 
 
 UNKNOWN = Pool()
@@ -121,9 +126,10 @@ class Held:
         code, subcode: of the hold; None where the log records none.
         reason: as the log has it.
         memory_mb: the most memory the job was seen to use, in MB; None if unknown.
-        ad: the job's attributes, of the last 028; empty without one.
+        ad: the job's attributes, of the queue or the last 028; empty without either.
         runs: what records of its last runs say (`jobsight.history.allotments`).
         largest: the most that a slot of the pool has, by the attribute of the request.
+        fresh: the ad is not older than the hold.
     """
 
     code: int | None
@@ -133,6 +139,7 @@ class Held:
     ad: Mapping[str, Any] = field(default_factory=dict)
     runs: Sequence[Mapping[str, float]] = ()
     largest: Mapping[str, float] = field(default_factory=dict)
+    fresh: bool = True
 
     def known(self, of: Resource) -> Known:
         """All that is known of a resource; figures that no machine has are left out."""
@@ -160,6 +167,18 @@ class Held:
         return max(_sound((amount * unit for ad in ads for name, unit in names.items()
                            if (amount := _number(ad.get(name)))), of))  # fmt: skip
 
+    @cached_property
+    def policy(self) -> Policy | None:
+        """The policy expression that held it; None if none did, or it is not known which."""
+        return policy_of(self.code, self.reason, self.ad, fresh=self.fresh)
+
+    @cached_property
+    def ahead(self) -> list[Policy]:
+        """Its own other policies that act on it after a release, whatever held it."""
+        held = None if self.policy is None else self.policy.name.lower()
+        found = ahead(self.ad) if self.fresh else []
+        return [one for one in found if one.name.lower() != held]
+
     def number(self, name: str) -> float | None:
         """A positive number among the attributes; None where there is none."""
         return _number(self.ad.get(name))
@@ -168,11 +187,13 @@ class Held:
         """The exit code and the signal of the program, where a policy held the job for them."""
         if self.code not in (3, 21, 26):
             return None, None
-        if "OnExitHold" in self.reason and self.ad.get("ExitBySignal") is not None:
-            value = self.ad.get("ExitSignal" if self.ad["ExitBySignal"] else "ExitCode")
+        told = exit_told(self.reason)
+        if told == (None, None) and self.fresh and self.policy and self.policy.when == "at exit":
+            killed = self.ad.get("ExitBySignal") is True
+            value = self.ad.get("ExitSignal" if killed else "ExitCode")
             number = value if isinstance(value, int) else None
-            return (None, number) if self.ad["ExitBySignal"] else (number, None)
-        return exit_told(self.reason)
+            return (None, number) if killed else (number, None)
+        return told
 
     def ending(self) -> str | None:
         """`ended` in words, such as ``exit code 3``; None where it did not end by itself."""
@@ -209,29 +230,34 @@ def _exit(held: Held) -> list[Finding]:
     return [{"what": "exit", "text": text, "code": code, "signal": signal}]
 
 
-_POLICY = re.compile(
-    r"The (?:job attribute|system macro) (\w{0,20}Periodic_?Hold\w{0,40}) expression "
-    r"'(.{1,500})' evaluated to",
-    re.IGNORECASE,
-)
+_AGAIN: Mapping[str, tuple[bool | None, str]] = {
+    "at once": (True, "is still true of it, and would hold it again"),
+    "at exit": (None, "holds it again if its program ends as before"),
+    "later": (None, "holds it again once it has run for as long"),
+    "idle": (None, "holds it again if it waits in the queue for as long"),
+    "no longer": (False, "is no longer true of it, and would not hold it at once"),
+    "unknown": (None, "holds it again whenever it is true"),
+}
+"""Whether a policy holds the job again, by `Policy.when`, and that in words."""
 
 
 def _policy(held: Held) -> list[Finding]:
-    """Whether the policy that held the job would hold it again after a release."""
-    found = _POLICY.search(held.reason[:1000])
-    if found is None:
-        return _limit(held)
-    # Released it waits (1), then runs (2); all else is as it was last recorded.
-    ad = {name.lower(): value for name, value in held.ad.items()}
-    values = [evaluated(found[2], ad | {"jobstatus": status}) for status in (1, 2)]
-    again = True if True in values else False if values == [False, False] else None
-    words = {
-        True: "is still true of it, and would hold it again",
-        False: "is no longer true of it, and would not hold it at once",
-        None: "holds it again whenever it is true",
-    }
-    text = f"the {found[1]} expression {printable(found[2], 160)} {words[again]}"
-    return [{"what": "policy", "text": text, "holds_again": again}]
+    """Whether the policy that held the job would hold it again after a release, and others."""
+    if held.policy is None:
+        found = _limit(held)
+    else:
+        again, words = _AGAIN[held.policy.when]
+        text = f"{held.policy.shown} {words}"
+        found = [{"what": "policy", "text": text, "holds_again": again}]
+    for one in held.ahead:
+        words = {
+            "PeriodicHold": "is true of it too, and would hold it again",
+            "PeriodicRemove": "would remove it as soon as it is released",
+            "OnExitRemove": "keeps it in the queue after an exit with 0 too: it would run again",
+        }[one.name]
+        again = True if one.name == "PeriodicHold" else None
+        found.append({"what": "policy", "text": f"{one.shown} {words}", "holds_again": again})
+    return found
 
 
 def _limit(held: Held) -> list[Finding]:
@@ -256,7 +282,7 @@ def _files(held: Held) -> list[Finding]:
 def _path(held: Held, attribute: str) -> str | None:
     """The path in an attribute, from the folder that the job was submitted in."""
     name, folder = held.ad.get(attribute), held.ad.get("Iwd")
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or name in ("", "/dev/null"):
         return None
     base = folder if isinstance(folder, str) else ""
     return printable(str(PurePosixPath(base, name)), 400)

@@ -12,6 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.clock import format_micros
+from jobsight.codes import EventCode
+from jobsight.documents.states import removed_by_policy
 from jobsight.errors import UsageError
 from jobsight.history.labels import RowLabels
 from jobsight.history.timelines import History
@@ -23,7 +25,7 @@ from jobsight.text import counted, printable
 __all__ = ["HeldName", "find_held", "held_names"]
 
 _STATES = {
-    0: "it waits to start, submitted at",
+    0: "it waits to start, or was submitted on hold (which leaves no event), since",
     1: "it runs since",
     4: "it was evicted and waits to start again since",
     5: "it terminated at",
@@ -113,8 +115,8 @@ def _state(history: History, job: int, moment: int) -> str:
     if not len(recorded):
         return "the log does not say its state"
     last = int(recorded[-1])
-    state = f"{_STATES[int(history.code[last])]} {format_micros(int(history.clock[last]))}"
-    reason = history.table["reason"][last]
-    return (
-        f"{state} ({printable(reason, 80)})" if reason and history.code[last] in (9, 13) else state
-    )
+    code, reason = int(history.code[last]), history.table["reason"][last]
+    by_policy = code == EventCode.ABORTED and removed_by_policy(reason)
+    what = "a policy removed it at" if by_policy else _STATES[code]
+    state = f"{what} {format_micros(int(history.clock[last]))}"
+    return f"{state} ({printable(reason, 80)})" if reason and code in (9, 13) else state

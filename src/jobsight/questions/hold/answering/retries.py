@@ -8,11 +8,12 @@ from jobsight.learning.costs import release_threshold
 from jobsight.questions.hold.answering.findings import Findings
 from jobsight.questions.hold.answering.fixes import Fix, known_fix
 from jobsight.questions.hold.answering.heldjob import Held
+from jobsight.questions.hold.answering.policies import Policy
 from jobsight.questions.hold.answering.uncalibrated import log_rate
 from jobsight.settings import Costs
 from jobsight.text import counted
 
-__all__ = ["chance_left", "fix_after_retries"]
+__all__ = ["chance_left", "fix_after_retries", "policy_fix"]
 
 _FIXABLE, _OTHER = 2.0, 4.0
 """How alike programs held for one cause are, whose fix is known or not: the releases of one that
@@ -31,15 +32,86 @@ def fix_after_retries(held: Held, findings: Findings, hold_row: int, costs: Cost
         hold_row: of its hold.
         costs: of a wasted run and of a lost job.
     """
-    fix, retried = known_fix(held), findings.retried(hold_row)
+    siblings = findings.ended("cluster and cause", hold_row)
+    fix, retried = policy_fix(held, known_fix(held)), findings.retried(hold_row)
+    if held.policy is not None:
+        if held.policy.when == "at once" or held.ahead:
+            return fix
+        retried = siblings  # programs of others may meet the same policy for other reasons
     if fix is not None and fix.first and retried.succeeded:
         fix = fix.though_retried(retried.succeeded, retried.releases)
-    siblings, rate = findings.ended("cluster and cause", hold_row), log_rate(findings, hold_row)
+    rate = log_rate(findings, hold_row)
     if rate is None or siblings.succeeded or not siblings.releases:
         return fix
     alike = _OTHER if fix is None else _FIXABLE
     left = chance_left(rate.probability, siblings.releases, alike)
     return fix if left >= release_threshold(costs) else _lasting(held, fix, siblings.releases)
+
+
+def policy_fix(held: Held, fix: Fix | None) -> Fix | None:
+    """What to fix where a policy holds the job again as it is; else the fix that is known.
+
+    Args:
+        held: what is known of the job.
+        fix: of its cause by its code and its words; None if none is known.
+    """
+    policy = held.policy
+    if policy is None:
+        return _with_ahead(held, fix)
+    edits = policy.name if policy.own else None
+    change = "switch it off, or change what it names" if policy.own else _ASK
+    if policy.when == "at once":
+        if fix is None or fix.what not in _USAGE or f"request{fix.what}" not in policy.names:
+            text = f"{policy.shown} is still true of it and would hold it again at once: {change}"
+            return Fix("policy", text, edit=(policy.name, "false") if edits else None, first=True)
+        return replace(fix, first=True)
+    if policy.when == "at exit":
+        return _exit_fix(held, policy, fix)
+    if policy.when == "idle":
+        text = f"{policy.shown} held it for waiting too long: see why no machine takes it"
+        return fix or Fix("policy", text, certain=False, policy=edits)
+    if policy.when == "no longer":
+        return fix
+    text = f"{policy.shown} {_AGAIN_LATER[policy.when]}"
+    if fix is not None:
+        return replace(fix, text=f"{fix.text}; {text}", first=True, policy=edits)
+    do = "let it end sooner, or raise that limit" if policy.when == "later" else change
+    return Fix("policy", f"{text}: {do}", first=True, policy=edits)
+
+
+_USAGE = ("memory", "disk", "cpus")
+_ASK = "change what it names, or ask those who run the access point"
+_AGAIN_LATER = {
+    "later": "holds it again once it has run for as long",
+    "unknown": "holds it again whenever it is true",
+}
+
+
+def _exit_fix(held: Held, policy: Policy, fix: Fix | None) -> Fix:
+    if policy.text is not None and policy.text.strip("() ").lower() == "true":
+        text = f"{policy.shown} holds it at every exit: change it before another run"
+        return Fix("policy", text, edit=(policy.name, "false"), first=True)
+    again = f"{policy.shown} holds it again at each such exit"
+    edits = policy.name if policy.own else None
+    if fix is not None:
+        return replace(fix, text=f"{fix.text}; {again}", first=True, policy=edits)
+    how = held.ending()
+    ended = "as that policy names" if how is None else f"with {how}"
+    text = f"its program ended {ended}: read its standard error and fix what it says; {again}"
+    return Fix("program", text, first=True, policy=edits)
+
+
+def _with_ahead(held: Held, fix: Fix | None) -> Fix | None:
+    """The fix of the cause, and of a policy of the job that would hold or remove it next."""
+    acts = [one for one in held.ahead if one.when == "at once"]
+    if not acts:
+        return fix
+    one = acts[0]
+    does = "hold it again" if one.name == "PeriodicHold" else "remove it"
+    text = f"{one.shown} would {does} as soon as it is released"
+    if fix is None:
+        return Fix("policy", f"{text}: switch it off", edit=(one.name, "false"), first=True)
+    return replace(fix, text=f"{fix.text}; {text}", first=True, policy=one.name)
 
 
 def chance_left(rate: float, failed: int, alike: float) -> float:

@@ -18,27 +18,45 @@ from jobsight.questions.hold.answering.findings import Finding, Findings
 from jobsight.questions.hold.answering.verdict import Chance
 from jobsight.questions.hold.rulesets import RULE_SETS
 
-__all__ = ["LABEL", "log_rate", "rule_findings"]
+__all__ = ["LABEL", "cluster_rate", "log_rate", "rule_findings"]
 
 LABEL = "rules+rates (uncalibrated)"
 _LEVELS = ("all", "code", "cause")
 _WIDENING = 2.0
 
 
-def log_rate(findings: Findings, hold_row: int) -> Chance | None:
-    """P(success) of a release now by this log's own rates; None before any of its code ended."""
+def log_rate(findings: Findings, hold_row: int, *, alone: bool = False) -> Chance | None:
+    """P(success) of a release now by this log's own rates; None before any of its code ended.
+
+    With `alone`, before any of its cause did.
+    """
     counts = [findings.ended(level, hold_row) for level in _LEVELS]
-    if not counts[1].batches:
+    if not counts[2 if alone else 1].batches:
         return None
     weight = np.array([[float(count.batches) for count in counts]])
     success = np.array([[count.batch_successes for count in counts]])
     table = RateTable(_LEVELS[1:], cells={(): (float(weight[0, 0]), float(success[0, 0]))})
     rate = table.rates(weight, success)[:, -1]
-    count = weight[:, -1] / _WIDENING + 1.0
-    low, high = wilson((success[:, -1] / _WIDENING + rate) / count, count)
-    return Chance(
-        0.0, float(rate[0]), min(float(low[0]), float(rate[0])), max(float(high[0]), float(rate[0]))
-    )
+    return _chance(rate, weight[:, -1], success[:, -1])
+
+
+def cluster_rate(findings: Findings, hold_row: int) -> Chance | None:
+    """P(success) by the releases of its cluster for its cause alone; None before any ended."""
+    count = findings.ended("cluster and cause", hold_row)
+    if not count.batches:
+        return None
+    weight, success = (np.array([float(of)]) for of in (count.batches, count.batch_successes))
+    return _chance((success + 1.0) / (weight + 2.0), weight, success)
+
+
+def _chance(
+    rate: NDArray[np.float64], weight: NDArray[np.float64], success: NDArray[np.float64]
+) -> Chance:
+    """The chance of a rate, with the interval that so many batches leave it."""
+    count = weight / _WIDENING + 1.0
+    low, high = wilson((success / _WIDENING + rate) / count, count)
+    value = float(rate[0])
+    return Chance(0.0, value, min(float(low[0]), value), max(float(high[0]), value))
 
 
 def rule_findings(held: pl.DataFrame, num_holds: NDArray[np.int64]) -> list[Finding]:

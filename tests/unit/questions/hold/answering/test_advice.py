@@ -4,7 +4,14 @@ import subprocess
 import pytest
 
 from jobsight.ids import JobId
-from jobsight.questions.hold.answering.advice import Advice, Group, Schedd, advise, by_hand
+from jobsight.questions.hold.answering.advice import (
+    Advice,
+    Group,
+    Schedd,
+    Tried,
+    advise,
+    by_hand,
+)
 from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.questions.hold.answering.verdict import Chance, Verb, Verdict
 
@@ -32,7 +39,7 @@ def commands(found: Advice) -> list[str | None]:
 def test_commands() -> None:
     assert commands(advice("release")) == ["condor_release 12.3"]
     assert commands(advice("remove")) == ["condor_rm 12.3"]
-    assert commands(advice("unsure")) == [None]
+    assert commands(advice("unsure")) == ["condor_release 12.3"]
 
 
 def test_a_fix_comes_before_its_release() -> None:
@@ -86,7 +93,7 @@ def test_a_wait_beyond_the_calendar_is_given_all_the_same() -> None:
 
 
 def test_a_trial_where_many_wait_alike() -> None:
-    assert commands(advice("unsure", alike=4)) == [None]
+    assert commands(advice("unsure", alike=4)) == ["condor_release 12.3"]
     found = advice("unsure", alike=5)
     assert commands(found) == ["condor_release 12.0 12.1 12.2"]
     assert "5 jobs wait alike" in found.steps[0].text
@@ -202,22 +209,72 @@ def test_no_text_of_a_log_in_a_command(verb: Verb) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "said"), [(1, "user"), (15, "on hold"), (None, "no hold code"), (1000, "1000")]
-)
-def test_holds_by_hand(code: int | None, said: str) -> None:
-    assert said in by_hand(code).steps[0].text
-    assert commands(by_hand(code)) == [None]
-
-
-@pytest.mark.parametrize(
-    ("user", "owner", "other"),
+    ("code", "reason", "owner", "said", "releases"),
     [
-        ("condor", None, "condor"), ("root@ap", "ann", "root"), ("bob", "ann", "bob"),
-        ("ann", "ann", None), ("ann@ap.example.org", "ann", None), ("ann", None, None),
-        ("$(x)", "ann", None),
+        (1, "via condor_hold (by user ann)", "ann", "its user holds it", False),
+        (1, "via condor_hold (by user ann)", None, "its user holds it", False),
+        (1, "via condor_hold (by user ann@example.org)", "ann", "its user holds it", False),
+        (1, "", "ann", "its user holds it", False),
+        (1, "via condor_hold (by user condor)", "ann", "condor holds it, not its owner", False),
+        (1, "too many jobs (by user condor)", None, "condor holds it, not its owner", False),
+        (1, "via condor_hold (by user bob)", "ann", "bob holds it, not its owner", False),
+        (15, "", "ann", "submitted on hold", True),
+        (16, "", "ann", "spooled", False),
+        (None, "disk \x1b full", "ann", "no hold code", True),
+        (0, "grid manager: denied", "ann", "grid manager: denied", True),
     ],
-)  # fmt: skip
-def test_a_hold_by_another_than_the_owner(user: str, owner: str | None, other: str | None) -> None:
-    text = by_hand(1, f"via condor_hold (by user {user})", owner).steps[0].text
-    assert (f"the user {other} holds it, not its owner" in text) == (other is not None)
-    assert ("its user holds it" in text) == (other is None)
+)
+def test_holds_by_hand(
+    code: int | None, reason: str, owner: str | None, said: str, releases: bool
+) -> None:
+    found = by_hand(code, reason, owner, Group([JOB]))
+    assert said in found.steps[0].text
+    assert found.steps[0].text.isprintable()
+    assert commands(found)[-1] == ("condor_release 12.3" if releases else None)
+
+
+def unsure(tried: Tried, fix: Fix | None = None, *, alike: int = 1, code: int = 13) -> Advice:
+    return advise(
+        Verdict("unsure", None, 0.0),
+        fix,
+        Group([JOB]),
+        moment=0,
+        alike=[JobId(12, proc) for proc in range(alike)],
+        tried=tried,
+        code=code,
+        reason="path \x1b[31mnot there",
+    )
+
+
+@pytest.mark.parametrize("alike", [1, 9])
+def test_what_failed_each_time_is_not_tried_again(alike: int) -> None:
+    (step,) = unsure(Tried(alike=3), alike=alike).steps
+    assert step.command is None
+    assert step.text.startswith("3 releases with this cause failed, and none succeeded")
+    assert "path [31mnot there" in step.text
+    assert step.text.isprintable()
+    edit, release = unsure(Tried(alike=3), FIX, alike=alike).steps
+    assert FIX.text in edit.text
+    assert release.text == "then release it"
+
+
+def test_one_job_alone_is_released_once_to_see() -> None:
+    (step,) = unsure(Tried()).steps
+    assert step.command == "condor_release 12.3"
+    assert "release it once and see" in step.text
+    (again,) = unsure(Tried(own=1, alike=1)).steps
+    assert again.command is None
+    assert "released for this cause 1 time and held again" in again.text
+
+
+def test_an_unknown_policy_of_its_own_is_to_be_seen_first() -> None:
+    see, release = unsure(Tried(), code=3).steps
+    assert see.command == "condor_q 12.3 -af:ln PeriodicHold OnExitHold PeriodicRemove"
+    assert release.command == "condor_release 12.3"
+
+
+def test_a_policy_may_be_switched_off_instead() -> None:
+    fix, off, release = advice("fix", Fix("program", "fix it", policy="OnExitHold")).steps
+    assert (fix.text, fix.command) == ("fix it", None)
+    assert off.command == "condor_qedit 12.3 OnExitHold false"
+    assert release.command == "condor_release 12.3"

@@ -26,6 +26,7 @@ from jobsight.learning.mixture import REFIT, Mixture
 from jobsight.learning.modeldir import ModelDir, fingerprints
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
+from jobsight.questions.hold.answering.heldjob import Pool
 from jobsight.questions.hold.answering.lookup import find_held
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
@@ -337,7 +338,8 @@ def test_what_is_known_of_the_job_itself() -> None:
 
 
 def test_held_by_the_users_own_hand() -> None:
-    found = ask(history(held(10, 1, cause=BY_USER)), 20, constant_model(0.9))["1.0"]
+    by_owner = held(10, 1, cause=BY_USER, owner="ann")
+    found = ask(history(by_owner), 20, constant_model(0.9))["1.0"]
     assert (found.verdict.verb, found.now, found.by_hand) == ("user_hold", None, True)
     assert found.to_json()["answer"] == "user_hold"
     assert "nothing to decide" in found.advice.steps[0].text
@@ -348,6 +350,114 @@ def test_held_by_the_users_own_hand() -> None:
     spooling = ask(history(held(10, 1, cause=(16, 0, "Spooling input data files"))), 20)["1.0"]
     assert spooling.verdict.verb == "user_hold"
     assert no_code.to_json()["hold_code"] is None
+
+
+OVER_TIME = (3, 0, "The job attribute PeriodicHold expression 'JobStatus == 2 && (time() - "
+             "EnteredCurrentStatus > 5)' evaluated to TRUE")  # fmt: skip
+STARTS = (3, 0, "The job attribute PeriodicHold expression 'NumJobStarts > 3' evaluated to TRUE")
+ON_EXIT = (3, 0, "The job attribute OnExitHold expression 'ExitCode != 0' evaluated to TRUE")
+OF_SITE = (26, 0, "The system macro SYSTEM_PERIODIC_HOLD expression 'NumJobStarts > 3' evaluated "
+           "to TRUE")  # fmt: skip
+GOOD = [
+    released(100 * k, 40 + k, good=True, cause=cause, owner="bob")
+    for k, cause in enumerate([EXITED, OVER_TIME, STARTS, ON_EXIT, OF_SITE, TIMED_OUT] * 2, 1)
+]
+
+
+@pytest.mark.parametrize("model", [None, constant_model(0.9)])
+@pytest.mark.parametrize(
+    ("cause", "name"),
+    [(OVER_TIME, "PeriodicHold"), (STARTS, "PeriodicHold"), (ON_EXIT, "OnExitHold")],
+)
+def test_no_release_of_others_outweighs_a_jobs_own_policy(
+    model: ModelDir | None, cause: tuple[int, int, str], name: str
+) -> None:
+    found = ask(history(*GOOD, held(2000, 1, cause=cause)), 2010, model)["1.0"]
+    assert (found.verdict.verb, found.now) == ("fix", None)
+    assert f"its own policy {name}" in found.advice.steps[0].text
+    assert f"condor_qedit -name ap 1.0 {name} false" in commands(found)
+    assert commands(found)[-1] == "condor_release -name ap 1.0"
+    assert finding(found, "policy")["holds_again"] is (True if cause is STARTS else None)
+    (group,) = group_answers([found])
+    assert commands(group)[-1] == "condor_release -name ap 1.0"
+
+
+def test_a_policy_of_the_access_point_is_not_the_users_to_change() -> None:
+    found = ask(history(*GOOD, held(2000, 1, cause=OF_SITE)), 2010, constant_model(0.9))["1.0"]
+    assert (found.verdict.verb, found.now) == ("fix", None)
+    assert "those who run the access point" in found.advice.steps[0].text
+    assert commands(found) == [None, "condor_release -name ap 1.0"]
+
+
+def test_releases_of_the_same_cluster_show_what_its_policy_does() -> None:
+    bad = [released(100 * k, 1, k, good=False, cause=ON_EXIT) for k in range(1, 4)]
+    of = history(*GOOD, *bad, held(2000, 1, 9, cause=ON_EXIT))
+    found = ask(of, 2010)["1.9"]
+    assert found.verdict.verb == "fix"
+    assert found.now is not None
+    assert found.now.probability < 0.25
+    fine = [released(100 * k, 1, k, good=True, cause=ON_EXIT) for k in range(4, 8)]
+    found = ask(history(*GOOD, *bad, *fine, held(2000, 1, 9, cause=ON_EXIT)), 2010)["1.9"]
+    assert found.verdict.verb == "release"
+    assert "4 of 7 retries succeeded" in found.advice.steps[0].text
+
+
+def test_the_policy_is_read_from_the_ad_where_the_reason_is_the_users_own() -> None:
+    def policy(cause: tuple[int, int, str], **ad: Any) -> Answer:
+        rows = held(2000, 1, cause=cause)
+        rows[-1]["attributes"] = json.dumps(ad)
+        return ask(history(*GOOD, rows), 2010)["1.0"]
+
+    own = (3, 7, "took too long")
+    found = policy(own, PeriodicHold="JobStatus == 2 && time() - EnteredCurrentStatus > 5")
+    assert found.verdict.verb == "fix"
+    assert "condor_qedit -name ap 1.0 PeriodicHold false" in commands(found)
+    # As a 028 has them: by their values.
+    found = policy(own, OnExitHold=True, ExitBySignal=False, ExitCode=1)
+    assert "exit code 1" in found.advice.steps[0].text
+    assert "condor_qedit -name ap 1.0 OnExitHold false" in commands(found)
+    # Another cause, and a policy that holds the job again whatever is done about that.
+    found = policy(TIMED_OUT, PeriodicHold="NumJobStarts > 3", NumJobStarts=4)
+    assert (found.verdict.verb, found.now) == ("fix", None)
+    assert commands(found)[0] == "condor_qedit -name ap 1.0 PeriodicHold false"
+    found = policy(MEMORY, PeriodicRemove="NumHolds >= 1", NumHolds=1)
+    assert commands(found)[:2] == [
+        "condor_qedit -name ap 1.0 RequestMemory 256",
+        "condor_qedit -name ap 1.0 PeriodicRemove false",
+    ]
+    found = policy(TIMED_OUT, PeriodicHold="NumJobStarts > 9", NumJobStarts=4)
+    assert found.now is not None
+    found = policy(TIMED_OUT, OnExitRemove="false")
+    assert "it would run again" in finding(found, "policy")["text"]
+
+
+def test_the_queue_is_asked_before_the_log() -> None:
+    of = history(*GOOD, held(2000, 1, cause=TIMED_OUT))
+    answerer = Answerer(of, HoldSettings())
+    moment = micros(2010)
+    jobs = answerer.held(moment)
+    now = {"PeriodicHold": "NumJobStarts > 0", "NumJobStarts": 1}
+    (found,) = answerer.answer(jobs, moment, Pool(ads=lambda _: {jobs["job"][0]: now}))
+    assert (found.verdict.verb, found.now) == ("fix", None)
+
+
+def test_nothing_known_is_no_dead_end() -> None:
+    found = ask(history(held(10, 1, cause=TIMED_OUT)), 20)["1.0"]
+    assert (found.verdict.verb, commands(found)) == ("unsure", ["condor_release -name ap 1.0"])
+    own = ask(history(held(10, 1, cause=(3, 5, "odd"))), 20)["1.0"]
+    assert "condor_q -name ap 1.0 -af:ln" in (commands(own)[0] or "")
+    # Equal codes of other jobs' policies say nothing of this one.
+    other = ask(history(*GOOD, held(2000, 1, cause=(3, 5, "odd"))), 2010)["1.0"]
+    assert other.now is None
+
+
+def test_a_job_submitted_on_hold_is_held() -> None:
+    ad = json.dumps({"TriggerEventTypeNumber": 0, "JobStatus": 5})
+    job = {"cluster": 1, "proc": 0, "owner": "ann"}
+    of = history([job | {"at": 10, "code": 0}, job | {"at": 10, "code": 28, "attributes": ad}])
+    found = ask(of, 20)["1.0"]
+    assert (found.verdict.verb, found.hold_code) == ("user_hold", 15)
+    assert commands(found) == ["condor_release -name ap 1.0"]
 
 
 def test_without_a_model_the_logs_own_rates_answer() -> None:
@@ -392,7 +502,8 @@ def test_a_model_of_what_is_known_at_the_hold_is_refused() -> None:
 
 
 def test_many_are_answered_as_one_by_one() -> None:
-    of = history(*FAILED_BEFORE, *[held(1000 + k, 20, k) for k in range(6)])
+    fine = released(900, 9, good=True)
+    of = history(*FAILED_BEFORE, fine, *[held(1000 + k, 20, k) for k in range(6)])
     answerer = Answerer(of, HoldSettings(), constant_model(0.1, margin=0.3))
     moment = micros(1010)
     together = answerer.held(moment)

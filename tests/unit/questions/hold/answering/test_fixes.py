@@ -172,8 +172,19 @@ POLICY = "The job attribute PeriodicHold expression '{}' evaluated to TRUE"
     [
         ("(NumJobStarts >= 3 && JobStatus == 1)", {"NumJobStarts": 3}, True),
         ("(NumJobStarts >= 3 && JobStatus == 2)", {"NumJobStarts": 3}, True),
-        ("NumJobStarts >= 3", {"NumJobStarts": 2}, False),
-        ("MY.RequestMemory < 2 * 1024 && !(NumHolds > 9)", {"RequestMemory": 1}, None),
+        ("NumJobStarts >= 3", {"NumJobStarts": 1}, False),
+        ("NumJobStarts >= 3", {"NumJobStarts": 2}, True),  # at its next start
+        # It held the job, and no release changes what it names.
+        ("NumJobStarts >= 3", {}, True),
+        ("JobStatus == 2 && NumJobStarts >= 3", {}, True),
+        ("JobStatus == 2 && NumJobStarts >= 3 || Owner", {}, None),
+        ("time() - QDate > 86400", {}, True),
+        ("RemoteWallClockTime > 3600", {}, True),
+        ("JobStatus == 2 && (time() - EnteredCurrentStatus) > 5", {}, None),
+        ("JobStatus == 1 && (CurrentTime - EnteredCurrentStatus) > 5", {}, None),
+        ("MemoryUsage =!= undefined && MemoryUsage > 100", {"MemoryUsage": 90}, False),
+        ("MemoryUsage =!= undefined && MemoryUsage > 100", {}, True),
+        ("MY.RequestMemory < 2 * 1024 && !(NumHolds > 9)", {"RequestMemory": 1}, True),
         ("MY.RequestMemory < 2 * 1024 && !(NumHolds > 9)", {"RequestMemory": 1, "NumHolds": 1},
          True),
         ("NumHolds =!= 3 || Unknown > 1", {"NumHolds": 2}, True),
