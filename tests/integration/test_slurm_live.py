@@ -405,6 +405,16 @@ def test_times_are_right_in_any_zone(
     cluster.cancel(job)
 
 
+def test_a_kill_for_memory_is_an_end_out_of_memory(cluster: SlurmCluster) -> None:
+    live = Live(cluster)
+    job = cluster.submit("x=$(head -c 200000000 /dev/zero | tr '\\0' x); sleep 60", "--mem=50")
+    cluster.wait_accounted(job)
+    live.until(job)
+    until(lambda: live.poll() or live.job(job).usage.memory_mb, "the memory used")
+    assert live.job(job).state is State.OUT_OF_MEMORY
+    assert live.words(job)[-1] in ("OUT_OF_MEMORY", "FAILED")
+
+
 @prove
 def test_a_job_over_its_time_limit(cluster: SlurmCluster) -> None:
     live = Live(cluster)

@@ -77,6 +77,11 @@ def test_a_script_fixed_since_is_not_suspected() -> None:
     assert found_in([*runs, ran(9, 9 * HOUR)]) == []
 
 
+def test_kills_for_memory_want_memory_and_not_another_program() -> None:
+    runs = [ran(n, n * HOUR, State.FAILED, code=137, peak=8190) for n in range(1, 8)]
+    assert [one.split()[1] for one in found_in(runs)] == ["JS501"]
+
+
 def test_hostile_names_are_shown_harmless() -> None:
     runs = [ran(n, n * HOUR, FAILED, name="x\x1b[2J") for n in range(1, 8)]
     (line,) = found_in(runs, SCRIPT.replace("align.sh", "'x\x1b[2J'"))
