@@ -410,7 +410,12 @@ def test_a_kill_for_memory_is_an_end_out_of_memory(cluster: SlurmCluster) -> Non
     job = cluster.submit("x=$(head -c 200000000 /dev/zero | tr '\\0' x); sleep 60", "--mem=50")
     cluster.wait_accounted(job)
     live.until(job)
-    until(lambda: live.poll() or live.job(job).usage.memory_mb, "the memory used")
+
+    def measured() -> bool:
+        live.poll()
+        return live.job(job).usage.memory_mb is not None
+
+    until(measured, "the memory used")
     assert live.job(job).state is State.OUT_OF_MEMORY
     assert live.words(job)[-1] in ("OUT_OF_MEMORY", "FAILED")
 

@@ -197,8 +197,8 @@ def end_of(
     Where Slurm does not see the kernel's kill, a job that ran out of memory is FAILED: by signal 9,
     by exit code 137 of the shell that ran the killed program (which sacct writes as 9, as it takes
     128 from codes of signals), or with a reason that says so. With its memory used up that is an
-    end out of memory. Otherwise a kill stays a failure: its memory
-    may have grown between two measurements, or a person or a program may have killed it.
+    end out of memory. Otherwise a kill stays a failure: its memory may have grown between two
+    measurements, or a person or a program may have killed it.
 
     Args:
         state: that the scheduler reports.
