@@ -19,7 +19,7 @@ from jobsight.program.submission.proposals import proposed
 from jobsight.questions.hold.answering.heldjob import CPUS, DISK, MEMORY, Held, Resource
 from jobsight.text import printable
 
-__all__ = ["RESOURCE_CODES", "Fix", "exceeded", "known_fix"]
+__all__ = ["RESOURCE_CODES", "Fix", "known_fix"]
 
 
 @dataclass(frozen=True)
@@ -105,12 +105,12 @@ _WORDS = {
               r"over (?:cgroup )?memory|out[- ]of[- ]memory|\boom\b|\bmb memory|request_?memory|"
               r"exceed\w* (?:\w+ )?memory\b(?!-)|memory \w{0,20} ?exceed|(?:more|too much) memory|"
               r"(?:requested|allocated|available) memory|\brss (?:usage|exceed|of|limit)",
-    "disk": r"\bdisk (?:usage|use|space|limit|quota|of \d)|\bdiskusage\b[^']{0,80}\b(?:requestdisk|"
-            r"disk)\b|request_?disk|scratch (?:usage|space)|disk \w{0,20} ?exceed|"
+    "disk": r"\bdisk (?:usage|use|space|limit|of \d)|\bdiskusage\b[^']{0,80}\b(?:requestdisk|"
+            r"disk)\b|request_?disk|scratch (?:usage|space)|disk (?!quota)\w{0,20} ?exceed|"
             r"exceed\w* (?:\w+ )?disk\b(?!-)|(?:more|too much) disk|(?:requested|allocated) disk",
     "CPU": r"\bcpus? (?:usage|use|load|consumption)\b|request_?cpus|\bcpususage\b|cpu over-?use|"
            r"(?:more|too many) (?:cpus?|cores|threads)\b",
-    "GPU": r"(?!)",
+    "GPU": r"\bgpus?[ -]memory\b|\bvram\b|cuda (?:error: )?out of memory",
 }  # fmt: skip
 """The words by which reasons of starters, start daemons and policies name a resource."""
 _NAMING = {what: re.compile(words, re.IGNORECASE) for what, words in _WORDS.items()}
@@ -137,8 +137,8 @@ def _named(reason: str) -> tuple[list[str], list[str]]:
     return named, wasted
 
 
-def exceeded(held: Held) -> str | None:
-    """The resource of which the job was held for using too much: memory, disk or CPU.
+def _exceeded(held: Held) -> str | None:
+    """The resource of which the job was held for using too much: memory, disk, CPU or GPU.
 
     The words of the reason win over the sub-code, which pools give at will; where they name
     several, the one of the sub-code, else the one of which more was used than asked for.
@@ -147,8 +147,10 @@ def exceeded(held: Held) -> str | None:
         return None
     named, _ = _named(held.reason[:2000])
     by_code = _SUBCODES.get((held.code, held.subcode or 0))
-    if len(named) < 2:
-        return named[0] if named else by_code
+    if not named:
+        return None if _OVERRAN.search(held.reason[:2000]) else by_code
+    if len(named) == 1 or "GPU" in named:  # whose memory is not the machine's
+        return "GPU" if "GPU" in named else named[0]
     if by_code in named:
         return by_code
     known = {what: held.known(_RESOURCES[what]) for what in named}
@@ -164,7 +166,7 @@ def _resource(held: Held) -> Fix | None:
         _, wasted = _named(held.reason[:2000])
         if len(wasted) == 1:
             return _less(held, wasted[0])
-    what = exceeded(held)
+    what = _exceeded(held)
     return None if what is None else _MORE[what](held)
 
 
@@ -204,22 +206,29 @@ def _ask_for_disk(held: Held) -> Fix:
 
 
 _CPUS_USED = re.compile(
-    r"(?i)(?:cpus? (?:usage|use|load)(?: of)?:?|used|using) (\d{1,5}(?:\.\d{1,4})?)"
+    r"(?i)(?:cpus? (?:usage|use|load)(?: of)?:?|uses?|used|using) (\d{1,5}(?:\.\d{1,4})?)"
+    r"(?![\d.]*\d)(?! ?(?:s\b|sec|min|h\b|hour|times)) ?(%|percent)?"
 )
 
 
 def _ask_for_cpus(held: Held) -> Fix:
     """As many as it kept busy; or fewer threads."""
     used = _CPUS_USED.search(held.reason[:2000])
-    # In percent of one, as some policies write.
-    named = float(used[1]) if used and f"{used[0]}%" not in held.reason else 0.0
+    # Some policies write the use in percent of one CPU.
+    named = float(used[1]) / (100.0 if used[2] else 1.0) if used else 0.0
     fix = _ask_for(held, CPUS, max(named, held.known(CPUS).used), 1, named)
     threads = "limit its threads to the CPUs that it asks for (OMP_NUM_THREADS), or "
     return replace(fix, text=threads + fix.text)
 
 
+_GPU_MEMORY = Fix(
+    "gpu",
+    "let it use less GPU memory, or ask for GPUs that have more (gpus_minimum_memory)",
+    first=True,
+)
 _MORE: Mapping[str, Callable[[Held], Fix]] = {
     "memory": _ask_for_memory, "disk": _ask_for_disk, "CPU": _ask_for_cpus,
+    "GPU": lambda _: _GPU_MEMORY,
 }  # fmt: skip
 
 
@@ -246,8 +255,9 @@ def _ask_for(held: Held, of: Resource, wanted: float, step: int, named: float = 
         least = of.amount(max(used, *had))
         text = f"no slot known has more {of.plural} than the {least} it used or was allowed"
         return Fix(of.name, f"{text}: let it use less", first=True)
+    seen = "it used" if used >= known.limit else "it was last seen to use"
     because = [
-        f"it used {of.amount(used)}" if used else "",
+        f"{seen} {of.amount(used)}" if used else "",
         f"{'was' if used else 'it was'} allowed {of.amount(known.limit)}",
         "no slot known has more" if amount == most else "",
     ]
@@ -332,14 +342,18 @@ _SURE_CODES: Mapping[int, Fix] = {
 """What these codes stand for, where the reason does not blame the machine."""
 
 
+_QUOTA = re.compile(r"(?i)\bquota (?:is )?(?:exceeded|full|reached)|over (?:the )?quota")
 _EXPIRED = re.compile(
     r"(?i)\b(?:proxy|token|credential|certificate)s? (?:\w+ ){0,5}(?:expire|invalid|missing)"
 )
 
 
 def _sure_code(held: Held) -> Fix | None:
-    if held.code in RESOURCE_CODES and _EXPIRED.search(held.reason[:2000]):
-        return _SURE_CODES[4]
+    if held.code in RESOURCE_CODES:
+        if _EXPIRED.search(held.reason[:2000]):
+            return _SURE_CODES[4]
+        if _QUOTA.search(held.reason[:2000]):
+            return Fix("space", "make room where it writes: its user's quota there is full")
     return None if held.code is None else _SURE_CODES.get(held.code)
 
 
