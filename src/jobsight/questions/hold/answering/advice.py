@@ -15,7 +15,6 @@ from jobsight.clock import format_micros, format_span
 from jobsight.format import chance
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.fixes import Fix
-from jobsight.questions.hold.answering.policies import JOB_POLICY
 from jobsight.questions.hold.answering.verdict import Chance, Verdict
 from jobsight.text import counted, printable
 
@@ -202,7 +201,7 @@ def advise(
     moment: int,
     alike: Sequence[JobId],
     tried: Tried = Tried(),
-    code: int | None = None,
+    unseen_policy: bool = False,
     reason: str = "",
 ) -> Advice:
     """The advice that goes with a verdict.
@@ -214,7 +213,7 @@ def advise(
         moment: µs, now.
         alike: jobs that are held alike, see `Findings.alike`.
         tried: releases that failed.
-        code: of the hold.
+        unseen_policy: its own policy held it, and no source has the expression.
         reason: of the hold (hostile text), to be shown where nothing else says what to do.
     """
     if verdict.verb == "release":
@@ -229,7 +228,7 @@ def advise(
     if verdict.verb == "remove":
         text = "remove it: releases as it is have failed before, and no fix is known"
         return Advice([group.step(text, "condor_rm")])
-    if fix is None and code == JOB_POLICY and len(alike) < WAIT_ALIKE:
+    if fix is None and unseen_policy and len(alike) < WAIT_ALIKE:
         return _see_policy(group, reason)
     return _unsure(fix, group, alike, tried, reason)
 

@@ -82,6 +82,7 @@ class Answer:
         alike: the jobs that are held alike, this one among them, see `Findings.alike`.
         fix: what is known to fix the cause.
         tried: releases that ran into the cause again.
+        unseen_policy: its own policy held it, and no source has the expression.
         evidence: findings, see `jobsight.questions.hold.answering.findings`.
         advice: what to do.
         model: what gave the probability.
@@ -103,6 +104,7 @@ class Answer:
     alike: Sequence[JobId]
     fix: Fix | None
     tried: Tried
+    unseen_policy: bool
     evidence: list[Finding] = field(repr=False)
     advice: Advice
     model: str
@@ -313,8 +315,9 @@ class Answerer:
                 )
             )
         )
+        unseen = what_held.policy is None and row["hold_code"] == JOB_POLICY
         advice = advise(
-            verdict, fix, group, moment=moment, alike=alike, tried=tried, code=row["hold_code"],
+            verdict, fix, group, moment=moment, alike=alike, tried=tried, unseen_policy=unseen,
             reason=reason,
         )  # fmt: skip
         return self._put(
@@ -325,6 +328,7 @@ class Answerer:
             alike=alike,
             fix=fix,
             tried=tried,
+            unseen_policy=unseen,
             evidence=[*about_job(what_held), *evidence, *extra],
             advice=advice,
             model=LABEL if self._model is None else self._model.label,
@@ -343,6 +347,7 @@ class Answerer:
             alike=[job],
             fix=None,
             tried=Tried(),
+            unseen_policy=False,
             evidence=findings.own(row["job"]),
             advice=by_hand(row["hold_code"], row["reason"] or "", row["owner"], group),
             model=NO_MODEL,
@@ -405,13 +410,11 @@ def _known_chances(
 ) -> Sequence[Chance]:
     """The chances of a job that its own policy does not hold again in any case.
 
-    Of a job that its own policy held only releases of its cluster tell: programs of others are
-    held by equal policies for their own reasons.
+    Of a job that its own policy held only releases of its cluster count: equal policies hold the
+    programs of others for their own reasons.
     """
     policy = held.policy
-    if (policy is not None and policy.when == "at once") or any(
-        one.when == "at once" for one in held.ahead
-    ):
+    if held.again:
         return []
     if policy is None or not policy.own or policy.when == "no longer":
         return chances

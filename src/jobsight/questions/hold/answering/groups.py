@@ -133,7 +133,7 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
         fix = replace(fix, text=f"{fix.text} (this for {first.job}, the others likewise)")
     return advise(
         first.verdict, fix, group, moment=first.moment, alike=first.alike, tried=first.tried,
-        code=first.hold_code, reason=first.reason,
+        unseen_policy=first.unseen_policy, reason=first.reason,
     )  # fmt: skip
 
 

@@ -179,6 +179,12 @@ class Held:
         found = ahead(self.ad) if self.fresh else []
         return [one for one in found if one.name.lower() != held]
 
+    @cached_property
+    def again(self) -> bool:
+        """Whether a policy holds or removes it as soon as it is released or starts."""
+        acting = [*self.ahead, *([] if self.policy is None else [self.policy])]
+        return any(one.when == "at once" for one in acting)
+
     def number(self, name: str) -> float | None:
         """A positive number among the attributes; None where there is none."""
         return _number(self.ad.get(name))
@@ -187,13 +193,13 @@ class Held:
         """The exit code and the signal of the program, where a policy held the job for them."""
         if self.code not in (3, 21, 26):
             return None, None
-        told = exit_told(self.reason)
-        if told == (None, None) and self.fresh and self.policy and self.policy.when == "at exit":
+        named = exit_told(self.reason)
+        if named == (None, None) and self.fresh and self.policy and self.policy.when == "at exit":
             killed = self.ad.get("ExitBySignal") is True
             value = self.ad.get("ExitSignal" if killed else "ExitCode")
             number = value if isinstance(value, int) else None
             return (None, number) if killed else (number, None)
-        return told
+        return named
 
     def ending(self) -> str | None:
         """`ended` in words, such as ``exit code 3``; None where it did not end by itself."""
@@ -230,25 +236,13 @@ def _exit(held: Held) -> list[Finding]:
     return [{"what": "exit", "text": text, "code": code, "signal": signal}]
 
 
-_AGAIN: Mapping[str, tuple[bool | None, str]] = {
-    "at once": (True, "is still true of it, and would hold it again"),
-    "at exit": (None, "holds it again if its program ends as before"),
-    "later": (None, "holds it again once it has run for as long"),
-    "idle": (None, "holds it again if it waits in the queue for as long"),
-    "no longer": (False, "is no longer true of it, and would not hold it at once"),
-    "unknown": (None, "holds it again whenever it is true"),
-}
-"""Whether a policy holds the job again, by `Policy.when`, and that in words."""
-
-
 def _policy(held: Held) -> list[Finding]:
     """Whether the policy that held the job would hold it again after a release, and others."""
     if held.policy is None:
         found = _limit(held)
     else:
-        again, words = _AGAIN[held.policy.when]
-        text = f"{held.policy.shown} {words}"
-        found = [{"what": "policy", "text": text, "holds_again": again}]
+        text = f"{held.policy.shown} {held.policy.again}"
+        found = [{"what": "policy", "text": text, "holds_again": held.policy.holds_again}]
     for one in held.ahead:
         words = {
             "PeriodicHold": "is true of it too, and would hold it again",

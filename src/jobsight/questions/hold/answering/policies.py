@@ -23,16 +23,25 @@ JOB_POLICY = 3
 
 _NAMED = re.compile(
     r"The (job attribute|system macro) (\w{0,20}(?:Periodic|On_?Exit)_?Hold\w{0,40}) expression "
-    r"'(.{1,500})' evaluated to TRUE",
+    r"'(.{1,3000})' evaluated to TRUE",
     re.IGNORECASE | re.ASCII,
 )
 _ON_EXIT = re.compile(r"(?i)on_?exit")
 _STARTS = wordset("numjobstarts numshadowstarts jobruncount")
 _SINCE = wordset("enteredcurrentstatus jobcurrentstartdate jobcurrentstartexecutingdate shadowbday")
+_NEVER = ("false", "undefined")
 _RELEASED_AT = 10.0**9
 """Any moment in seconds: only the time since it counts."""
 
 When = Literal["at once", "at exit", "later", "idle", "no longer", "unknown"]
+_AGAIN: Mapping[When, str] = {
+    "at once": "is still true of it, and would hold it again at once",
+    "at exit": "holds it again at each such exit",
+    "later": "holds it again once it has run for as long",
+    "idle": "holds it again if it waits in the queue for as long",
+    "no longer": "is no longer true of it, and would not hold it at once",
+    "unknown": "holds it again whenever it is true",
+}
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,16 @@ class Policy:
     def own(self) -> bool:
         """Whether it is the job's, so that its user may change it."""
         return not self.name.isupper()
+
+    @property
+    def again(self) -> str:
+        """When it holds the job again, in words."""
+        return _AGAIN[self.when]
+
+    @property
+    def holds_again(self) -> bool | None:
+        """Whether it holds the job again; None where that depends on the next run."""
+        return {"at once": True, "no longer": False}.get(self.when)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -80,11 +99,12 @@ def policy_of(
         ad: attributes of the job; expressions as texts, or, in a 028, as their values.
         fresh: the ad is not older than the hold.
     """
-    named = _NAMED.search(reason[:1000])
+    named = _NAMED.search(reason[:4000])
     if named:
         own = "OnExitHold" if _ON_EXIT.search(named[2]) else "PeriodicHold"
-        name = own if named[1].lower() == "job attribute" else named[2].upper()
-        return _policy(name, named[3], ad, fresh=fresh)
+        if named[1].lower() == "job attribute":
+            return _since_edited(own, named[3], ad, fresh=fresh)
+        return _policy(named[2].upper(), named[3], ad, fresh=fresh)
     if code != JOB_POLICY:
         return None
     hold, on_exit = _value(ad, "PeriodicHold"), _value(ad, "OnExitHold")
@@ -93,6 +113,16 @@ def policy_of(
     # Of two values from before the hold neither shows which of the two it was.
     unclear = hold is False and on_exit is False and not fresh
     return None if hold is None or unclear else _policy("PeriodicHold", hold, ad, fresh=fresh)
+
+
+def _since_edited(name: str, text: str, ad: Mapping[str, Any], *, fresh: bool) -> Policy:
+    """The policy of a job whose reason names it, unless its user has changed it since."""
+    now = ad.get(name)
+    if not fresh or not isinstance(now, str) or now == text:
+        return _policy(name, text, ad, fresh=fresh)
+    if now.lower() in _NEVER or (name == "PeriodicHold" and _released(now, ad) is False):
+        return Policy(name, now, "no longer")
+    return _policy(name, now, ad, fresh=True)
 
 
 def ahead(ad: Mapping[str, Any]) -> list[Policy]:
@@ -126,7 +156,7 @@ def _value(ad: Mapping[str, Any], name: str) -> str | bool | None:
     """A policy of an ad: its expression, or its value; None where it has none."""
     value = ad.get(name)
     if isinstance(value, str):
-        return None if value.lower() in ("false", "undefined") else value
+        return None if value.lower() in _NEVER else value
     return value if isinstance(value, bool) else None
 
 

@@ -34,9 +34,9 @@ def fix_after_retries(held: Held, findings: Findings, hold_row: int, costs: Cost
     """
     siblings = findings.ended("cluster and cause", hold_row)
     fix, retried = policy_fix(held, known_fix(held)), findings.retried(hold_row)
+    if held.again:
+        return fix
     if held.policy is not None:
-        if held.policy.when == "at once" or held.ahead:
-            return fix
         retried = siblings  # programs of others may meet the same policy for other reasons
     if fix is not None and fix.first and retried.succeeded:
         fix = fix.though_retried(retried.succeeded, retried.releases)
@@ -55,14 +55,15 @@ def policy_fix(held: Held, fix: Fix | None) -> Fix | None:
         held: what is known of the job.
         fix: of its cause by its code and its words; None if none is known.
     """
-    policy = held.policy
-    if policy is None:
-        return _with_ahead(held, fix)
+    return _with_ahead(held, fix if held.policy is None else _by_policy(held, held.policy, fix))
+
+
+def _by_policy(held: Held, policy: Policy, fix: Fix | None) -> Fix | None:
     edits = policy.name if policy.own else None
     change = "switch it off, or change what it names" if policy.own else _ASK
     if policy.when == "at once":
         if fix is None or fix.what not in _USAGE or f"request{fix.what}" not in policy.names:
-            text = f"{policy.shown} is still true of it and would hold it again at once: {change}"
+            text = f"{policy.shown} {policy.again}: {change}"
             return Fix("policy", text, edit=(policy.name, "false") if edits else None, first=True)
         return replace(fix, first=True)
     if policy.when == "at exit":
@@ -72,7 +73,7 @@ def policy_fix(held: Held, fix: Fix | None) -> Fix | None:
         return fix or Fix("policy", text, certain=False, policy=edits)
     if policy.when == "no longer":
         return fix
-    text = f"{policy.shown} {_AGAIN_LATER[policy.when]}"
+    text = f"{policy.shown} {policy.again}"
     if fix is not None:
         return replace(fix, text=f"{fix.text}; {text}", first=True, policy=edits)
     do = "let it end sooner, or raise that limit" if policy.when == "later" else change
@@ -81,17 +82,13 @@ def policy_fix(held: Held, fix: Fix | None) -> Fix | None:
 
 _USAGE = ("memory", "disk", "cpus")
 _ASK = "change what it names, or ask those who run the access point"
-_AGAIN_LATER = {
-    "later": "holds it again once it has run for as long",
-    "unknown": "holds it again whenever it is true",
-}
 
 
 def _exit_fix(held: Held, policy: Policy, fix: Fix | None) -> Fix:
     if policy.text is not None and policy.text.strip("() ").lower() == "true":
         text = f"{policy.shown} holds it at every exit: change it before another run"
         return Fix("policy", text, edit=(policy.name, "false"), first=True)
-    again = f"{policy.shown} holds it again at each such exit"
+    again = f"{policy.shown} {policy.again}"
     edits = policy.name if policy.own else None
     if fix is not None:
         return replace(fix, text=f"{fix.text}; {again}", first=True, policy=edits)

@@ -25,8 +25,8 @@ with the upper bound of its p. p(h) is learned from jobs that their owners left 
 longer, often with reason; without this margin more than half of all answers were waits on two
 pools, and releases at once had fared as well as those that came later.
 
-Where there is no probability at all, a fix that is certain is still to be made first: ``fix``;
-else ``unsure``. What its user holds (`PERSONAL_HOLD_CODES`) is not decided: ``user_hold``.
+Where there is no probability at all, a fix that is certain or comes first is still to be made:
+``fix``; else ``unsure``. What its user holds (`PERSONAL_HOLD_CODES`) is not decided: ``user_hold``.
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ def decide(
         failed_batches: like batches of which no release succeeded.
     """
     if not chances:
-        return Verdict("fix" if fix is not None and fix.certain else "unsure", None, 0.0)
+        known = fix is not None and (fix.certain or fix.first)
+        return Verdict("fix" if known else "unsure", None, 0.0)
     gain, now = partial(_gain, costs=costs, delay_per_hour=delay_per_hour), chances[0]
     loss = -gain(now, now.probability)
     later = [one for one in chances if one.wait >= soonest] or [chances[-1]]

@@ -233,7 +233,7 @@ def test_holds_by_hand(
     assert commands(found)[-1] == ("condor_release 12.3" if releases else None)
 
 
-def unsure(tried: Tried, fix: Fix | None = None, *, alike: int = 1, code: int = 13) -> Advice:
+def unsure(tried: Tried, fix: Fix | None = None, *, alike: int = 1, unseen: bool = False) -> Advice:
     return advise(
         Verdict("unsure", None, 0.0),
         fix,
@@ -241,7 +241,7 @@ def unsure(tried: Tried, fix: Fix | None = None, *, alike: int = 1, code: int = 
         moment=0,
         alike=[JobId(12, proc) for proc in range(alike)],
         tried=tried,
-        code=code,
+        unseen_policy=unseen,
         reason="path \x1b[31mnot there",
     )
 
@@ -268,7 +268,7 @@ def test_one_job_alone_is_released_once_to_see() -> None:
 
 
 def test_an_unknown_policy_of_its_own_is_to_be_seen_first() -> None:
-    see, release = unsure(Tried(), code=3).steps
+    see, release = unsure(Tried(), unseen=True).steps
     assert see.command == "condor_q 12.3 -af:ln PeriodicHold OnExitHold PeriodicRemove"
     assert release.command == "condor_release 12.3"
 

@@ -425,6 +425,14 @@ def test_the_policy_is_read_from_the_ad_where_the_reason_is_the_users_own() -> N
         "condor_qedit -name ap 1.0 RequestMemory 256",
         "condor_qedit -name ap 1.0 PeriodicRemove false",
     ]
+    found = policy(ON_EXIT, ExitCode=127)
+    assert (found.verdict.verb, found.now) == ("fix", None)
+    assert "a command that it calls is not found" in found.advice.steps[0].text
+    # Its user has switched it off or raised its limit since.
+    for edit in ("false", "NumJobStarts > 9"):
+        found = policy(STARTS, PeriodicHold=edit, NumJobStarts=4)
+        assert finding(found, "policy")["holds_again"] is False
+        assert commands(found) == ["condor_release -name ap 1.0"]
     found = policy(TIMED_OUT, PeriodicHold="NumJobStarts > 9", NumJobStarts=4)
     assert found.now is not None
     found = policy(TIMED_OUT, OnExitRemove="false")
@@ -444,6 +452,9 @@ def test_the_queue_is_asked_before_the_log() -> None:
 def test_nothing_known_is_no_dead_end() -> None:
     found = ask(history(held(10, 1, cause=TIMED_OUT)), 20)["1.0"]
     assert (found.verdict.verb, commands(found)) == ("unsure", ["condor_release -name ap 1.0"])
+    rows = held(10, 1, cause=STARTS)
+    rows[-1]["attributes"] = json.dumps({"PeriodicHold": "false"})
+    assert commands(ask(history(rows), 20)["1.0"]) == ["condor_release -name ap 1.0"]
     own = ask(history(held(10, 1, cause=(3, 5, "odd"))), 20)["1.0"]
     assert "condor_q -name ap 1.0 -af:ln" in (commands(own)[0] or "")
     # Equal codes of other jobs' policies say nothing of this one.
