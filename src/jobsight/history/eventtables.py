@@ -89,32 +89,23 @@ def queue_table(ads: Iterable[Mapping[str, JSON]], access_point: str) -> pl.Data
     Raises:
         DocumentError: an ad has no ClusterId and ProcId.
     """
-    documents = []
-    for ad in ads:
+
+    def as_logged(ad: Mapping[str, JSON]) -> JobDocument:
         found = document_from_ad(ad, access_point)
-        events = [
-            msgspec.structs.replace(event, source=f"{PREFIX}#queue", owner=found.submission.user)
+        text = msgspec.json.encode(plain_ad(ad)).decode()
+        logged = {"source": f"{PREFIX}#queue", "owner": found.submission.user}
+        timeline = [
+            msgspec.structs.replace(
+                event,
+                **logged,
+                position=event.time,  # in order of time, as a log has them
+                attributes=text if event is found.timeline[-1] else None,
+            )
             for event in found.timeline
         ]
-        if events:
-            text = msgspec.json.encode(plain_ad(ad)).decode()
-            events[-1] = msgspec.structs.replace(events[-1], attributes=text)
-        documents.append((found.id, events))
-    # In order of time, as a log has them.
-    order = sorted(
-        (event.time, k, n) for k, (_, some) in enumerate(documents) for n, event in enumerate(some)
-    )
-    place = {(k, n): position for position, (_, k, n) in enumerate(order)}
-    return event_table(
-        JobDocument(
-            id=key,
-            updated=0,
-            timeline=tuple(
-                msgspec.structs.replace(event, position=place[k, n]) for n, event in enumerate(some)
-            ),
-        )
-        for k, (key, some) in enumerate(documents)
-    )
+        return JobDocument(id=found.id, updated=found.updated, timeline=tuple(timeline))
+
+    return event_table(map(as_logged, ads))
 
 
 def with_newer(entries: pl.DataFrame, newer: pl.DataFrame) -> pl.DataFrame:
