@@ -191,8 +191,14 @@ def _of_document(document: JobDocument) -> Fields:
 
 
 def _removal(document: JobDocument) -> str:
-    removed = document.outcome is not None and document.outcome.state == "cancelled"
-    return (document.outcome.reason or "").strip() if removed and document.outcome else ""
+    ended = document.outcome
+    removed = ended is not None and ended.exit_code is None and ended.signal is None
+    return (ended.reason or "").strip() if removed and ended else ""
+
+
+def _removed(reason: str) -> str:
+    """The state of a removed job: its own policy removed it, or a person."""
+    return "failed" if "PeriodicRemove expression" in reason else "cancelled"
 
 
 def _of_log(records: Sequence[Record]) -> Fields:
@@ -202,10 +208,10 @@ def _of_log(records: Sequence[Record]) -> Fields:
     start = next((record for record in reversed(records) if record.code == 1), None)
     code, subcode, reason = _held(hold.text) if hold else (None, None, "")
     value, signal = _terminated(last.text) if last.code == 5 else (-1, -1)
-    ended = "completed" if value == 0 else "failed"
+    ended = {5: "completed" if value == 0 else "failed", 9: _removed(last.text)}
     return {
         **_plain(told),
-        "state": ended if last.code == 5 else _STATES[last.code],
+        "state": ended.get(last.code) or _STATES[last.code],
         "NumHolds": told.get("NumHolds", 0),
         "NumJobStarts": told.get("NumJobStarts", 0),
         "LastRemoteHost": told.get("host"),
@@ -245,9 +251,10 @@ def _of_ad(ad: Ad) -> Fields:
     now = "" if ad.get("HoldReasonCode") is not None else "Last"
     held = ad.get(f"{now}HoldReasonCode") is not None
     ended = {4: ad.get("CompletionDate"), 3: ad.get("EnteredCurrentStatus")}
+    state = {4: "completed" if well else "failed", 3: _removed(ad.get("RemoveReason") or "")}
     return {
         **_plain(ad),
-        "state": ("completed" if well else "failed") if terminated else _STATUS[ad["JobStatus"]],
+        "state": state.get(ad["JobStatus"]) or _STATUS[ad["JobStatus"]],
         "NumHolds": ad.get("NumHolds", 0),
         "NumJobStarts": ad.get("NumJobStarts", 0),
         "LastRemoteHost": ad.get("RemoteHost", ad.get("LastRemoteHost")),
@@ -263,9 +270,9 @@ def _of_ad(ad: Ad) -> Fields:
 
 
 _PLAIN = ("Owner", "QDate", "JobBatchName", "Cmd", "RequestMemory", "RequestCpus")
-_STATUS = {1: "pending", 2: "running", 3: "cancelled", 5: "held", 7: "suspended"}
+_STATUS = {1: "pending", 2: "running", 5: "held", 7: "suspended"}
 _STATES = {
-    0: "pending", 1: "running", 4: "pending", 5: "", 7: "pending", 9: "cancelled", 10: "suspended",
+    0: "pending", 1: "running", 4: "pending", 5: "", 7: "pending", 9: "", 10: "suspended",
     11: "running", 12: "held", 13: "pending", 23: "running", 24: "pending",
 }  # fmt: skip
 """State after a record of the log, by its number (HTCondor's manual, "Job Event Log Codes")."""
