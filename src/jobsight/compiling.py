@@ -59,7 +59,8 @@ def _processor() -> str:
     """A name for the kind of processor that Numba compiles for.
 
     Of two processes that compile one kernel in one folder at the same time, for processors of two
-    kinds, Numba may keep the code of the one under the name of the other's.
+    kinds, Numba may keep the code of the one under the name of the other's. So it does with code
+    that checks each index.
     """
     name = getattr(numba.config, "CPU_NAME", None) or llvmlite.binding.get_host_cpu_name()
     features = getattr(numba.config, "CPU_FEATURES", None)
@@ -68,7 +69,8 @@ def _processor() -> str:
             features = llvmlite.binding.get_host_cpu_features().flatten()
         except RuntimeError:  # LLVM does not know them here
             features = ""
-    return hashlib.sha256(f"{name} {features}".encode()).hexdigest()[:16]
+    checks = " checked" if numba.config.BOUNDSCHECK else ""
+    return hashlib.sha256(f"{name} {features}{checks}".encode()).hexdigest()[:16]
 
 
 def kernels_marker() -> str:

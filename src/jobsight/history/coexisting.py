@@ -26,7 +26,8 @@ class Pool(NamedTuple):
     """All jobs by their start, and at intervals a list of those alive.
 
     A list is made when the jobs started and ended since the last one are half as many as it held,
-    so lists hold at most 6 numbers per job in all, and a third of list and later starts are alive.
+    so lists hold fewer than 5 numbers per job in all, and a third of list and later starts are
+    alive.
     """
 
     first_row: Ints  # (jobs,), by job number, ascending
@@ -61,9 +62,12 @@ def _alive_lists(
     """The lists, by one sweep through starts and ends."""
     jobs, ends = len(started), len(ending)
     alive, place = np.empty(jobs, np.int32), np.empty(jobs, np.int64)
-    most = 2 * jobs // 64 + 1
+    # Each job starts once and ends at most once, and a list takes 64 of these changes at least. It
+    # is as long as the one before, that is two for each change and one more, and the jobs started
+    # since: three for each start and one for each end, which is 4 jobs in all, and one for each.
+    most = 2 * jobs // 64
     list_at, list_next = np.empty(most, np.int64), np.empty(most, np.int64)
-    list_start, list_jobs = np.zeros(most + 1, np.int64), np.empty(6 * jobs, np.int32)
+    list_start, list_jobs = np.zeros(most + 1, np.int64), np.empty(5 * jobs, np.int32)
     s = e = count = lists = changes = 0
     while s < jobs or e < ends:
         now = (
@@ -79,6 +83,8 @@ def _alive_lists(
             alive[place[ending[e]]], place[alive[count]] = alive[count], place[ending[e]]
             e, changes = e + 1, changes + 1
         if changes >= max(64, (list_start[lists] - list_start[max(lists - 1, 0)]) // 2):
+            if lists == most or list_start[lists] + count > len(list_jobs):
+                raise IndexError("more jobs are alive than their starts and ends allow")
             list_at[lists], list_next[lists], changes = now, s, 0
             list_jobs[list_start[lists] : list_start[lists] + count] = alive[:count]
             list_start[lists + 1] = list_start[lists] + count

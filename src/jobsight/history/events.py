@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.clock import zone_named
+from jobsight.errors import SourceError
 from jobsight.history.eventlog import record, scanner
 from jobsight.history.eventlog.adcolumns import batch_from_ads
 from jobsight.history.eventlog.chunks import Chunk, chunks
@@ -95,13 +96,22 @@ def _chunk_batch(chunk: Chunk, origin: Origin) -> Batch:
 
 
 def scan_chunk(chunk: Chunk) -> tuple[record.Row, record.Row]:
-    """Rows and skips of a chunk, good until this thread scans the next one."""
+    """Rows and skips of a chunk, good until this thread scans the next one.
+
+    Raises:
+        SourceError: the chunk has more of them than its size allows, which is a fault of Jobsight.
+    """
     size = len(chunk.data)
     most = scanner.capacity(size)
     rows = scratch("rows", most * record.COLUMNS, np.int64).reshape(most, record.COLUMNS)
     skips = scratch("skips", scanner.skip_capacity(size) * 3, np.int64).reshape(-1, 3)
     nuls = bool(size) and int(chunk.data.min()) == 0
     count, skipped = scanner.scan(chunk.data, size, chunk.last, nuls, rows, skips)
+    if count < 0:
+        raise SourceError(
+            f"the {size} bytes of the log from {chunk.offset} on hold more records or damage than "
+            "their size allows: please report this, with the log"
+        )
     return rows[:count], skips[:skipped]
 
 

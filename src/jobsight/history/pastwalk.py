@@ -166,7 +166,9 @@ def walk(
                 _known(one, float(moments[job]), memory[job], limit[job], base[job], out[job])
             if queue:
                 here = places[own[job]] if own[job] >= 0 else -1
-                queuewalk.ahead(one, line, here if here >= 0 else joined, out[job])
+                # A place in the line of another key says nothing of this one.
+                here = here if 0 <= here < joined else joined
+                queuewalk.ahead(one, line, here, out[job])
             before = job
 
 

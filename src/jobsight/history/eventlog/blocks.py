@@ -4,8 +4,8 @@ Each primitive becomes a few instructions of the machine at hand: LLVM splits a 
 as the processor needs (AVX-512, AVX2, SSE2, NEON). Bit k of a *mask*, an int64, is for byte k of a
 block; a *run* is the number of bytes, 64 at most, from a position on that pass a test.
 
-Nothing is checked: a caller sees to it that ``at + WIDTH <= len(buffer)``, and one byte more for
-`ad_ends`.
+A caller sees to it that ``at + WIDTH <= len(buffer)``, and one byte more for `ad_ends`. Nothing is
+checked, except where Numba checks each index (``NUMBA_BOUNDSCHECK=1``, as the tests do).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import config, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -38,8 +39,12 @@ def _primitive(typing: Callable[..., Any]) -> Any:
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [at]), _BLOCK.as_pointer())
+    found = context.make_array(kind)(context, builder, array)
+    if config.BOUNDSCHECK:
+        size = builder.extract_value(found.shape, 0)
+        for index in (at, builder.add(at, ir.Constant(at.type, WIDTH - 1))):
+            cgutils.do_boundscheck(context, builder, index, size)
+    return builder.bitcast(builder.gep(found.data, [at]), _BLOCK.as_pointer())
 
 
 def _load(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:

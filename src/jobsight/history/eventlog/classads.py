@@ -240,5 +240,10 @@ def ad_to_json(buffer: Bytes, at: int, end: int, out: Bytes, to: int, owner: Row
 
 @helper
 def room(size: int, ads: int) -> int:
-    """Bytes that the JSON of `ads` ads of together `size` bytes can take, whatever they hold."""
+    r"""Bytes that the JSON of `ads` ads of together `size` bytes can take, whatever they hold.
+
+    A byte of a value becomes at most six (``\u0001``). What JSON adds to a line, four quotes, a
+    colon and a comma, is at most six for each byte of the line's own `` = `` and end. Blocks are
+    written at most 2 * `WIDTH` bytes too far.
+    """
     return 6 * size + (2 + 4 * WIDTH) * ads

@@ -58,17 +58,22 @@ _NEWLINE, _RETURN, _DOT, _PAREN, _SPACE, _TAB, _NINE = 10, 13, 46, 40, 32, 9, 57
 _QUOTE, _CLOSE, _ZERO, _EQUALS, _GREATER = 34, 41, 48, 61, 62
 _GUARDED = np.isin(np.arange(1000), (0, 4, 7, 9, 12, 13, 28, 33))
 """Event numbers that `is_foreign` knows something of."""
-_COUNT, _SKIPS, _INSIDE, _JUNK_START = 0, 1, 2, 3  # the scanner's state, an int64 array
+_COUNT, _SKIPS, _INSIDE, _JUNK_START, _FULL = 0, 1, 2, 3, 4  # the scanner's state, an int64 array
 
 
 def capacity(size: int) -> int:
-    """How many rows a buffer of `size` bytes can need: a header takes 26 bytes."""
-    return size // 26 + 2
+    """How many rows a buffer of `size` bytes can need: each has a header of at least 26 bytes."""
+    return size // 26 + 1
 
 
 def skip_capacity(size: int) -> int:
-    """How many skips a buffer of `size` bytes can need: each record, and what is before it."""
-    return 2 * capacity(size)
+    """How many skips a buffer of `size` bytes can need.
+
+    Skips do not overlap. One that ends with a separator takes 4 bytes, the line ``...``. A shorter
+    one is the last, or ends where a header begins: with that record, which may be a skip too, it
+    takes 27 bytes.
+    """
+    return size // 4 + 1
 
 
 @helper
@@ -157,6 +162,9 @@ def _run_into(buffer: Bytes, at: int, row: Row, probe: Row) -> int:
 @helper
 def _skip(skips: Row, state: Row, start: int, end: int, reason: int) -> None:
     count = state[_SKIPS]
+    if count == len(skips):
+        state[_FULL] = 1
+        return
     skips[count, 0] = start
     skips[count, 1] = end
     skips[count, 2] = reason
@@ -211,6 +219,9 @@ def _end_record(
         _skip(skips, state, row[OFFSET_START], end, reason)
     else:
         finish(buffer, end, row)
+        if state[_COUNT] == len(rows):
+            state[_FULL] = 1
+            return
         count = state[_COUNT]
         for column in range(COLUMNS):
             rows[count, column] = row[column]
@@ -320,9 +331,9 @@ def scan(
             `SKIP_REASONS`).
 
     Returns:
-        The number of rows and the number of skips filled.
+        The number of rows and of skips filled; −1, −1 where one of the arrays was too small.
     """
-    state = np.zeros(4, np.int64)
+    state = np.zeros(5, np.int64)
     state[_JUNK_START] = -1
     row, probe = np.empty(COLUMNS, np.int64), np.empty(COLUMNS, np.int64)
     in_ad = False
@@ -351,4 +362,6 @@ def scan(
     elif state[_INSIDE]:
         _end_record(buffer, size, False, nuls, row, rows, skips, state)
     _end_junk(size, skips, state)
+    if state[_FULL]:
+        return -1, -1
     return state[_COUNT], state[_SKIPS]

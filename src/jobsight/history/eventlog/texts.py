@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jobsight.errors import SourceError
 from jobsight.history.eventlog.blocks import WIDTH, copy_block, equal, first
 from jobsight.history.eventlog.classads import ad_to_json, room
 from jobsight.history.eventlog.record import AD_END, AD_START, Bytes, Row
@@ -39,7 +40,7 @@ def _convert_ads(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row) ->
 
 @kernel
 def _gather(buffer: Bytes, starts: Row, ends: Row, out: Bytes, offsets: Row) -> None:
-    """Copy the ranges, less carriage returns, to `out`, which has `WIDTH` bytes to spare."""
+    """Copy the ranges, less carriage returns, to `out`, which has `WIDTH` bytes more than they."""
     to = 0
     for k in range(len(starts)):
         at, end = starts[k], ends[k]
@@ -64,7 +65,7 @@ def text_column(buffer: Bytes, starts: Row, ends: Row) -> pa.Array:
 
     Carriage returns are left out; bytes that are not UTF-8 become U+FFFD.
     """
-    lengths = np.where(starts >= 0, ends - starts, 0)
+    lengths = np.where(starts >= 0, np.maximum(ends - starts, 0), 0)
     out = np.empty(int(lengths.sum()) + WIDTH, np.uint8)
     offsets = np.zeros(len(starts) + 1, np.int64)
     _gather(buffer, np.ascontiguousarray(starts), np.ascontiguousarray(ends), out, offsets)
@@ -89,7 +90,8 @@ def ad_columns(buffer: Bytes, rows: Row) -> tuple[pa.Array, pa.Array]:
     out = scratch("json", total + total // 4 + room(largest, 1), np.uint8)
     if not _convert_ads(buffer, rows, out, ads, owners):
         out = scratch("json", room(total, len(sizes)), np.uint8)
-        _convert_ads(buffer, rows, out, ads, owners)
+        if not _convert_ads(buffer, rows, out, ads, owners):
+            raise SourceError(f"{total} bytes of ads need more room: please report this log")
     attributes = text_column(out, ads[:, 0], ads[:, 1])
     return attributes, text_column(buffer, owners[:, 0], owners[:, 1])
 

@@ -285,8 +285,10 @@ def _without(active: Ints, count: int, until: Floats, job: int) -> int:
             low = middle + 1
         else:
             high = middle
-    while active[low] != job:
+    while low < count and active[low] != job:
         low += 1
+    if low == count:
+        return count
     for place in range(low, count - 1):
         active[place] = active[place + 1]
     return count - 1

@@ -354,3 +354,10 @@ def test_what_lies_before_the_first_record_is_reported() -> None:
     assert codes(data) == [13]
     assert [event["offset"] for event in events] == [12]
     assert skipped == [(0, 12, NOTHING)]
+
+
+def test_lines_that_are_separators_alone_are_one_damaged_stretch() -> None:
+    """Each is a skip of 4 bytes, the smallest there is."""
+    for end in (b"\n", b"\r\n"):
+        data = (b"..." + end) * 10_000
+        assert read_three_ways(data) == ([], [(0, len(data), NOTHING)])
