@@ -35,7 +35,8 @@ class SlurmSettings(Section):
     conf: Path | None = None
     """SLURM_CONF of the commands."""
     timezone: str | None = None
-    """Zone of the cluster's local times, where a tool prints such; None: the machine's."""
+    """Zone of the cluster's local times. None: of files that are imported, the machine's; a tool
+    that prints local times although it is asked for seconds since 1970 is refused."""
     interval: PositiveFloat = 30.0
     timeout: PositiveFloat = 60.0
     """After this a command is stopped, and the controller counts as slow."""

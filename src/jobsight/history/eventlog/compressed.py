@@ -29,7 +29,7 @@ _MAGIC_BYTES = 10
 
 _FEED = 8 << 10
 """Compressed bytes decoded at once: at most 8 MiB of gzip, 256 MiB of Zstandard, whose decoders
-have no limit on their output. A decoder that finds damage drops the output of that call."""
+have no limit on their output."""
 
 _OUTPUT = 1 << 20
 _XZ_MEMORY = 512 << 20
@@ -60,7 +60,32 @@ def _new_decoder(compression: Compression) -> Any:
     return zstandard.ZstdDecompressor().decompressobj()
 
 
-def _decode(decoder: Any, data: bytes) -> Iterator[bytes]:
+def _damage() -> tuple[type[Exception], ...]:
+    import zstandard
+
+    return zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError
+
+
+def _decode(decoder: Any, data: bytes, before: Any) -> Iterator[bytes]:
+    """The output for `data`; where that is damaged, what is before the damage, then the error.
+
+    A decoder that finds damage, such as a wrong checksum, drops the output of that call. `before`
+    is another one in the state before `data`, which then goes on byte by byte; or None.
+    """
+    given = 0
+    try:
+        for piece in _pieces(decoder, data):
+            given += len(piece)
+            yield piece
+    except _damage():
+        for byte in data if before is not None else b"":
+            for piece in _pieces(before, bytes((byte,))):
+                yield piece[given:]
+                given -= min(given, len(piece))
+        raise
+
+
+def _pieces(decoder: Any, data: bytes) -> Iterator[bytes]:
     """The output for `data`, in pieces of at most 1 MiB where the decoder can bound them."""
     if not hasattr(decoder, "needs_input"):
         yield decoder.decompress(data)
@@ -104,12 +129,9 @@ class Expander:
         return filled
 
     def _expand(self) -> Iterator[bytes]:
-        import zstandard
-
-        errors = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError)
         try:
             yield from self._members()
-        except errors as error:
+        except _damage() as error:
             reading = getattr(error, "strerror", None)  # those of bz2 are OSErrors without it
             self.problem = (
                 f"reading failed: {reading}"
@@ -120,11 +142,13 @@ class Expander:
     def _members(self) -> Iterator[bytes]:
         data = self._next_member(b"")
         while data:
-            decoder = _new_decoder(self._compression)
+            decoder, before = _new_decoder(self._compression), _new_decoder(self._compression)
             while True:
-                yield from _decode(decoder, data)
+                yield from _decode(decoder, data, before)
                 if decoder.eof:
                     break
+                # Those of zlib alone can be copied: of the others, only small files lose nothing.
+                before = decoder.copy() if hasattr(decoder, "copy") else None
                 if not (data := self._read()):
                     self.problem = f"the {self._compression} data ends early"
                     return

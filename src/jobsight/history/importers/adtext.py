@@ -102,8 +102,10 @@ class _Objects:
                         return
                     fault = "the ad is cut short" if last else f"longer than {LONGEST_AD} bytes"
                 yield self._skip(error.pos, fault)
-            except RecursionError:
-                yield self._skip(self._at + 1, "nested too deeply")
+            except (RecursionError, ValueError) as error:
+                deep = isinstance(error, RecursionError)
+                fault = "nested too deeply" if deep else "a number of thousands of digits"
+                yield self._skip(self._at + 1, fault)
             else:
                 ad = {_sound(name): _sound(item) for name, item in value.items()}
                 yield Piece(self._line, self._text[self._at : self._at + 200].encode()), ad

@@ -33,6 +33,7 @@ class CondorHistory(Importer):
     """Ads of jobs, in text or JSON."""
 
     name = "condor-history"
+    may_be_empty = True
     title = "HTCondor history (condor_history -l or -json, a schedd's history files)"
     unknowable = (
         Unknowable("evictions, releases, earlier holds", "an ad keeps the last; NumHolds counts"),

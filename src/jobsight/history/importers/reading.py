@@ -128,5 +128,20 @@ class FileImport:
             UsageError: an option is missing.
         """
         for importer, files in self._groups.items():
-            if files:
-                yield from importer.read(files, self._options, self.report)
+            if not files:
+                continue
+            found, sound = False, self.report.rows - self.report.bad
+            for batch in importer.read(files, self._options, self.report):
+                found = True
+                yield batch
+            if (
+                not found
+                and not importer.may_be_empty
+                and self.report.rows - self.report.bad <= sound
+            ):
+                bad, breaks = self.report.first_bad, self.report.breaks
+                reason = bad[-1].reason if bad else breaks[-1][1] if breaks else "no rows"
+                raise SourceError(
+                    f"{', '.join(printable(file.name) for file in files[:3])}: no record of "
+                    f"{importer.title} ({printable(reason)})"
+                )

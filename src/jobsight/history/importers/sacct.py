@@ -112,6 +112,7 @@ class Rows:
     def __init__(self, file: LogFile, options: Options, report: ImportReport) -> None:
         self._file, self._options, self._report = file, options, report
         self._zone = zone_named(options.timezone or options.slurm_timezone or options.site_timezone)
+        self._named = options.cluster or options.unnamed
         self._line = _NO_LINE
         self._other: _Header | None = None
         self._rows = self._runs = self._steps = self._refused = self._beyond = 0
@@ -191,6 +192,7 @@ class Rows:
     def checked(self, rows: RowsRead, names: Mapping[str, str]) -> RowsRead:
         """Rows with a state and a moment; others are errors."""
         moments = [names[name] for name in _MOMENTS if name in names]
+        cluster = names.get("cluster") if self._named is None else None
         state, job = names["state"], names.get("jobid") or names["jobidraw"]
         for row in rows:
             self._rows += 1
@@ -202,6 +204,9 @@ class Rows:
                     continue
                 if all(row[name].strip().lower() in NOTHING for name in moments):
                     yield ValueError("it has no time")
+                    continue
+                if cluster is not None and not row[cluster].strip():
+                    yield ValueError(f"column {cluster} is empty; give --cluster NAME")
                     continue
             yield row
 
@@ -227,13 +232,12 @@ class Rows:
         ]
 
     def _cluster(self) -> str:
-        cluster = self._options.cluster or self._options.unnamed
-        if cluster is None:
+        if self._named is None:
             raise UsageError(
                 f"{self._file.name} has no column Cluster that says which cluster it is of; "
                 "give --cluster NAME"
             )
-        return cluster
+        return self._named
 
     def _finish(self) -> None:
         report, name = self._report, printable(self._file.name)

@@ -24,8 +24,8 @@ _JOBS = re.compile(rb'"jobs"\s*:\s*\[')
 _OF_JOB = re.compile(rb'"(allocation_nodes|association|data_parser)"|openapi')
 _TABLE = re.compile(r"(.+)_job_table\b")
 _NAMES = {name: name.title() for name in ("submit", "eligible", "start", "end", "state")} | {
-    "jobid": "JobID"
-}
+    "jobid": "JobID", "cluster": "Cluster",
+}  # fmt: skip
 
 
 class SacctJson(Importer):
@@ -53,7 +53,7 @@ class SacctJson(Importer):
         for file in files:
             one = Rows(file, options, report)
             data = _behind_jobs(file, blocks(file, report, meter))
-            yield from one.batches(one.checked(_json_rows(one, data), _NAMES))
+            yield from one.batches(one.checked(_json_rows(file, one, data), _NAMES))
 
 
 def _behind_jobs(file: LogFile, data: Iterator[bytes]) -> Iterator[bytes]:
@@ -66,7 +66,7 @@ def _behind_jobs(file: LogFile, data: Iterator[bytes]) -> Iterator[bytes]:
     yield from data
 
 
-def _json_rows(one: Rows, data: Iterable[bytes]) -> RowsRead:
+def _json_rows(file: LogFile, one: Rows, data: Iterable[bytes]) -> RowsRead:
     for piece, job in cut_json(data):
         shown = piece.data[:200].decode("utf-8", "replace")
         one.given(piece.line, shown)
@@ -76,6 +76,11 @@ def _json_rows(one: Rows, data: Iterable[bytes]) -> RowsRead:
             if not shown.startswith(('"', "}")):
                 yield ValueError(piece.fault or "not a job")
             continue
+        if "job_state" in job:
+            raise SourceError(
+                f"{file.name} is the queue as squeue --json or scontrol show job --json print it, "
+                "not accounting: import the output of sacct --json, or run jobsight collect --slurm"
+            )
         try:
             yield from rows_of_json(job)
         except ValueError as error:

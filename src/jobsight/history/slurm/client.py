@@ -2,7 +2,8 @@
 
 What is read is text (``squeue --format``, ``sacct --parsable``, ``scontrol``): it is steadier over
 22.05 to 26.05 than their JSON. Every delimiter holds 16 random characters, so no job name can
-imitate it. Times are asked for as seconds since 1970 (``SLURM_TIME_FORMAT=%s``). Of a federation
+imitate it. Times are asked for as seconds since 1970 (``SLURM_TIME_FORMAT=%s``); tools that print
+local times all the same are refused, unless the settings name their zone. Of a federation
 the cluster's own jobs alone are asked for (``--local``), whatever it shows to people.
 """
 
@@ -50,6 +51,20 @@ _KEPT_ENVIRONMENT = (
 _DROPPED_ENVIRONMENT = ("SLURM_", "SQUEUE_", "SACCT_", "SCONTROL_", "SBATCH_", "SCANCEL_")
 
 
+class _NoZone(dt.tzinfo):
+    """The zone of times where all are asked for as seconds since 1970: a local one is an error.
+
+    Around a change of clocks a local time stands for two moments, and nothing says whose it is.
+    """
+
+    def utcoffset(self, _moment: dt.datetime | None) -> dt.timedelta:
+        reason = (
+            "Slurm's tools print local times although SLURM_TIME_FORMAT=%s asks for seconds: let "
+            "slurm.prefix pass this variable on, or name the cluster's zone in slurm.timezone"
+        )
+        raise SlurmError(reason, FailureKind.OTHER)
+
+
 class SlurmClient:
     """Slurm's tools as functions. One thread at a time.
 
@@ -66,7 +81,7 @@ class SlurmClient:
         self.refused = 0
         self.last_refused: str | None = None
         self._settings = settings
-        self._zone: dt.tzinfo = zone_named(settings.timezone)
+        self._zone = zone_named(settings.timezone) if settings.timezone else _NoZone()
         self._delimiter = f"\x1f{secrets.token_hex(8)}\x1f"
         self._columns: tuple[str, ...] | None = None
 

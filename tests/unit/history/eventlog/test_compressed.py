@@ -122,3 +122,20 @@ def test_zstandard_skippable_frames_are_passed() -> None:
     packed = frame + COMPRESS["zstd"](DATA)
     assert detect(packed) == "zstd"
     assert expand("zstd", packed) == (DATA, None)
+
+
+@pytest.mark.parametrize(("kind", "at"), [("gzip", -6), ("zstd", -2)])
+def test_a_small_file_with_a_wrong_checksum_yields_all_of_it(kind: Compression, at: int) -> None:
+    packed = bytearray(COMPRESS[kind](DATA[:5_000]))
+    packed[at] ^= 1
+    out, problem = expand(kind, bytes(packed))
+    assert out == DATA[:5_000]
+    assert problem is not None and "damaged" in problem
+
+
+def test_of_a_large_gzip_file_nothing_before_the_damage_is_lost() -> None:
+    packed = bytearray(COMPRESS["gzip"](DATA))
+    packed[-6] ^= 1
+    out, problem = expand("gzip", bytes(packed))
+    assert out == DATA
+    assert problem is not None and "incorrect data check" in problem

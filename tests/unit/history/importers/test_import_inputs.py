@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import json
 import lzma
 from pathlib import Path
 
@@ -195,3 +196,46 @@ def test_importing_tells_how_far_it_is() -> None:
     imported(SAMPLES / "trace.swf", options=options)
     size = (SAMPLES / "trace.swf").stat().st_size
     assert calls[-1] == (size, size)
+
+
+def test_a_small_archive_with_a_wrong_checksum_is_imported_up_to_it(tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress((SAMPLES / "sacct.psv").read_bytes()))
+    packed[-6] ^= 1
+    jobs, report = imported(written(tmp_path, bytes(packed), "sacct.psv.gz"))
+    assert jobs == imported(SAMPLES / "sacct.psv")[0]
+    assert "incorrect data check" in report.breaks[0][1]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "reason"),
+    [
+        ("JobID|State|Submit|Cluster\n", "auto", "no rows"),
+        ("781203|FAILED|0:2\n781203.extern|COMPLETED|0:0\n", "squeue", "3 fields in place of 8"),
+    ],
+)
+def test_a_file_without_a_record_is_an_error(
+    tmp_path: Path, text: str, kind: str, reason: str
+) -> None:
+    with pytest.raises(SourceError, match=f"no record of .*{reason}"):
+        imported(written(tmp_path, text), format=kind, options=Options(cluster="c"))
+    # Next to one with records, as of a folder with a file for each day, it is not.
+    if kind == "auto":
+        more = written(tmp_path, text + "5|COMPLETED|2026-01-02T03:04:05|c\n", "more")
+        assert len(imported(tmp_path)[0]) == 1
+        assert more.exists()
+
+
+def test_a_number_of_thousands_of_digits_costs_its_job_alone(tmp_path: Path) -> None:
+    ads = [{"ClusterId": k, "ProcId": 0, "QDate": 1_700_000_000, "JobStatus": 4} for k in (1, 2)]
+    first, second = map(json.dumps, ads)
+    odd = first[:-1] + f', "Big": {"9" * 5000}}}'
+    jobs, report = imported(
+        written(tmp_path, f"[\n{odd},\n{second}\n]\n"), options=Options(access_point="ap")
+    )
+    assert [*jobs] == ["2.0"]
+    assert report.bad == 1
+    assert report.first_bad[0].reason == "a number of thousands of digits"
+    lines = "".join(f"{name} = {value}\n" for name, value in ads[0].items())
+    text = lines + f"Big = {'9' * 5000}\n\n" + lines.replace("ClusterId = 1", "ClusterId = 2")
+    jobs, report = imported(written(tmp_path, text, "ads"), options=Options(access_point="ap"))
+    assert report.bad <= 1 and "2.0" in jobs

@@ -341,3 +341,12 @@ def test_columns_of_no_interest_are_named_by_a_dash(tmp_path: Path) -> None:
     path = written(tmp_path, "7|x|COMPLETED|y|2026-03-02T09:00:00\n")
     options = Options(cluster="c", columns=("JobID", "-", "State", "-", "Submit"))
     assert set(imported(path, options=options)[0]) == {"7"}
+
+
+def test_a_row_without_its_cluster_is_a_bad_row(tmp_path: Path) -> None:
+    rows = [f"{k}|COMPLETED|2026-01-02T03:04:05|{'' if k == 7 else 'c'}\n" for k in range(1, 15)]
+    path = written(tmp_path, "JobID|State|Submit|Cluster\n" + "".join(rows))
+    jobs, report = imported(path)
+    assert (len(jobs), report.bad) == (13, 1)
+    assert report.first_bad[0].reason == "column Cluster is empty; give --cluster NAME"
+    assert len(imported(path, options=Options(cluster="c"))[0]) == 14

@@ -90,3 +90,10 @@ def test_errors_say_what_is_missing(tmp_path: Path) -> None:
         imported(written(tmp_path, "id_job,state,time_submit,time_start\n"), format="slurmdbd")
     with pytest.raises(SourceError, match='no list "jobs"'):
         imported(written(tmp_path, "{}"), format="sacct-json")
+
+
+def test_the_queue_in_json_is_named(tmp_path: Path) -> None:
+    job = '{"account": "a", "allocation_nodes": 1, "job_id": 5, "job_state": ["PENDING"]}'
+    text = '{"jobs": [\n' + job + '], "meta": {"plugin": {"data_parser": "v0.0.42"}}}'
+    with pytest.raises(SourceError, match=r"the queue as squeue --json or scontrol show job"):
+        imported(written(tmp_path, text), format="sacct-json")

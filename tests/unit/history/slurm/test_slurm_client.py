@@ -202,3 +202,13 @@ def test_output_just_within_the_bound_is_whole() -> None:
         ["head", "-c", "1000", "/dev/zero"], env=ENV, timeout=limit(5), most_output=1000
     )
     assert (ended.status, len(ended.stdout), ended.overflow) == (0, 1000, False)
+
+
+def test_local_times_are_refused_unless_their_zone_is_set(tmp_path: Path) -> None:
+    script = 'echo "Configuration data as of 2026-10-25T02:30:00"; echo "ClusterName = c"'
+    with pytest.raises(SlurmError, match=r"although SLURM_TIME_FORMAT=%s .* slurm\.timezone"):
+        client(tmp_path, script).config()
+    found = client(tmp_path, script, timezone="Asia/Tokyo").config()
+    assert found.now == 1_792_863_000_000_000
+    asked = 'test "$SLURM_TIME_FORMAT" = %s && echo "Configuration data as of 1792863000"'
+    assert client(tmp_path, asked).config().now == 1_792_863_000_000_000
