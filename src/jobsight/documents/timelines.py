@@ -16,7 +16,16 @@ from jobsight.documents.document import Event, JobDocument
 from jobsight.documents.sections import fill
 from jobsight.documents.states import State
 
-__all__ = ["FIRST_EVENTS", "GONE", "MESSAGES", "MOST_EVENTS", "in_order", "origin_of", "union"]
+__all__ = [
+    "FIRST_EVENTS",
+    "GONE",
+    "MESSAGES",
+    "MOST_EVENTS",
+    "in_order",
+    "is_wait",
+    "origin_of",
+    "union",
+]
 
 MOST_EVENTS = 1000
 """Entries kept of a timeline; beyond, the middle is dropped and counted (a job that is held and
@@ -300,8 +309,17 @@ def _is_sighting(event: Event, *, again: bool) -> bool:
         # Accounts report no start without its submission.
         late = origin_of(event) != _TRUSTED[0] and not again
         return late or event.word == "COMPLETING"
-    waits = event.state in (State.PENDING, State.HELD) and event.reason is not None
-    return waits or event.state is State.SUSPENDED
+    return is_wait(event) or event.state is State.SUSPENDED
+
+
+def is_wait(event: Event) -> bool:
+    """Whether it is not a submission but what the queue showed of a waiting job at a look.
+
+    Such an entry has a reason, or else the job's priority.
+    """
+    waits = event.state in (State.PENDING, State.HELD)
+    looked = event.source == "squeue" and event.attributes is not None
+    return waits and (event.reason is not None or looked)
 
 
 def _is_requeue(event: Event) -> bool:

@@ -23,6 +23,7 @@ from jobsight.program.submission.times import behind
 __all__ = ["Change", "Look", "Seen", "Watch"]
 
 _WAITING = (State.PENDING, State.HELD)
+_MICROS = 1_000_000
 
 
 @dataclass(slots=True)
@@ -39,6 +40,8 @@ class Seen:
     """Number of the look that saw it last."""
     last: int = 0
     """When that was; 0: it is known from the store alone."""
+    changed: int = 0
+    """Time of the last entry of its timeline."""
 
     @property
     def waits_in_array(self) -> bool:
@@ -102,6 +105,7 @@ class Watch:
         first = document.submission.submitted
         requeues = [event.time for event in document.timeline if event.word == "REQUEUED"]
         self.seen[name] = Seen(job, state, reason, max(requeues, default=first), first)
+        self.seen[name].changed = document.timeline[-1].time if document.timeline else 0
 
     # --- components of heterogeneous jobs ---
 
@@ -193,17 +197,26 @@ class Watch:
     def _compare(self, job: SlurmId, line: Queued, state: State | None, now: int) -> Change | None:
         seen = self.seen.get(job.name)
         if seen is None:
+            events = tuple(_events(line, state, None, now))
             self.seen[job.name] = Seen(
-                job, state, line.reason, line.submit, line.submit, self._looks, now
+                job, state, line.reason, line.submit, line.submit, self._looks, now, _last(events)
             )
-            return Change(job, line, tuple(_events(line, state, None, now)), line.submit)
+            return Change(job, line, events, line.submit)
         seen.look, seen.last = self._looks, now
         requeued = line.submit is not None and seen.submit is not None and line.submit > seen.submit
         waits = state in _WAITING and line.reason != seen.reason
         if state is seen.state and not requeued and not waits:
             return None
+        reason = line.reason
+        before = line.submit if requeued else seen.changed
+        if state in _WAITING and before is not None and before // _MICROS == now // _MICROS:
+            # Of one second, a submission or a hold goes after a wait: the next look reports this.
+            if not requeued:
+                return None
+            state, reason = State.PENDING, ""
+            line = msgspec.structs.replace(line, reason="", state="PENDING")
         events = tuple(_events(line, state, seen.state, now, line.submit if requeued else None))
-        seen.state, seen.reason = state, line.reason
+        seen.state, seen.reason, seen.changed = state, reason, _last(events)
         seen.submit = line.submit or seen.submit
         seen.first_submit = seen.first_submit or seen.submit
         return Change(job, line, events, seen.first_submit)
@@ -243,11 +256,16 @@ def _events(
         yield Event(time=start, source="squeue", state=State.RUNNING, word="RUNNING", host=host)
         if state is State.SUSPENDED:
             yield present
-    elif state in _WAITING and (line.reason or state is State.HELD):
+    elif state in _WAITING and (line.reason or state is State.HELD or submitted is None):
+        # Without a reason too: what was held or waited for something does so no more.
         reason, estimate = bounded(line.reason), _estimate(line)
         yield msgspec.structs.replace(present, reason=reason, attributes=estimate)
     elif state is not State.PENDING:
         yield present
+
+
+def _last(events: tuple[Event, ...]) -> int:
+    return max((event.time for event in events), default=0)
 
 
 def _estimate(line: Queued) -> str | None:

@@ -83,6 +83,60 @@ def test_reasons_and_suspensions_are_told_as_they_change() -> None:
     ]
 
 
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_released_job_is_held_no_more_though_the_queue_gives_no_reason(restart: bool) -> None:
+    slurm, keeper = polled(FakeJob("7", "7", reason="JobHeldUser"))
+    assert keeper.job("7").state is State.HELD
+    slurm.queue["7"].reason = "None"
+    if restart:
+        keeper.restart()
+    keeper.poll()
+    assert keeper.job("7").state is State.PENDING
+    assert keeper.job("7").timeline[-1].reason is None
+    assert keeper.poll() == 0
+    slurm.queue["7"].reason = "JobHeldAdmin"
+    keeper.poll()
+    assert keeper.job("7").state is State.HELD
+    # Slurm dates the end of a suspended job back: what the queue showed later is no new life.
+    slurm.queue["7"].reason = "None"
+    keeper.poll()
+    slurm.queue["7"].end = slurm.now - 90
+    slurm.queue["7"].state = "CANCELLED"
+    slurm.accounts.append(slurm.queue.pop("7"))
+    keeper.poll()
+    assert keeper.job("7").state is State.CANCELLED
+
+
+def test_a_reason_that_is_gone_is_not_kept() -> None:
+    slurm, keeper = polled(FakeJob("7", "7", reason="Dependency"))
+    slurm.queue["7"].reason = "None"
+    keeper.poll()
+    assert [one.reason for one in keeper.job("7").timeline][-2:] == ["Dependency", None]
+
+
+@pytest.mark.parametrize("then", ["None", "Priority"])
+def test_a_hold_and_its_release_within_one_second(then: str) -> None:
+    slurm, keeper = polled(FakeJob("7", "7"))
+    slurm.queue["7"].reason = "JobHeldUser"
+    keeper.poll()
+    slurm.queue["7"].reason = then
+    keeper.poll(0)
+    keeper.poll(1)
+    assert keeper.job("7").state is State.PENDING
+
+
+def test_a_job_that_is_requeued_and_held_at_once_is_held() -> None:
+    slurm, keeper = polled(FakeJob("7", "7"))
+    slurm.start("7")
+    keeper.poll()
+    slurm.accounts.append(replace(slurm.queue["7"], state="REQUEUED", end=slurm.now + 30))
+    again = FakeJob("7", "7", reason="JobHeldUser", submit=slurm.now + 30, restarts=1)
+    slurm.queue["7"] = again
+    keeper.poll()
+    keeper.poll(1)
+    assert keeper.job("7").state is State.HELD
+
+
 def test_the_queue_tells_no_start_of_a_job_that_completes() -> None:
     # Of one requeued meanwhile it shows when it may start again.
     slurm, keeper = polled(FakeJob("7", "7"))
