@@ -1,7 +1,8 @@
 """Job ids as users and schedulers write them.
 
 HTCondor prints ``123.4`` in its tools and ``(123.004.000)`` in its logs; Slurm prints ``123``,
-``123_4``, ``123+1``, and ``123.batch`` for a step. A bare ``123`` names all jobs of that number. A
+``123_4``, ``123+1``, and ``123.batch`` for a step. The second job to which Slurm gave a number is
+``123@2`` here. A bare ``123`` names all jobs of that number. A
 document's id has the place before the job: ``htcondor:ap40:123.4``.
 """
 
@@ -16,7 +17,7 @@ __all__ = ["JobId", "JobName", "parse_job_id", "parse_job_name"]
 _NAME = re.compile(
     r"(?:(?P<place>(?:htcondor|slurm):[^:]+):)?"
     r"(?:(?P<open>\()?(?P<cluster>\d{1,18})\.(?P<proc>\d{1,18})(?(open)(?:\.\d{1,18})?\))"
-    r"|(?P<job>(?:\d{1,18}(?:_(?:\d{1,18}|\[[\d,\-:%]+\]))?(?:\+\d{1,9})?|s[0-9A-Za-z]{13}))"
+    r"|(?P<job>(?:\d{1,18}(?:_(?:\d{1,18}|\[[\d,\-:%]+\]))?(?:\+\d{1,9})?(?:@\d{1,6})?|s[0-9A-Za-z]{13}))"
     r"(?:\.(?:batch|extern|interactive))?)",
     re.ASCII,
 )
@@ -38,8 +39,8 @@ class JobName(NamedTuple):
 
     @property
     def number(self) -> str:
-        """The number, without proc, task or component."""
-        return re.split(r"[._+]", self.job, maxsplit=1)[0]
+        """The number without proc, task, component or ``@``."""
+        return re.split(r"[._+@]", self.job, maxsplit=1)[0]
 
 
 class JobId(NamedTuple):

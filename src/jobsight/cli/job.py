@@ -15,11 +15,11 @@ from jobsight.cli.common import ClusterOption, ConfigOption, StoreOption, load_s
 from jobsight.cli.jobpage import page
 from jobsight.cli.jobs import document_text, print_documents, print_table
 from jobsight.cli.output import note, report_problems, say
-from jobsight.documents import number_of
 from jobsight.errors import JobError
 from jobsight.ids import parse_job_name
 from jobsight.store import open_store
-from jobsight.store.finding import find_ids
+from jobsight.store.finding import find_ids, other_jobs
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
@@ -86,7 +86,9 @@ def _print(store: Store, groups: list[list[JobDocument]], *, all_events: bool) -
             print_table(group)
             note(f"{len(group)} jobs have this number; name one of them, such as {group[0].id}")
         elif group:
-            place = group[0].id.rpartition(":")[0]
-            like = store.numbered(number_of(group[0].id))
-            siblings = sum(one.rpartition(":")[0] == place for one in like) - 1
-            say("\n".join(page(group[0], siblings=siblings, whole=all_events)))
+            siblings, again = other_jobs(store, group[0].id)
+            say("\n".join(page(group[0], siblings=len(siblings), whole=all_events)))
+            if again:
+                known = (one.document for one in store.get(again).values())
+                shown = ", ".join(f"{one.id} of {one.submission.user}" for one in known)
+                note(printable(f"Slurm gave this number to other jobs too: {shown}", 500))

@@ -157,10 +157,13 @@ def _save(job: str, found: Profile, settings: Settings) -> None:
         StoreError: the store refuses it.
     """
     from jobsight.store import open_store
+    from jobsight.store.finding import other_jobs
 
     kept = {name: vars(found)[name] for name in ("source", "shares", "unmeasured")}
     bound = {**kept, "classes": list(found.classes)}
     with open_store(settings=settings.store) as store:
+        # Of the jobs to which Slurm gave this number the newest one runs: ...@10 after ...@2.
+        job = max([job, *other_jobs(store, job)[1]], key=lambda one: (len(one), one))
         document = JobDocument(id=job, updated=time.time_ns() // 1000, usage=Usage(bound=bound))
         merged = store.merge([document])
     if merged.refused:

@@ -1,5 +1,7 @@
 """Ids of documents: ``htcondor:<access point>:<cluster>.<proc>``, ``slurm:<cluster>:<job id>``.
 
+The second job to which a Slurm cluster gave one number is ``slurm:<cluster>:<job id>@2``
+(`jobsight.documents.identity`).
 Names of access points and clusters may hold any character; colons, percent signs, blanks and
 control characters are written ``%XX``, so that an id is one word and can be cut at its colons.
 """
@@ -17,6 +19,7 @@ __all__ = [
     "JobKey",
     "clusters_named",
     "condor_id",
+    "first_id",
     "number_of",
     "parse_key",
     "require_key",
@@ -26,9 +29,11 @@ __all__ = [
 _SAFE = "@._-+[]#/"
 _KEY = re.compile(
     r"htcondor:[^:]+:\d{1,18}\.\d{1,18}|slurm:[^:]+:"
-    r"(?:\d{1,18}(?:_(?:\d{1,18}|\[[\d,\-:%]+\]))?(?:\+\d{1,9})?|s[0-9A-Za-z]{13})", re.ASCII
+    r"(?:\d{1,18}(?:_(?:\d{1,18}|\[[\d,\-:%]+\]))?(?:\+\d{1,9})?(?:@\d{1,6})?|s[0-9A-Za-z]{13})",
+    re.ASCII,
 )  # fmt: skip
-_NUMBER = re.compile(r"[^:_+.]*")
+_NUMBER = re.compile(r"[^:_+.@]*")
+_AGAIN = re.compile(r"@\d+$")
 
 
 class JobKey(NamedTuple):
@@ -38,6 +43,7 @@ class JobKey(NamedTuple):
     cluster: str
     """Access point, or name of the Slurm cluster."""
     job: str
+    """As the scheduler has it; of a number used again with ``@2`` (`first_id` takes that off)."""
 
     def __str__(self) -> str:
         return f"{self.scheduler}:{_quoted(self.cluster)}:{self.job}"
@@ -79,7 +85,7 @@ def require_key(text: str) -> None:
 
 
 def number_of(id_: str) -> str:
-    """The number of a job, without task, component or proc: of ``slurm:c:12_3`` or ``12_3`` ``12``.
+    """The number of a job: of ``slurm:c:12_3``, ``12_3`` or ``12@2`` ``12``.
 
     It names a job, a whole array or a whole cluster of procs.
     """
@@ -88,6 +94,11 @@ def number_of(id_: str) -> str:
 
 
 _unquoted = lru_cache(256)(unquote)
+
+
+def first_id(text: str) -> str:
+    """An id, or the job in it, as it is of the first job of its number: of ``12@2`` ``12``."""
+    return _AGAIN.sub("", text)
 
 
 @lru_cache(256)

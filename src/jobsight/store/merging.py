@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from jobsight.documents import JobDocument
 from jobsight.documents import merge as join
+from jobsight.documents.identity import is_surely_of, may_share_number, nth_id, sort_out
+from jobsight.documents.keys import first_id
 from jobsight.errors import ConflictError, DocumentError, StoreError, TooMuchError
 from jobsight.store.packing import Keys, pack, position_to_text
-from jobsight.store.reports import Change, Merged, Move, Put
+from jobsight.store.reports import Change, Merged, Move, Put, Stored
 
 if TYPE_CHECKING:
     from jobsight.store.base import Store
@@ -52,17 +54,18 @@ def _merge_at_once(
     pause = _FIRST_PAUSE
     for _ in range(_MOST_TRIES):
         generation = store.generation()
-        puts, changes = _join(store, parts)
+        puts, changes, unchanged = _join(store, parts)
         try:
             if puts or any(move.old != move.new for move in moves):
                 store.put(puts, moves, generation=generation)
-            return Merged(changes, len(parts) - len(changes), tuple(refused))
+            return Merged(changes, unchanged, tuple(refused))
         except DocumentError:
             if not (found := list(_unstorable(puts))):
                 raise
             refused += found
             for id_, _reason in found:
-                del parts[id_]
+                # Of a number used again, what is reported of all its jobs.
+                parts.pop(id_, None) or parts.pop(first_id(id_), None)
             continue
         except ConflictError as conflict:
             if conflict.sources:
@@ -75,21 +78,49 @@ def _merge_at_once(
 
 def _join(
     store: Store, parts: dict[str, list[JobDocument]]
-) -> tuple[list[Put], tuple[Change, ...]]:
-    """Puts of all jobs of which `parts` report something new."""
+) -> tuple[list[Put], tuple[Change, ...], int]:
+    """Puts of all jobs of which `parts` report something new; of how many ids there is nothing."""
     found = store.get(parts.keys())
     puts: list[Put] = []
     changes: list[Change] = []
+    unchanged = 0
     for id_, partials in parts.items():
         stored = found.get(id_)
-        old = stored.document if stored else None
-        new = old
-        for partial in partials:
-            new = join(new, partial)
-        if new is not None and new is not old and new != old:
-            puts.append(Put(new, stored.revision if stored else None))
-            changes.append(Change(old, new))
-    return puts, tuple(changes)
+        before = len(puts)
+        if may_share_number(id_) and (stored is not None or len(partials) > 1):
+            _join_by_number(store, id_, stored, partials, puts, changes)
+        else:
+            new = old = stored.document if stored else None
+            for partial in partials:
+                new = join(new, partial)
+            if new is not None and new is not old and new != old:
+                puts.append(Put(new, stored.revision if stored else None))
+                changes.append(Change(old, new))
+        unchanged += len(puts) == before
+    return puts, tuple(changes), unchanged
+
+
+def _join_by_number(
+    store: Store,
+    id_: str,
+    stored: Stored | None,
+    partials: Sequence[JobDocument],
+    puts: list[Put],
+    changes: list[Change],
+) -> None:
+    """As `_join`, for reports that may be of several jobs to which Slurm gave one number."""
+    known = [] if stored is None else [stored]
+    if stored and not all(is_surely_of(stored.document, partial) for partial in partials):
+        # A writer that adds another job meanwhile puts it under the same id, so one of the two
+        # puts is refused.
+        while later := store.get([nth_id(id_, len(known) + 1)]):
+            known += later.values()
+    old = [one.document for one in known]
+    for at, (index, new) in enumerate(sort_out(old, partials)):
+        here = known[at] if at < len(known) else None
+        if here is None or new != here.document:
+            puts.append(Put(new, here.revision if here else None))
+            changes.append(Change(None if index is None else old[index], new))
 
 
 def prepare(

@@ -126,8 +126,9 @@ def cluster_of(id_: str) -> str:
 def numbered_ranges(cluster: str, number: str) -> list[tuple[str, str]]:
     """Ranges of ids, the first in and the last out, in which a cluster's jobs of a number are."""
     start = f"{cluster}:{number}"
-    # The job itself, then its components, procs and tasks: each range ends at the next character.
-    marks = ((mark, chr(ord(mark) + 1)) for mark in "+._")
+    # The job itself, then its components, procs, later jobs of its number, and tasks: each range
+    # ends at the next character.
+    marks = ((mark, chr(ord(mark) + 1)) for mark in "+.@_")
     return [(start, f"{start}!"), *((start + mark, start + end) for mark, end in marks)]
 
 

@@ -13,12 +13,13 @@ from jobsight.errors import ConflictError, DocumentError, StoreError
 from jobsight.store import Move, Put, Store
 from jobsight.testing.storearchives import ArchiveTests
 from jobsight.testing.storedocuments import HOSTILE, NOON, event, made_document, made_partial
+from jobsight.testing.storereuse import ReuseTests
 from jobsight.testing.storewriters import WriterTests
 
 __all__ = ["StoreContract"]
 
 
-class StoreContract(ArchiveTests, WriterTests):
+class StoreContract(ArchiveTests, ReuseTests, WriterTests):
     """What `jobsight.store.Store` promises. Subclasses give `new_opener`.
 
     Attributes:

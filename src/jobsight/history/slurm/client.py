@@ -1,6 +1,6 @@
 """Asks Slurm's tools: runs them without a shell, within a time limit, and counts the calls.
 
-What is read is text (``squeue --format``, ``sacct --parsable``, ``scontrol``): it is steadier over
+What is read is text (``squeue --Format``, ``sacct --parsable``, ``scontrol``): it is steadier over
 22.05 to 26.05 than their JSON. Every delimiter holds 16 random characters, so no job name can
 imitate it. Times are asked for as seconds since 1970 (``SLURM_TIME_FORMAT=%s``); tools that print
 local times all the same are refused, unless the settings name their zone. Of a federation
@@ -36,7 +36,7 @@ from jobsight.text import printable
 
 __all__ = ["ENDED_STATES", "SlurmClient"]
 
-ENDED_STATES = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,RV,TO"
+ENDED_STATES = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,RS,RV,TO"
 """States that sacct is asked for when it is asked what ended in a span of time."""
 
 _MICROS = 1_000_000
@@ -99,7 +99,7 @@ class SlurmClient:
         asked = [f"--jobs={','.join(sorted(jobs))}"] if jobs is not None else []
         try:
             options = ("--local", "--noheader", "--all", "--states=all", *asked)
-            text = self.run("squeue", *options, f"--format={format_option(self._delimiter)}")
+            text = self.run("squeue", *options, f"--Format={format_option(self._delimiter)}")
         except SlurmError as error:
             if jobs is not None and error.kind is FailureKind.NO_JOB:
                 return []

@@ -10,16 +10,17 @@ from __future__ import annotations
 import heapq
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from jobsight.documents import JSON, JobDocument, Submission, number_of, slurm_id
+from jobsight.documents import JSON, JobDocument, Submission, Usage, number_of, slurm_id
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.documents import of_shown, script_parts
+from jobsight.history.slurm.documents import of_shown, script_parts, with_submit
 from jobsight.history.slurm.failures import PASSING, FailureKind, SlurmError
 from jobsight.history.slurm.ids import SlurmId, expand, pack, parse_id, unpack
 from jobsight.history.slurm.scontrol import Shown
+from jobsight.history.slurm.squeue import Queued
 from jobsight.settings import SlurmSettings
 
 __all__ = ["Details", "SharedScripts"]
@@ -46,6 +47,10 @@ class SharedScripts:
         base = document.submission.array
         if base and base not in self._scripts:
             self.add(base, document.submission)
+
+    def drop(self, base: str) -> None:
+        """Drop the script of an array or a job whose number another one has."""
+        self._scripts.pop(base, None)
 
     def add(self, base: str, submission: Submission) -> None:
         """Keep the script of an array or a job."""
@@ -104,29 +109,46 @@ class Details:
         self._cluster = cluster
         self._done: dict[int, int] = {}
         self._live: dict[int, None] = {}
-        self._late: dict[str, SlurmId] = {}
+        self._late: dict[str, tuple[SlurmId, int | None]] = {}
+        self._submits: dict[int, int] = {}
         self._tries: Counter[int] = Counter()
 
     # --- what is to be fetched ---
 
-    def queued(self, jobs: Iterable[SlurmId], now: int) -> None:
+    def queued(self, lines: Sequence[Queued], now: int) -> None:
         """Take the jobs that the controller lists now (µs)."""
         if not (self._settings.details or self._settings.scripts):
             return
-        listed = {job.job: None for job in jobs if job.job is not None}
+        listed = {line.id.job: None for line in lines if line.id.job is not None}
+        self._forget_replaced(lines)
         self._done |= {number: now // _HOUR for number in listed if number in self._done}
         self._live = {number: None for number in listed if number not in self._done}
         waiting = {*self._live, *self._late_numbers()}
         self._tries = Counter({one: self._tries[one] for one in self._tries if one in waiting})
 
-    def ended(self, job: SlurmId) -> None:
+    def _forget_replaced(self, lines: Iterable[Queued]) -> None:
+        """Forget submissions whose number the controller has given to another one."""
+        submits: dict[int, int] = {}
+        for line in lines:
+            number, submit = line.id.job, line.submit
+            if number is not None and submit is not None and line.restarts == 0:
+                submits[number] = min(submit, submits.get(number, submit))
+        for number, submit in submits.items():
+            if submit > self._submits.get(number, submit):
+                self._done.pop(number, None)
+                for job in self._late_of(number):
+                    del self._late[job.name]
+                self.shared.drop(str(number))
+        self._submits |= submits
+
+    def ended(self, job: SlurmId, submitted: int | None) -> None:
         """Take a job that has ended; its script is fetched late if it was not before."""
         number = job.job
         if number is None or not self._settings.scripts or not self._settings.details:
             return
         if number in self._done or self.kept is False:
             return
-        self._late[job.name] = job
+        self._late[job.name] = job, submitted
         if len(self._late) > _MOST_LATE:
             del self._late[next(iter(self._late))]
             self.forgotten += 1
@@ -142,16 +164,21 @@ class Details:
         """Forget submissions that were listed last some hours before a moment (µs)."""
         oldest = before // _HOUR
         self._done = {number: hour for number, hour in self._done.items() if hour >= oldest}
+        known = self._done.keys() | self._live.keys()
+        self._submits = {number: self._submits[number] for number in self._submits.keys() & known}
 
     def waiting(self) -> int:
         """How many submissions wait for their turn."""
         return len(self._live) + len(self._late_numbers())
 
     def _late_numbers(self) -> set[int | None]:
-        return {job.job for job in self._late.values()}
+        return {job.job for job, _ in self._late.values()}
 
     def _late_of(self, number: int) -> list[SlurmId]:
-        return [job for job in self._late.values() if job.job == number]
+        return [job for job, _ in self._late.values() if job.job == number]
+
+    def _late_submissions(self, number: int) -> list[tuple[SlurmId, int | None]]:
+        return [self._late[job.name] for job in self._late_of(number)]
 
     # --- position ---
 
@@ -161,7 +188,8 @@ class Details:
         for number, hour in self._done.items():
             hours.setdefault(str(hour), []).append(number)
         fetched = {hour: pack(numbers) for hour, numbers in hours.items()}
-        return {"fetched": fetched, "late": list(self._late)}
+        late = {name: submitted for name, (_, submitted) in self._late.items()}
+        return {"fetched": fetched, "late": late}
 
     def restore(self, position: dict[str, JSON]) -> None:
         """Go on from a position.
@@ -169,17 +197,17 @@ class Details:
         Raises:
             ValueError: the position is damaged.
         """
-        fetched, late = position.get("fetched", {}), position.get("late", [])
-        if not isinstance(fetched, dict) or not isinstance(late, list):
-            raise ValueError("its submissions are not by hours, or its late jobs not a list")
+        fetched, late = position.get("fetched", {}), position.get("late", {})
+        if not isinstance(fetched, dict) or not isinstance(late, dict):
+            raise ValueError("its submissions are not by hours, or its late jobs not by names")
         self._done = {
             number: int(hour)
             for hour, numbers in fetched.items()
             for number in unpack(str(numbers), _MOST_FETCHED)
         }
-        self._live, self._late = {}, {}
-        for name in late:
-            self.ended(parse_id(str(name)))
+        self._live, self._late, self._submits = {}, {}, {}
+        for name, submitted in late.items():
+            self.ended(parse_id(str(name)), None if submitted is None else int(submitted))
         self._tries.clear()
         self.shared = SharedScripts()
 
@@ -204,7 +232,7 @@ class Details:
         enough = time.monotonic() + self._settings.timeout
         waiting = dict(self._live)
         if late and self.kept:
-            waiting |= {job.job: None for job in self._late.values() if job.job is not None}
+            waiting |= {job.job: None for job, _ in self._late.values() if job.job is not None}
         for number in heapq.nsmallest(budget, waiting, key=self._tries.__getitem__):
             if time.monotonic() > enough:
                 break
@@ -226,28 +254,37 @@ class Details:
         parts = self._script(base, shown)
         most = self._settings.array_tasks
         jobs = [(job, record) for record in shown for job in expand(record.id, most)[0]]
-        late = self._late_of(number)
+        late = self._late_submissions(number)
         self._finish(number, now)
-        if parts is not None and any(job.name != base for job in (*dict(jobs), *late)):
+        if parts is not None and any(job.name != base for job in dict((*jobs, *late))):
             self.shared.add(base, parts)
-            for job in late:
-                yield self.shared.into(JobDocument(slurm_id(self._cluster, job.name), now), job)
+            for job, submitted in late:
+                yield self._with_script(job, submitted, now)
         elif parts is not None:
-            yield JobDocument(slurm_id(self._cluster, base), now, submission=parts)
+            submitted = self._submits.get(number)
+            usage = Usage(requeues=None if submitted is None else 0)
+            document = JobDocument(
+                slurm_id(self._cluster, base), now, submission=parts, usage=usage
+            )
+            yield with_submit(document, submitted)
         for job, record in jobs:
             yield self.shared.into(of_shown(self._cluster, job, record, now), job)
 
     def _look_late(self, number: int, now: int) -> Iterator[JobDocument]:
         """Of jobs that have ended: the script that the accounting kept."""
         script = self._kept_script(str(number))
-        jobs = self._late_of(number)
+        jobs = self._late_submissions(number)
         self._finish(number, now)
         if not script:
             return
         self.scripts += 1
         self.shared.add(str(number), script_parts(script))
-        for job in jobs:
-            yield self.shared.into(JobDocument(slurm_id(self._cluster, job.name), now), job)
+        for job, submitted in jobs:
+            yield self._with_script(job, submitted, now)
+
+    def _with_script(self, job: SlurmId, submitted: int | None, now: int) -> JobDocument:
+        document = JobDocument(slurm_id(self._cluster, job.name), now)
+        return self.shared.into(with_submit(document, submitted), job)
 
     def _shown(self, base: str) -> list[Shown]:
         try:

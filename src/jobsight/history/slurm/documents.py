@@ -145,12 +145,15 @@ def with_submit(document: JobDocument, submitted: int | None) -> JobDocument:
     return msgspec.structs.replace(document, submission=submission)
 
 
-def queue_end(cluster: str, job: SlurmId, gone: int, now: int, *, unstarted: bool) -> JobDocument:
+def queue_end(
+    cluster: str, job: SlurmId, submitted: int | None, gone: int, now: int, *, unstarted: bool
+) -> JobDocument:
     """A job that left the queue at about `gone`, and whose end no tool reports.
 
     Args:
         cluster: its name.
         job: the job.
+        submitted: when it was submitted, which distinguishes it from others of its number.
         gone: µs since 1970.
         now: as `gone`.
         unstarted: it is a task of an array that waited, so it was cancelled: Slurm keeps no account
@@ -164,7 +167,8 @@ def queue_end(cluster: str, job: SlurmId, gone: int, now: int, *, unstarted: boo
         word=GONE,
         reason=reason if unstarted else None,
     )
-    return JobDocument(id=slurm_id(cluster, job.name), updated=now, timeline=(event,))
+    document = JobDocument(id=slurm_id(cluster, job.name), updated=now, timeline=(event,))
+    return with_submit(document, submitted)
 
 
 # --- squeue ---
@@ -211,9 +215,11 @@ def of_queue(
         updated=now,
         request=request,
         submission=submission,
-        usage=Usage()
+        usage=Usage(requeues=line.restarts)
         if waiting
-        else Usage(hosts=bounded(line.hosts), cpus=line.cpus, nodes=line.nodes),
+        else Usage(
+            hosts=bounded(line.hosts), cpus=line.cpus, nodes=line.nodes, requeues=line.restarts
+        ),
         timeline=tuple(events),
     )
 
@@ -235,6 +241,7 @@ def of_ended(cluster: str, line: Queued, job: SlurmId, now: int) -> JobDocument:
         start=line.start if line.hosts else None,
         hosts=bounded(line.hosts),
         end=line.end or now,
+        again=bool(line.restarts),
         reason=bounded(line.reason),
     )
     return of_queue(cluster, line, job, tuple(events), now)
@@ -276,7 +283,7 @@ def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
         request=request,
         submission=submission,
         timeline=tuple(_shown_events(shown, now)),
-        usage=Usage(requeues=leading_number(fields.get("Restarts")) or None),
+        usage=Usage(requeues=shown.restarts),
     )
 
 
@@ -296,7 +303,7 @@ def _shown_events(shown: Shown, now: int) -> Iterator[Event]:
         start=times["Start"] if hosts and not waits else None,
         hosts=hosts,
         end=times["End"] or now if ended else None,
-        again=bool(leading_number(fields.get("Restarts"))),
+        again=bool(shown.restarts),
         reason=bounded(fields.get("Reason", "").partition(" Dependency")[0]),
         return_value=code,
         signal=signal,

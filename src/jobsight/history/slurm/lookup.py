@@ -6,7 +6,10 @@ import contextlib
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from jobsight.documents import JobDocument, merge, parse_key
+import msgspec
+
+from jobsight.documents import JobDocument, parse_key
+from jobsight.documents.identity import sort_out
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.details import Details
 from jobsight.history.slurm.documents import of_ended, of_queue, queue_end, with_submit
@@ -78,12 +81,17 @@ class SlurmLookup:
             SlurmError: neither squeue nor sacct gave an answer.
         """
         jobs = list({job.name: job for job in map(_job, sorted(ids)) if job is not None}.values())
-        found: dict[str, JobDocument] = {}
+        found: dict[str, list[JobDocument]] = {}
         width = self._settings.settle_per_poll
         for start in range(0, len(jobs), width):
             for document in self._slice(jobs[start : start + width]):
-                found[document.id] = merge(found.get(document.id), document)
-        return list(found.values())
+                found.setdefault(document.id, []).append(document)
+        # Later jobs of a number go to the store under the number too, which knows more of them.
+        return [
+            msgspec.structs.replace(document, id=id_)
+            for id_, documents in found.items()
+            for _, document in sort_out((), documents)
+        ]
 
     def _slice(self, jobs: Sequence[SlurmId]) -> Iterator[JobDocument]:
         now = int(self._clock()) * _MICROS
@@ -95,7 +103,7 @@ class SlurmLookup:
         try:
             lines = self._client.queue(asked)
             found += self._of_queue(lines, asked, now)
-            self._details.queued((line.id for line in lines), now)
+            self._details.queued(lines, now)
         except SlurmError as error:
             failures.append(error)
         try:
@@ -118,10 +126,13 @@ class SlurmLookup:
         """All jobs that the queue lists; of those that live, with what has changed."""
         look = self._watch.look(lines, now, asked)
         news = {change.id.name: change.events for change in look.changes}
+        for lost in look.replaced:
+            yield queue_end(self._cluster, lost.id, lost.first_submit, now, now, unstarted=False)
         for gone in look.gone:
             unstarted = gone.waits_in_array and gone.id.name not in look.ended
             if unstarted and self._remembers(now - gone.last):
-                yield queue_end(self._cluster, gone.id, now, now, unstarted=True)
+                submitted = gone.first_submit
+                yield queue_end(self._cluster, gone.id, submitted, now, now, unstarted=True)
         for job, line in look.living:
             document = of_queue(self._cluster, line, job, news.get(job.name, ()), now)
             yield with_submit(document, self._watch.seen[job.name].first_submit)

@@ -258,13 +258,13 @@ class SlurmSource(Source):
         self._queue_failure = None
         self._queue_pause.worked()
         look = self._watch.look(lines, now)
-        living = self._watch.seen.keys()
         self._unresolved.left(
-            *(look.ended, look.gone, living, now),
+            *(look.ended, look.gone, self._watch.seen, now),
+            replaced=look.replaced,
             unbroken=self._keeps_accounts(),
             remembered=self._remembered(now),
         )
-        self._details.queued((line.id for line in lines), now)
+        self._details.queued(lines, now)
         self._looked = now
         return look
 
@@ -291,10 +291,13 @@ class SlurmSource(Source):
             known = self._unresolved.open.get(job.name)
             seen = self._watch.seen.get(job.name)
             submitted = known.submitted if known else seen.first_submit if seen else None
+            before, first = known or seen, found[0]
+            if before and before.is_replaced(first.user, first.submit, first.restarts):
+                submitted = None
             document = of_runs(self._cluster, job, found, now, submitted=submitted)
             self._unresolved.resolve(job, found)
             if seen is None:
-                self._details.ended(job)
+                self._details.ended(job, document.submission.submitted)
             yield self._details.shared.into(document, job)
 
     def _settle(self, now: int, look: Look | None) -> list[JobDocument]:
@@ -342,6 +345,8 @@ class SlurmSource(Source):
 
     def _shown_end(self, known: Departed, now: int) -> Iterator[JobDocument]:
         for shown in self._client.show(known.id.name):
+            if known.is_replaced(shown.user, shown.times["Submit"], shown.restarts):
+                continue
             job: SlurmId
             for job in expand(shown.id, 1)[0]:
                 document = of_shown(self._cluster, job, shown, now)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage, slurm_id
+from jobsight.documents.identity import is_final, is_reused
 from jobsight.documents.states import slurm_state
 from jobsight.history.slurm.documents import (
     bounded,
@@ -29,6 +31,8 @@ _BY = re.compile(r"CANCELLED by (\d{1,10})", re.ASCII)
 def group_runs(runs: Iterable[Run], most_tasks: int) -> Iterator[tuple[SlurmId, list[Run]]]:
     """Jobs and their runs, oldest run first; the pending tasks of an array one by one.
 
+    Jobs to which Slurm gave one number come one after another, the first one first.
+
     Args:
         runs: of sacct, in any order.
         most_tasks: pending tasks of one array that get documents.
@@ -38,7 +42,22 @@ def group_runs(runs: Iterable[Run], most_tasks: int) -> Iterator[tuple[SlurmId, 
         for job in expand(run.id, most_tasks)[0]:
             groups.setdefault(job.name, (job, []))[1].append(run)
     for job, found in groups.values():
-        yield job, sorted(found, key=lambda run: (run.submit or 0, run.start or 0, run.end or 0))
+        found.sort(key=lambda run: (run.submit or 0, run.start or 0, run.end or 0))
+        begins = [at for at, run in enumerate(found) if not at or _is_another(found[at - 1], run)]
+        for start, end in itertools.pairwise([*begins, len(found)]):
+            yield job, found[start:end]
+
+
+def _is_another(before: Run, run: Run) -> bool:
+    """Whether a run is of another job than the run before it under its number."""
+    if before.submit is None or run.submit is None or run.submit == before.submit:
+        return False
+    if before.state.startswith("RESIZING"):  # slurmdbd begins another row
+        return False
+    state = slurm_state(before.state)
+    final = state is not None and is_final(state) and not before.unfinished
+    requeues = run.restarts if run.restarts is not None or not final else 0
+    return is_reused(before.user, before.submit, run.user, run.submit, requeues)
 
 
 def of_runs(
@@ -85,7 +104,8 @@ def of_runs(
 
 def _events(run: Run, now: int, source: str, *, again: bool) -> Iterator[Event]:
     state, started = slurm_state(run.state), _started(run)
-    ended = state is not None and (state.ended or run.state.startswith("REQUEUE"))
+    again_later = run.state.startswith(("REQUEUE", "RESIZING"))
+    ended = state is not None and (state.ended or again_later)
     code, signal = exit_of(run.exit_code) if started else (None, None)
     return life(
         source,
@@ -148,7 +168,9 @@ def _requested_memory(run: Run) -> int | None:
 def _usage(runs: Sequence[Run]) -> Usage:
     last = runs[-1]
     starts = sum(map(_started, runs))
-    requeues = max(len(runs) - 1, last.restarts or 0) or None
+    requeues: int | None = max(len(runs) - 1, last.restarts or 0)
+    if last.restarts is None and not requeues:
+        requeues = None  # an older version does not count them
     if not _started(last):
         return Usage(starts=starts or None, requeues=requeues)
     memory = max((step.max_rss or 0 for step in last.steps), default=0)

@@ -53,6 +53,16 @@ class Shown:
         """Whether it has a batch script."""
         return self.fields.get("BatchFlag", "0") != "0"
 
+    @property
+    def user(self) -> str:
+        """Whose it is, without the user's number."""
+        return self.fields.get("UserId", "").partition("(")[0]
+
+    @property
+    def restarts(self) -> int | None:
+        """How often it was requeued."""
+        return leading_number(self.fields.get("Restarts"))
+
 
 @dataclass(frozen=True)
 class Config:

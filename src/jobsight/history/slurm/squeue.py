@@ -1,7 +1,7 @@
 """squeue's text → records, in a format of our own.
 
-``squeue --format`` takes any text between its fields; ours is a random delimiter,
-so that names with separators and line ends stay whole. Format: squeue(1).
+``squeue --Format`` takes any text behind each field, and prints it whole where its width is 0; ours
+is a random delimiter, so that names with separators and line ends stay whole. Format: squeue(1).
 """
 
 from __future__ import annotations
@@ -20,39 +20,41 @@ __all__ = ["FIELDS", "Queued", "format_option", "read_queue"]
 
 
 class Queued(msgspec.Struct, frozen=True):
-    """One line of the queue, each field with squeue's format code for it.
+    """One line of the queue, each field with squeue's name for it.
 
     Times are µs since 1970; "" and None: unknown.
     """
 
-    id: Annotated[SlurmId, "%i"]
-    raw_id: Annotated[str, "%A"]
-    state: Annotated[str, "%T"]
-    reason: Annotated[str, "%r"]
-    user: Annotated[str, "%u"]
-    group: Annotated[str, "%g"]
-    account: Annotated[str, "%a"]
-    partition: Annotated[str, "%P"]
-    qos: Annotated[str, "%q"]
-    submit: Annotated[int | None, "%V"]
-    start: Annotated[int | None, "%S"]
+    id: Annotated[SlurmId, "JobArrayID"]
+    raw_id: Annotated[str, "JobID"]
+    state: Annotated[str, "State"]
+    reason: Annotated[str, "Reason"]
+    user: Annotated[str, "UserName"]
+    group: Annotated[str, "GroupName"]
+    account: Annotated[str, "Account"]
+    partition: Annotated[str, "Partition"]
+    qos: Annotated[str, "QOS"]
+    submit: Annotated[int | None, "SubmitTime"]
+    start: Annotated[int | None, "StartTime"]
     """While it is pending: the scheduler's estimate."""
-    end: Annotated[int | None, "%e"]
+    end: Annotated[int | None, "EndTime"]
     """While it runs: when its limit ends."""
-    time_limit_s: Annotated[float | None, "%l"]
-    cpus: Annotated[int | None, "%C"]
-    nodes: Annotated[int | None, "%D"]
-    memory: Annotated[Memory | None, "%m"]
+    time_limit_s: Annotated[float | None, "TimeLimit"]
+    cpus: Annotated[int | None, "NumCPUs"]
+    nodes: Annotated[int | None, "NumNodes"]
+    memory: Annotated[Memory | None, "MinMemory"]
     """For each CPU where it says so, else for each node."""
-    priority: Annotated[int | None, "%Q"]
-    hosts: Annotated[str, "%N"]
-    reservation: Annotated[str, "%v"]
-    constraints: Annotated[str, "%f"]
-    dependency: Annotated[str, "%E"]
-    directory: Annotated[str, "%Z"]
-    command: Annotated[str, "%o"]
-    name: Annotated[str, "%j"]
-    comment: Annotated[str, "%k"]
+    priority: Annotated[int | None, "PriorityLong"]
+    hosts: Annotated[str, "NodeList"]
+    reservation: Annotated[str, "Reservation"]
+    constraints: Annotated[str, "Feature"]
+    dependency: Annotated[str, "Dependency"]
+    directory: Annotated[str, "WorkDir"]
+    command: Annotated[str, "Command"]
+    name: Annotated[str, "Name"]
+    comment: Annotated[str, "Comment"]
+    restarts: Annotated[int | None, "RestartCnt"] = None
+    """How often it was requeued."""
 
 
 FIELDS: dict[str, str] = {
@@ -60,12 +62,12 @@ FIELDS: dict[str, str] = {
     for name, hint in get_type_hints(Queued, include_extras=True).items()
     if name in Queued.__struct_fields__
 }
-"""The fields of `Queued`, and squeue's format codes for them."""
+"""The fields of `Queued`, and squeue's names for them."""
 
 
 def format_option(delimiter: str) -> str:
-    """The value of ``--format`` that `read_queue` reads."""
-    return delimiter.join((*FIELDS.values(), ""))
+    """The value of ``--Format`` that `read_queue` reads."""
+    return ",".join(f"{name}:0{delimiter}" for name in FIELDS.values())
 
 
 def read_queue(
@@ -101,6 +103,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "nodes": lambda text: parse_number(text.strip().partition("-")[0]),  # of 2-4 the lower end
     "memory": parse_memory,
     "priority": parse_number,
+    "restarts": parse_number,
 }
 """How cells are read; all others are times, or texts."""
 

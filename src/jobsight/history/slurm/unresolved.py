@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from jobsight.documents import JSON, JobDocument, State
+from jobsight.documents.identity import is_reused
 from jobsight.documents.states import slurm_state
 from jobsight.history.slurm.documents import of_ended, queue_end, with_submit
 from jobsight.history.slurm.ids import SlurmId
@@ -33,6 +34,7 @@ class Departed:
         id: the job.
         since: when it was missed first.
         submit: its last submission; `submitted` the first one.
+        user: whose it is.
         line: of the queue, where that still lists it as ended.
         unstarted: a task of an array that waited when it was seen last; had it run unseen, the
             accounting or the controller would know.
@@ -45,12 +47,17 @@ class Departed:
     since: int
     submit: int | None
     submitted: int | None
+    user: str | None = None
     line: Queued | None = None
     unstarted: bool = False
     sure: bool = False
     reported: bool = False
     asked: int = 0
     next_ask: int = 0
+
+    def is_replaced(self, user: str | None, submit: int | None, requeues: int | None) -> bool:
+        """As `Seen.is_replaced`."""
+        return is_reused(self.user, self.submit, user, submit, requeues)
 
 
 class Unresolved:
@@ -66,6 +73,7 @@ class Unresolved:
         self._unknown_after = int(unknown_after * _MICROS)
         self._late = int(min(late, unknown_after) * _MICROS)
         self._closed: dict[str, int | None] = {}
+        self._replaced: list[Departed] = []
         self._since: dict[str, int] = {}
 
     def position(self) -> dict[str, JSON]:
@@ -84,16 +92,18 @@ class Unresolved:
             raise ValueError("its open jobs are not a mapping to times")
         self.open.clear()
         self._closed.clear()
+        self._replaced.clear()
         self._since = dict(since)
 
     def left(
         self,
         ended: Mapping[str, tuple[SlurmId, Queued]],
         gone: Iterable[Seen],
-        living: Collection[str],
+        living: Mapping[str, Seen],
         now: int,
         *,
         unbroken: bool,
+        replaced: Iterable[Seen],
         remembered: bool,
     ) -> None:
         """Take what a look at the queue showed.
@@ -101,34 +111,43 @@ class Unresolved:
         Args:
             ended: lines of ended jobs, by name.
             gone: jobs that lived at the last look.
-            living: names of jobs that live now.
+            living: jobs that live now, by name.
             now: µs since 1970.
             unbroken: what ran since the last look is in the accounting, sooner or later.
-            remembered: it is still in the queue.
+            replaced: jobs whose number another job has.
+            remembered: what ran since the last look is still in the queue.
         """
         self._closed = {
             name: submit
             for name, submit in self._closed.items()
             if name in ended and submit == ended[name][1].submit
         }
+        self._replaced += [_departed(seen, now) for seen in replaced]
+        for name in self.open.keys() & living.keys():
+            job, other = self.open.pop(name), living[name]
+            if job.is_replaced(other.user, other.submit, other.restarts):
+                self._replaced.append(job)
         for seen in gone:
             name, waited = seen.id.name, seen.waits_in_array
             since = self._since.pop(name, now)
-            job = self.open[name] = Departed(seen.id, since, seen.submit, seen.first_submit)
+            job = self.open[name] = _departed(seen, since)
             job.unstarted = waited and (unbroken or remembered)
             job.sure = waited and remembered and name not in ended
         for name, (id_, line) in ended.items():
+            known = self.open.get(name)
+            if known is not None and known.is_replaced(line.user, line.submit, line.restarts):
+                self._replaced.append(self.open.pop(name))
             if name not in self._closed:
-                new = Departed(id_, now, line.submit, line.submit)
+                new = Departed(id_, now, line.submit, line.submit, line.user)
                 self.open.setdefault(name, new).line = line
-        for name in self.open.keys() & living:
-            del self.open[name]
 
     def resolve(self, job: SlurmId, runs: list[Run]) -> None:
         """Take what sacct reports of a job."""
         known, last = self.open.get(job.name), runs[-1]
         state = slurm_state(last.state)
         if known is None or state is None or not state.ended or last.unfinished:
+            return
+        if known.is_replaced(runs[0].user, runs[0].submit, runs[0].restarts):
             return
         if known.submit is None or last.submit is None or last.submit >= known.submit:
             self.close(job.name)
@@ -169,18 +188,32 @@ class Unresolved:
                 yield self._by_queue(job, job.line, now)
 
     def give_up(self, now: int) -> Iterator[JobDocument]:
-        """Documents of jobs of which no tool has reported for too long; they are closed."""
-        for job in list(self.open.values()):
-            patience = self._late if job.unstarted else self._unknown_after
-            if not job.sure and not (job.asked and job.since <= now - patience):
-                continue
+        """Documents of jobs of which no tool has reported for too long; they are closed.
+
+        And of those whose number another job has, so that the controller knows them no more.
+        """
+        overdue = [job for job in self.open.values() if self._is_overdue(job, now)]
+        for job in overdue:
+            self.close(job.id.name)
+        for job in (*self._replaced, *overdue):
             if job.line is None:
                 # What it did last may have been dated to that very second, or by a clock ahead.
                 gone = job.since + (0 if job.unstarted else _CLOCKS)
-                yield queue_end(self._cluster, job.id, gone, now, unstarted=job.unstarted)
+                unstarted = job.unstarted
+                yield queue_end(
+                    self._cluster, job.id, job.submitted, gone, now, unstarted=unstarted
+                )
             elif not job.reported:
                 yield self._by_queue(job, job.line, now)
-            self.close(job.id.name)
+        self._replaced.clear()
+
+    def _is_overdue(self, job: Departed, now: int) -> bool:
+        patience = self._late if job.unstarted else self._unknown_after
+        return job.sure or bool(job.asked and job.since <= now - patience)
 
     def _by_queue(self, job: Departed, line: Queued, now: int) -> JobDocument:
         return with_submit(of_ended(self._cluster, line, job.id, now), job.submitted)
+
+
+def _departed(seen: Seen, since: int) -> Departed:
+    return Departed(seen.id, since, seen.submit, seen.first_submit, seen.user)

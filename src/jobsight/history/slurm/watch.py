@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import msgspec
 
 from jobsight.documents import JSON, Event, JobDocument, State, parse_key
+from jobsight.documents.identity import is_reused
+from jobsight.documents.keys import first_id
 from jobsight.errors import UsageError
 from jobsight.history.slurm.documents import bounded, state_of
 from jobsight.history.slurm.ids import SlurmId, Tasks, expand, parse_id
@@ -42,11 +44,18 @@ class Seen:
     """When that was; 0: it is known from the store alone."""
     changed: int = 0
     """Time of the last entry of its timeline."""
+    user: str | None = None
+    restarts: int | None = None
+    """How often it was requeued."""
 
     @property
     def waits_in_array(self) -> bool:
         """Whether it is a task that has not started, of which Slurm may forget all."""
         return self.id.task is not None and self.state in _WAITING
+
+    def is_replaced(self, user: str | None, submit: int | None, requeues: int | None) -> bool:
+        """Whether what was submitted so is another job, which has its number now."""
+        return is_reused(self.user, self.submit, user, submit, requeues)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +77,14 @@ class Look:
         changes: of these.
         ended: jobs that have ended and are still listed, by name.
         gone: jobs that lived at the last look and do not any more.
+        replaced: jobs whose number is now another job's: the controller has forgotten them.
     """
 
     living: list[tuple[SlurmId, Queued]]
     changes: list[Change]
     ended: dict[str, tuple[SlurmId, Queued]]
     gone: list[Seen]
+    replaced: list[Seen]
 
 
 class Watch:
@@ -90,11 +101,12 @@ class Watch:
         self._most = array_tasks
         self._looks = 0
         self._components: dict[str, tuple[SlurmId, int]] = {}
+        self._replaced: list[Seen] = []
 
     def restore(self, document: JobDocument) -> None:
         """Begin with a job of this cluster that the store holds as living."""
         try:
-            name = parse_key(document.id).job
+            name = first_id(parse_key(document.id).job)
             job = parse_id(name)
         except (UsageError, ValueError):
             return
@@ -104,8 +116,13 @@ class Watch:
         state, reason = (last.state, last.reason or "") if last else (None, "")
         first = document.submission.submitted
         requeues = [event.time for event in document.timeline if event.word == "REQUEUED"]
-        self.seen[name] = Seen(job, state, reason, max(requeues, default=first), first)
-        self.seen[name].changed = document.timeline[-1].time if document.timeline else 0
+        seen = Seen(job, state, reason, max(requeues, default=first), first)
+        seen.changed = document.timeline[-1].time if document.timeline else 0
+        seen.user = document.submission.user
+        # Of two jobs of one number the controller knows the later one.
+        two = sorted(filter(None, (seen, self.seen.get(name))), key=lambda one: one.submit or 0)
+        self.seen[name] = two.pop()
+        self._replaced += two
 
     # --- components of heterogeneous jobs ---
 
@@ -172,6 +189,9 @@ class Watch:
             if line.id.tasks is not None and (left_out or line.id.tasks.cut):
                 partly[line.id.base] = line.id.tasks
             for job in jobs:
+                known = self.seen.get(job.name)
+                if known is not None and known.is_replaced(line.user, line.submit, line.restarts):
+                    self._replaced.append(self.seen.pop(job.name))
                 if state is not None and state.ended:
                     ended[job.name] = (job, line)
                 else:
@@ -192,14 +212,16 @@ class Watch:
             del self.seen[seen.id.name]
         for name in [name for name in ended if name in self.seen]:
             del ended[name]
-        return Look([(job, line) for job, line, _ in living], changes, ended, gone)
+        replaced, self._replaced = self._replaced, []
+        return Look([(job, line) for job, line, _ in living], changes, ended, gone, replaced)
 
     def _compare(self, job: SlurmId, line: Queued, state: State | None, now: int) -> Change | None:
         seen = self.seen.get(job.name)
         if seen is None:
             events = tuple(_events(line, state, None, now))
             self.seen[job.name] = Seen(
-                job, state, line.reason, line.submit, line.submit, self._looks, now, _last(events)
+                *(job, state, line.reason, line.submit, line.submit, self._looks, now),
+                *(_last(events), line.user, line.restarts),
             )
             return Change(job, line, events, line.submit)
         seen.look, seen.last = self._looks, now
@@ -217,7 +239,7 @@ class Watch:
             line = msgspec.structs.replace(line, reason="", state="PENDING")
         events = tuple(_events(line, state, seen.state, now, line.submit if requeued else None))
         seen.state, seen.reason, seen.changed = state, reason, _last(events)
-        seen.submit = line.submit or seen.submit
+        seen.submit, seen.restarts = line.submit or seen.submit, line.restarts
         seen.first_submit = seen.first_submit or seen.submit
         return Change(job, line, events, seen.first_submit)
 
@@ -244,7 +266,7 @@ def _events(
     """
     submitted = line.submit if before is None else requeued
     if submitted is not None:
-        word = "PENDING" if requeued is None else "REQUEUED"
+        word = "REQUEUED" if requeued or line.restarts else "PENDING"
         yield Event(time=submitted, source="squeue", state=State.PENDING, word=word)
     present = Event(time=now, source="squeue", state=state, word=bounded(line.state, 80))
     resumed = before is State.SUSPENDED and state is State.RUNNING and requeued is None

@@ -15,6 +15,7 @@ from time import time
 import msgspec
 
 from jobsight.documents import JSON, Event, JobDocument, JobKey, merge, parse_key
+from jobsight.documents.keys import first_id
 from jobsight.errors import SourceError, UsageError
 from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.messages import Notice
@@ -90,7 +91,7 @@ class Watched:
         now = time()
         for document in documents:
             with contextlib.suppress(UsageError):
-                key = parse_key(document.id)
+                key = parse_key(first_id(document.id))
                 noticed = any(event.source in _NOTICED_BY for event in document.timeline)
                 if noticed and key[:2] in self._askers and key not in self._jobs:
                     self._jobs[key] = _Entry(now, found=True)

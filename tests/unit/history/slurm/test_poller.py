@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.slurm_fakes import T0, FakeJob, cluster, kept, polled
+from tests.slurm_fakes import T0, FakeJob, Keeper, cluster, kept, polled
 
 from jobsight.documents import State
 from jobsight.errors import SourceError
@@ -458,3 +458,92 @@ def test_a_requeue_after_an_end_within_its_second_waits() -> None:
     slurm.queue["7"] = FakeJob("7", "7", submit=slurm.now, restarts=1)
     keeper.poll()
     assert keeper.job("7").state is State.PENDING
+
+
+def _reused(keeper: Keeper) -> list[tuple[str, str | None, State | None]]:
+    return [
+        (one.id.removeprefix("slurm:fake:"), one.submission.user, one.state)
+        for one in keeper.documents.values()
+    ]
+
+
+@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize("user", ["alice", "bob"])
+@pytest.mark.parametrize("missed", ["nothing", "the gap", "the end"])
+def test_a_number_that_a_killed_controller_gives_again_is_another_job(
+    user: str, missed: str, restart: bool
+) -> None:
+    slurm = cluster(FakeJob("7", "7", reason="JobHeldUser"))
+    slurm.scripts["7"] = "#!/bin/sh\nfirst\n"
+    keeper = kept(slurm, unknown_end_after=600)
+    keeper.poll()
+    slurm.accounts.append(slurm.queue.pop("7"))  # it pends there for ever
+    if missed == "nothing":
+        keeper.poll()
+    if restart:
+        keeper.restart()
+    slurm.now += 1
+    slurm.queue["7"] = FakeJob("7", "7", user=user, submit=slurm.now)
+    slurm.scripts["7"] = "#!/bin/sh\nsecond\n"
+    slurm.start("7")
+    if missed != "the end":
+        keeper.poll()
+        assert _reused(keeper) == [
+            ("7", "alice", State.UNKNOWN_END), ("7@2", user, State.RUNNING)
+        ]  # fmt: skip
+    slurm.end("7", "COMPLETED")
+    for _ in range(100):
+        keeper.poll()
+    assert _reused(keeper) == [
+        ("7", "alice", State.UNKNOWN_END), ("7@2", user, State.COMPLETED)
+    ]  # fmt: skip
+    assert keeper.words("7@2").count("RUNNING") == 1
+    assert keeper.words("7")[-1] == "GONE"
+    assert keeper.job("7").submission.script == "#!/bin/sh\nfirst\n"
+    if missed != "the end" and not restart:
+        assert keeper.job("7@2").submission.script == "#!/bin/sh\nsecond\n"
+    keeper.restart()
+    assert keeper.poll() == 0 or _reused(keeper)[0][2] is State.UNKNOWN_END
+
+
+def test_a_lost_job_that_ended_before_has_its_end() -> None:
+    slurm, keeper = polled(FakeJob("7", "7"))
+    slurm.start("7")
+    keeper.poll()
+    slurm.now += 20
+    slurm.end("7", "TIMEOUT")
+    slurm.now += 5
+    slurm.queue["7"] = FakeJob("7", "7", submit=slurm.now)
+    keeper.poll()
+    assert _reused(keeper) == [("7", "alice", State.TIMEOUT), ("7@2", "alice", State.PENDING)]
+
+
+@pytest.mark.parametrize("accounts", [False, True])
+def test_an_ended_job_that_is_requeued_is_the_same_job(accounts: bool) -> None:
+    none = "accounting_storage/none"
+    slurm = cluster(FakeJob("7", "7"))
+    slurm.accounting = slurm.accounting if accounts else none
+    keeper = kept(slurm)
+    slurm.start("7")
+    keeper.poll()
+    slurm.end("7", "COMPLETED", listed=True)
+    keeper.poll()
+    assert keeper.job("7").state is State.COMPLETED
+    slurm.queue["7"] = FakeJob("7", "7", submit=slurm.now + 20, restarts=1)
+    keeper.poll()
+    assert _reused(keeper) == [("7", "alice", State.PENDING)]
+
+
+def test_a_resized_job_is_the_same_job() -> None:
+    slurm, keeper = polled(FakeJob("7", "7"))
+    slurm.start("7")
+    keeper.poll()
+    resized = slurm.now + 10
+    # slurmdbd ends the row and begins another, as if the job had been submitted then.
+    slurm.accounts.append(replace(slurm.queue["7"], state="RESIZING", end=resized))
+    keeper.poll()
+    slurm.queue["7"].submit = slurm.queue["7"].start = resized
+    slurm.now += 4000
+    slurm.end("7", "COMPLETED")
+    keeper.poll()
+    assert [one[::2] for one in _reused(keeper)] == [("7", State.COMPLETED)]

@@ -65,7 +65,7 @@ def test_scripts_that_nobody_keeps_are_not_waited_for() -> None:
     end_before_its_turn(slurm, keeper, "7", "8", "9")
     assert keeper.job("9").state is not None
     assert status(keeper)["details_pending"] == 0
-    assert keeper.position is not None and keeper.position["late"] == []
+    assert keeper.position is not None and keeper.position["late"] == {}
 
 
 def test_scripts_wait_until_it_is_known_that_nobody_keeps_them() -> None:

@@ -23,6 +23,7 @@ def line(**told: str) -> str:
         "nodes": "2-4",
         "memory": "4Gc",
         "priority": "17",
+        "restarts": "2",
     }
     return D.join([*(row | told).values(), ""]) + "\n"
 
@@ -33,7 +34,8 @@ def read(text: str) -> tuple[list[Queued], list[str]]:
 
 
 def test_the_format_names_each_field_once() -> None:
-    assert format_option(D).split(D) == [*FIELDS.values(), ""]
+    names = [part.removeprefix(",").removesuffix(":0") for part in format_option(D).split(D)]
+    assert names == [*FIELDS.values(), ""]
     assert len(set(FIELDS.values())) == len(FIELDS)
 
 
@@ -43,6 +45,7 @@ def test_a_line() -> None:
     assert (job.id.name, job.state, job.reason) == ("7", "RUNNING", "")
     assert (job.submit, job.start, job.end) == (1795242021000000, 1795242022000000, None)
     assert (job.time_limit_s, job.cpus, job.nodes, job.priority) == (86400, 4, 2, 17)
+    assert job.restarts == 2
     assert job.memory == (4 << 30, "cpu")
 
 
