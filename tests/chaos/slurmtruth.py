@@ -7,7 +7,7 @@ from jobsight.documents import Event, JobDocument
 from tests.chaos.condortruth import Verdict
 from tests.testbed import SlurmCluster
 
-__all__ = ["compare", "rows"]
+__all__ = ["compare", "compare_living", "living", "rows"]
 
 _FIELDS = (
     "JobID", "JobIDRaw", "JobName", "User", "Account", "Partition", "State", "ExitCode", "Submit",
@@ -54,28 +54,139 @@ def rows(cluster: SlurmCluster, jobs: Iterable[str]) -> dict[str, list[Row]]:
     return found
 
 
-def compare(documents: Mapping[str, JobDocument], accounts: Mapping[str, Sequence[Row]]) -> Verdict:
+def living(cluster: SlurmCluster) -> dict[str, tuple[str, str]]:
+    """State and reason of each job that lives, of pending array tasks those that have lines."""
+    said = cluster.run("squeue", "-h", "--states=PD,R,S", "-o", "%i|%T|%r")
+    lines = (line.split("|", 2) for line in said.splitlines() if "[" not in line)
+    return {job: (state, reason) for job, state, reason in lines}
+
+
+def compare_living(
+    documents: Mapping[str, JobDocument], queue: Mapping[str, tuple[str, str]], kills: Sequence[int]
+) -> Verdict:
+    """Compare the states of living jobs, and why the pending ones wait.
+
+    Args:
+        documents: as for `compare`; of jobs that had one number, the latest has it now.
+        queue: see `living`.
+        kills: when the controller was killed, so that it forgot that jobs had ended before.
+    """
+    verdict = Verdict(jobs=len(queue))
+    newest: dict[str, JobDocument] = {}
+    for job, document in sorted(documents.items(), key=lambda pair: (len(pair[0]), pair[0])):
+        newest[job.partition("@")[0]] = document
+    for job, (word, reason) in queue.items():
+        if job not in newest:
+            verdict.differences.append(f"{job}: the store lacks it, squeue has it {word}")
+            continue
+        document = newest[job]
+        ended = document.outcome.ended if document.outcome else None
+        if ended is not None and any(ended <= (kill + _SLACK) * 1_000_000 for kill in kills):
+            verdict.disputes.append(f"{job}: it ended, and the controller forgot that")
+            continue
+        held = word == "PENDING" and "held" in reason.lower()
+        verdict.check(f"{job} in the queue", str(document.state), "held" if held else word.lower())
+        if word == "PENDING":
+            last = next(one for one in reversed(document.timeline) if one.state)
+            verdict.check(f"{job} waits", last.reason, None if reason == "None" else reason)
+    return verdict
+
+
+def compare(
+    documents: Mapping[str, JobDocument],
+    accounts: Mapping[str, Sequence[Row]],
+    kills: Sequence[int] = (),
+) -> Verdict:
     """Compare all jobs, all fields.
 
     Args:
-        documents: of the store, by the job's id as users see it.
+        documents: of the store, by the job's id as users see it, and `@2` behind the second job of
+            its number.
         accounts: see `rows`. Slurm keeps none of some jobs that were cancelled before they
             started, array tasks above all; of these a document must say that they ended so.
+        kills: when the controller was killed before it had saved its state, seconds since 1970.
     """
     verdict = Verdict(jobs=len(documents))
-    plain = {job: runs for job, runs in accounts.items() if "[" not in job}
-    verdict.check("jobs that the store lacks", sorted(plain.keys() - documents.keys()), [])
-    for job in sorted(documents.keys() - plain.keys()):
-        _check_unaccounted(verdict, job, documents[job])
-    for job in sorted(documents.keys() & plain.keys()):
-        lost = plain[job][-1]["State"].startswith(_REQUEUED)
-        if lost:
-            verdict.disputes.append(f"{job}: sacct knows it as requeued, and of no run since")
-        compare_run = _of_lost if lost else _of_run
-        for fields in (_lasting, compare_run):
-            for name, told, true in fields(documents[job], plain[job]):
-                verdict.check(f"{job} {name}", told, true)
+    numbers: dict[str, list[JobDocument]] = defaultdict(list)
+    for job in sorted(documents, key=lambda job: (len(job), job)):
+        numbers[job.partition("@")[0]].append(documents[job])
+    plain = {job: _jobs(runs) for job, runs in accounts.items() if "[" not in job}
+    for job in sorted(numbers.keys() | plain.keys()):
+        _compare_number(verdict, job, numbers[job], plain.get(job, []), kills)
     return verdict
+
+
+def _jobs(runs: Sequence[Row]) -> list[list[Row]]:
+    """The jobs to which Slurm gave one number, each with its runs, in order."""
+    found: list[list[Row]] = []
+    for run in runs:
+        # 22.05 does not count; there what is no requeue ended otherwise.
+        before = found[-1][-1] if found else None
+        again = run["Restarts"] not in ("", "0") or bool(
+            before and not run["Restarts"] and before["State"].split()[0] not in _END
+        )
+        # A task that the controller forgot to have run runs again, under another number of its own.
+        again = again or bool(before and before["Submit"] == run["Submit"])
+        if before is None or not again or before["User"] != run["User"]:
+            found.append([])
+        found[-1].append(run)
+    return found
+
+
+def _compare_number(
+    verdict: Verdict,
+    number: str,
+    documents: Sequence[JobDocument],
+    jobs: Sequence[list[Row]],
+    kills: Sequence[int],
+) -> None:
+    """Compare the jobs of one number: each has one document, in the order of their submissions."""
+    first = [document.submission.submitted or 0 for document in documents]
+    verdict.check(f"{number} order of its jobs", first, sorted(set(first)))
+    told = [_submits(document) for document in documents]
+    left = list(range(len(documents)))
+    for runs in jobs:
+        submits = {int(run["Submit"]) for run in runs}
+        found = [at for at in left if told[at] & submits]
+        job = f"{number} of {runs[0]['User']} at {runs[0]['Submit']}"
+        if not found and _is_forgotten(runs[-1]) and kills:
+            verdict.disputes.append(f"{job}: the controller forgot it before it was seen")
+            continue
+        verdict.check(f"{job} documents", len(found), 1)
+        if found:
+            left = [at for at in left if at not in found]
+            _compare_job(verdict, job, documents[found[0]], runs, kills)
+    for at in left:
+        _check_unaccounted(verdict, f"{number} at {first[at] // 1_000_000}", documents[at])
+
+
+def _compare_job(
+    verdict: Verdict, job: str, document: JobDocument, runs: list[Row], kills: Sequence[int]
+) -> None:
+    requeued, compare_run = runs[-1]["State"].startswith(_REQUEUED), _of_run
+    lost = requeued or any(map(_is_forgotten, runs))
+    if requeued:
+        verdict.disputes.append(f"{job}: sacct knows it as requeued, and of no run since")
+    elif lost:
+        verdict.disputes.append(f"{job}: sacct knows a run that the controller forgot")
+    elif any(int(runs[0]["Submit"]) <= kill <= int(runs[-1]["End"]) + _SLACK for kill in kills):
+        # The controller may have forgotten starts and ends, and then sacct has later ones instead.
+        verdict.disputes.append(f"{job}: the controller was killed meanwhile")
+        compare_run = _of_survivor
+    for fields in (_lasting, _of_lost if lost else compare_run):
+        for name, told, true in fields(document, runs):
+            verdict.check(f"{job} {name}", told, true)
+
+
+def _submits(document: JobDocument) -> set[int]:
+    words = ("PENDING", _REQUEUED)
+    found = {event.time // 1_000_000 for event in document.timeline if event.word in words}
+    return found | {(document.submission.submitted or 0) // 1_000_000}
+
+
+def _is_forgotten(run: Row) -> bool:
+    """Whether a run never ends in the accounts, although no job lives any more."""
+    return run["State"].split()[0] in ("PENDING", "RUNNING", "SUSPENDED")
 
 
 def _check_unaccounted(verdict: Verdict, job: str, document: JobDocument) -> None:
@@ -105,6 +216,16 @@ def _lasting(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str, 
 def _of_lost(document: JobDocument, runs: Sequence[Row]) -> Iterator[tuple[str, object, object]]:
     """Slurm kept no account of the last run: the store may know of it what the queue showed."""
     yield "has ended", bool(document.state and document.state.ended), True
+    told = {event.time // 1_000_000 for event in document.timeline if event.state == "running"}
+    true = {int(run["Start"]) for run in runs if _ran(run) and not _is_forgotten(run)}
+    yield "starts that are missing", sorted(true - told), []
+
+
+def _of_survivor(
+    document: JobDocument, runs: Sequence[Row]
+) -> Iterator[tuple[str, object, object]]:
+    """The controller was killed during its life: what sacct has of it now must be there."""
+    yield from _end(document, runs[-1])
     told = {event.time // 1_000_000 for event in document.timeline if event.state == "running"}
     missing = {int(run["Start"]) for run in runs if _ran(run)} - told
     yield "starts that are missing", sorted(missing), []

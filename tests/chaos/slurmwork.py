@@ -20,6 +20,7 @@ _KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "named": ("sleep 1", ("--job-name=a|b;c$(d) ünd\\n", "--comment=<b>|x")),
     "het": ("sleep 1; exit {0}", ("--mem=50", ":", "--mem=60", "--ntasks=1")),
     "later": ("exit 0", ("--begin=now+4",)),
+    "waits": ("exit 0", ("--mem=7900",)),
     "impossible": ("exit 0", ("--partition=short", "--time=5")),
     "two nodes": ("srun sleep 0.{0}", ("--nodes=2", "--ntasks=2")),
     "requeues itself": (
@@ -74,6 +75,8 @@ class SlurmWork(Work):
             "hold": lambda: cluster.hold(job),
             "hold a task": lambda: cluster.hold(task),
             "release": lambda: cluster.release(job),
+            "hold what waits": lambda: cluster.hold(self._waiting(held=False)),
+            "release what is held": lambda: cluster.release(self._waiting(held=True)),
             "requeue": lambda: cluster.requeue(job),
             "requeue and hold": lambda: cluster.run("scontrol", "requeuehold", job),
             "suspend": lambda: cluster.run("scontrol", "suspend", job),
@@ -82,6 +85,25 @@ class SlurmWork(Work):
         }
         name = self.random.choice(list(actions))
         self.attempt(name, actions[name])
+
+    def _waiting(self, *, held: bool) -> str:
+        """A pending job that is held, or one that is not."""
+        said = self._cluster.run("squeue", "-h", "--states=PD", "-o", "%A %r")
+        jobs = [line.split()[0] for line in said.splitlines() if ("Held" in line) == held]
+        return self.random.choice(jobs or self.jobs)
+
+    def hold_some(self, count: int) -> None:
+        """Jobs that wait, held by their user or an admin, and half of these released again."""
+        for at in range(count):
+            job = self._cluster.submit(
+                "exit 0", "--begin=now+3600", *(["--hold"] if at % 2 else [])
+            )
+            self.jobs.append(job)
+            if not at % 2:
+                self._cluster.hold(job)
+            if at % 4 > 1:
+                time.sleep(self.random.uniform(0, 1.5))
+                self._cluster.release(job)
 
     def quiesce(self, timeout: float) -> None:
         """Let everything end, and the accounts know it."""
@@ -93,6 +115,7 @@ class SlurmWork(Work):
             # 22.05 knows some by the task's name alone (76 no more, but 75_1), others by number.
             jobs = sorted({word for line in said.splitlines() for word in line.split()})
             if jobs and time.monotonic() - begun > 4:
+                self._cluster.resume_nodes()
                 self._cluster.run("scontrol", "resume", ",".join(jobs), check=False)
                 self._cluster.run("scancel", *(job for job in jobs if "[" not in job), check=False)
             return not jobs

@@ -1,5 +1,6 @@
 """Kills and outages, at random moments: of collectors, of the store's server, of daemons."""
 
+import contextlib
 import time
 from collections.abc import Sequence
 
@@ -38,13 +39,17 @@ class DaemonTrouble(Work):
         super().__init__(f"{seed} daemons", pauses)
         self._pool, self._cluster, self._server = pool, cluster, server
         self._left: list[str] = []
+        self.kills: list[int] = []
+        """When slurmctld was killed before it had saved its state, seconds since 1970."""
 
     def act(self) -> None:
         """Trouble one of them."""
+        self._cluster.resume_nodes()
         kinds = {
             "store killed": self._kill_store,
             "schedd killed": self._pool.restart_schedd,
             "slurmctld stopped": self._stop_controller,
+            "slurmctld killed": self._kill_controller,
             "slurmdbd stopped": self._stop_accounts,
         }
         if not self._left:
@@ -63,6 +68,19 @@ class DaemonTrouble(Work):
 
     def _stop_controller(self) -> None:
         self._cluster.stop_slurmctld()
+        self._start_controller()
+
+    def _kill_controller(self) -> None:
+        for options in ((), ("--hold",), ("--array=0-1",)):
+            user = self.random.choice(("alice", "bob"))
+            with contextlib.suppress(BedError):
+                self._cluster.submit("sleep 30", *options, user=user)
+        time.sleep(self.random.uniform(0.2, 2.0))  # for the collectors to see what will be lost
+        self._cluster.kill_slurmctld()
+        self.kills.append(int(time.time()))
+        self._start_controller()
+
+    def _start_controller(self) -> None:
         self._rest()
         for _ in range(3):
             try:
@@ -70,7 +88,8 @@ class DaemonTrouble(Work):
                 return
             except BedError:
                 # Now and then 24.11 hangs where it registers with a slurmdbd that was restarted.
-                self._cluster.namespace.kill("slurmctld")
+                self._cluster.kill_slurmctld()
+                self.kills.append(int(time.time()))
                 self.did["slurmctld hung, killed"] += 1
         self._cluster.start_slurmctld()
 

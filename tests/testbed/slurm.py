@@ -253,6 +253,18 @@ class SlurmCluster:
         """Stop the controller in order: its state is saved, and jobs run on."""
         self._stop("slurmctld")
 
+    def kill_slurmctld(self) -> None:
+        """`kill -9` the controller: what it did since it saved its state, up to 5 s, is forgotten.
+
+        So are the numbers that it gave to jobs: it gives them again.
+        """
+        self._stop("slurmctld", 9)
+
+    def resume_nodes(self) -> None:
+        """Put nodes back to work, which Slurm drains where two jobs of one number meet."""
+        names = ",".join(f"node{number}" for number in range(1, self.nodes + 1))
+        self.run("scontrol", "update", f"NodeName={names}", "State=RESUME", check=False)
+
     def start_node(self, node: str) -> None:
         """Start the slurmd of a node (again)."""
         self.namespace.own(self.folder / "state" / node, "root")
@@ -262,8 +274,8 @@ class SlurmCluster:
         """`kill -9` the slurmd of a node: it is down, and its jobs NODE_FAIL, in half a minute."""
         self.namespace.kill(f"slurmd -D -N {node}")
 
-    def _stop(self, daemon: str) -> None:
-        self.namespace.kill(daemon, 15)
+    def _stop(self, daemon: str, number: int = 15) -> None:
+        self.namespace.kill(daemon, number)
         gone = lambda: daemon[:15] not in self.namespace.processes().values()  # noqa: E731
         # As long as the unit file that Slurm ships lets systemd wait.
         until(gone, f"{daemon} to stop", timeout=90)

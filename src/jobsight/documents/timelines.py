@@ -233,7 +233,8 @@ def _content(event: Event) -> tuple[object, ...]:
     """What an event says, so that another source's report of it is recognised."""
     second = event.time // _MICROS
     if event.code is None:
-        return (second, event.state, event.word if event.state is None else None)
+        # A submission and what the queue shows in its second are two: the latter has the reason.
+        return (second, event.state, event.word if event.state is None else None, is_wait(event))
     held = (event.hold_code, event.hold_subcode)
     return (second, event.code, event.state, event.subproc, event.detail, *held)
 

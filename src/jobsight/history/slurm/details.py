@@ -108,7 +108,8 @@ class Details:
         self._settings = settings
         self._cluster = cluster
         self._done: dict[int, int] = {}
-        self._live: dict[int, None] = {}
+        self._live: dict[int, bool] = {}
+        """Submissions that are not looked at yet; whether the number is also the id of a job."""
         self._late: dict[str, tuple[SlurmId, int | None]] = {}
         self._submits: dict[int, int] = {}
         self._tries: Counter[int] = Counter()
@@ -119,10 +120,14 @@ class Details:
         """Take the jobs that the controller lists now (µs)."""
         if not (self._settings.details or self._settings.scripts):
             return
-        listed = {line.id.job: None for line in lines if line.id.job is not None}
+        listed = {
+            line.id.job: line.id.name == line.id.base and line.id.tasks is None
+            for line in lines
+            if line.id.job is not None
+        }
         self._forget_replaced(lines)
         self._done |= {number: now // _HOUR for number in listed if number in self._done}
-        self._live = {number: None for number in listed if number not in self._done}
+        self._live = {one: plain for one, plain in listed.items() if one not in self._done}
         waiting = {*self._live, *self._late_numbers()}
         self._tries = Counter({one: self._tries[one] for one in self._tries if one in waiting})
 
@@ -230,7 +235,7 @@ class Details:
         if self.kept is False:
             self._late.clear()
         enough = time.monotonic() + self._settings.timeout
-        waiting = dict(self._live)
+        waiting = dict.fromkeys(self._live)
         if late and self.kept:
             waiting |= {job.job: None for job, _ in self._late.values() if job.job is not None}
         for number in heapq.nsmallest(budget, waiting, key=self._tries.__getitem__):
@@ -255,14 +260,19 @@ class Details:
         most = self._settings.array_tasks
         jobs = [(job, record) for record in shown for job in expand(record.id, most)[0]]
         late = self._late_submissions(number)
+        plain = self._live.get(number, True)
         self._finish(number, now)
-        if parts is not None and any(job.name != base for job in dict((*jobs, *late))):
+        if parts is not None and not (
+            plain and {base}.issuperset(job.name for job, _ in (*jobs, *late))
+        ):
             self.shared.add(base, parts)
             for job, submitted in late:
                 yield self._with_script(job, submitted, now)
         elif parts is not None:
             submitted = self._submits.get(number)
             usage = Usage(requeues=None if submitted is None else 0)
+            for record in shown:  # the controller may have given the number again meanwhile
+                submitted, usage = record.times["Submit"], Usage(requeues=record.restarts)
             document = JobDocument(
                 slurm_id(self._cluster, base), now, submission=parts, usage=usage
             )

@@ -23,7 +23,7 @@ from jobsight.history.slurm.details import Details
 from jobsight.history.slurm.documents import of_queue, of_shown, with_submit
 from jobsight.history.slurm.failures import PASSING, FailureKind, SlurmError
 from jobsight.history.slurm.ids import SlurmId, expand
-from jobsight.history.slurm.runs import group_runs, of_runs
+from jobsight.history.slurm.runs import group_runs, lives, of_runs
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.unresolved import Departed, Unresolved
@@ -291,7 +291,9 @@ class SlurmSource(Source):
             known = self._unresolved.open.get(job.name)
             seen = self._watch.seen.get(job.name)
             submitted = known.submitted if known else seen.first_submit if seen else None
-            before, first = known or seen, found[0]
+            before, first, last = known or seen, found[0], found[-1]
+            if lives(last) and (before is None or (last.submit or 0) < (before.submit or 0)):
+                continue  # the controller forgot it, and no tool will report its end
             if before and before.is_replaced(first.user, first.submit, first.restarts):
                 submitted = None
             document = of_runs(self._cluster, job, found, now, submitted=submitted)

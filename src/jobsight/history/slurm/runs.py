@@ -22,9 +22,11 @@ from jobsight.history.slurm.ids import SlurmId, expand
 from jobsight.history.slurm.sacct import Run
 from jobsight.program.submission.sizes import gpus, parse_tres
 
-__all__ = ["group_runs", "of_runs"]
+__all__ = ["group_runs", "lives", "of_runs"]
 
 _MB = 1 << 20
+_GOES_ON = ("REQUEUE", "RESIZING")
+"""Words of a run that ended although its job did not."""
 _BY = re.compile(r"CANCELLED by (\d{1,10})", re.ASCII)
 
 
@@ -58,6 +60,12 @@ def _is_another(before: Run, run: Run) -> bool:
     final = state is not None and is_final(state) and not before.unfinished
     requeues = run.restarts if run.restarts is not None or not final else 0
     return is_reused(before.user, before.submit, run.user, run.submit, requeues)
+
+
+def lives(run: Run) -> bool:
+    """Whether a run waits or runs, as far as slurmdbd knows."""
+    state = slurm_state(run.state)
+    return state is not None and not state.ended and not run.state.startswith(_GOES_ON)
 
 
 def of_runs(
@@ -104,8 +112,7 @@ def of_runs(
 
 def _events(run: Run, now: int, source: str, *, again: bool) -> Iterator[Event]:
     state, started = slurm_state(run.state), _started(run)
-    again_later = run.state.startswith(("REQUEUE", "RESIZING"))
-    ended = state is not None and (state.ended or again_later)
+    ended = state is not None and (state.ended or run.state.startswith(_GOES_ON))
     code, signal = exit_of(run.exit_code) if started else (None, None)
     return life(
         source,

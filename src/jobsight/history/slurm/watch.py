@@ -183,6 +183,8 @@ class Watch:
         for line in lines:
             if line.id.component is not None:
                 self._components[line.raw_id] = line.id, now
+            else:
+                self._components.pop(line.id.name, None)  # its number is used again
             state = state_of(line.state, line.reason)
             jobs, left_out = expand(line.id, self._most)
             self.unlisted += left_out

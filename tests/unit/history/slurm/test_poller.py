@@ -547,3 +547,22 @@ def test_a_resized_job_is_the_same_job() -> None:
     slurm.end("7", "COMPLETED")
     keeper.poll()
     assert [one[::2] for one in _reused(keeper)] == [("7", State.COMPLETED)]
+
+
+def test_a_job_that_was_lost_unseen_is_not_reported_as_one_that_runs() -> None:
+    # Asked for the later job of its number, sacct reports it too.
+    slurm = cluster()
+    lost = FakeJob("7", "7", state="RUNNING", start=slurm.now, user="bob")
+    slurm.accounts += [lost, replace(lost, id="7_0", raw_id="8")]
+    slurm.queue["7"] = FakeJob("7", "7", submit=slurm.now + 20)
+    slurm.now += 20
+    keeper = kept(slurm)
+    keeper.poll()
+    slurm.start("7")
+    slurm.end("7", "COMPLETED")
+    ended = slurm.accounts.pop()
+    keeper.poll()
+    slurm.accounts.append(ended)
+    for _ in range(4):
+        keeper.poll()
+    assert _reused(keeper) == [("7", "alice", State.COMPLETED)]
