@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import resource
 import selectors
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-__all__ = ["Ended", "child_environment", "end_commands", "find_tool", "run_command"]
+__all__ = [
+    "Ended",
+    "bounded_child",
+    "child_environment",
+    "die_with",
+    "end_commands",
+    "find_tool",
+    "run_command",
+]
 
 _MOST_STDERR = 64 << 10
 _PIECE = 1 << 18
 _NOT_THEIRS = ("JOBSIGHT_", "LANG", "LC_")
 """Our settings, which hold passwords, and what makes a tool answer in another language."""
+
+_PR_SET_PDEATHSIG = 1
+_MOST_MEMORY = 512 << 20
+"""Bytes that a program may allocate that reads a script."""
+_MOST_WRITTEN = 64 << 20
+_LIBC = ctypes.CDLL(None)
 
 _running: set[subprocess.Popen[bytes]] = set()
 """What `run_command` has begun, in any thread."""
@@ -50,6 +66,38 @@ def find_tool(name: str, folder: Path | None, prefix: Sequence[str]) -> str | No
     return name if prefix else shutil.which(name)
 
 
+def die_with(parent: int) -> None:
+    """Have the kernel kill this process when the thread that started it ends (prctl(2)).
+
+    Args:
+        parent: process id of that thread's process; where it has ended already, this one does.
+    """
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def bounded_child() -> Callable[[], None]:
+    """What a child does before it becomes a program that reads a script: `preexec_fn` of Popen.
+
+    The program ends with this process, and is limited in memory and in what it writes.
+    """
+    parent = os.getpid()
+
+    def before() -> None:
+        die_with(parent)
+        for limit, most in (
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_DATA, _MOST_MEMORY),
+            (resource.RLIMIT_FSIZE, _MOST_WRITTEN),
+        ):
+            hard = resource.getrlimit(limit)[1]
+            lower = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(limit, (lower, lower))
+
+    return before
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a command ended."""
@@ -70,6 +118,7 @@ def run_command(
     timeout: float,
     most_output: int,
     folder: Path | None = None,
+    before: Callable[[], None] | None = None,
 ) -> Ended:
     """Run a command to its end, or stop it and all its children.
 
@@ -79,6 +128,7 @@ def run_command(
         timeout: seconds.
         most_output: bytes of standard output; of standard error, 64 KiB are kept.
         folder: its current one; None: ours.
+        before: is called in the child before the program begins, such as `bounded_child`.
 
     Raises:
         OSError: it cannot be started (missing, no permission; the folder is).
@@ -92,6 +142,7 @@ def run_command(
         env=dict(env),
         cwd=folder,
         start_new_session=True,
+        preexec_fn=before,  # noqa: PLW1509  # it takes no lock
     )
     assert process.stdout is not None
     assert process.stderr is not None

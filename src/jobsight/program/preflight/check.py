@@ -8,19 +8,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from jobsight.errors import SourceError
+from jobsight.program.limited import LimitError, limited
 from jobsight.program.machine import Elsewhere, Machine, read_source
 from jobsight.program.preflight.condorfiles import NOT_TRANSFERRED
 from jobsight.program.preflight.condorjob import CondorJob, Instance
 from jobsight.program.preflight.dags import DagJob
-from jobsight.program.preflight.findings import Finding, hits_of, silenced
+from jobsight.program.preflight.findings import Finding, Hit, hit, hits_of, rule, silenced
 from jobsight.program.preflight.habits import secret_in
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.logic import NOT_A_JOB
-from jobsight.program.preflight.shellcheck import shellcheck_findings, start_shellcheck
+from jobsight.program.preflight.shellcheck import shellcheck_findings, shellcheck_of
 from jobsight.program.shell.model import Source
 from jobsight.program.site import Site
 from jobsight.program.submission.condor import looks_like_submit
@@ -34,6 +36,8 @@ _SUBMITS = frozenset({".sub", ".submit", ".condor", ".jdl", ".jds", ".cmd"})
 _UNNAMED = frozenset({"", ".txt", ".job", ".desc", ".in"})
 _LONGEST = 256 << 10
 """Characters of a script that ShellCheck is given."""
+_MOST = 1000
+"""Findings of a report."""
 _READS = frozenset({"JS101", "JS102", "JS109", "JS112"})
 _ARGUMENTS = frozenset({"JS335", "JS336"})
 _FAILS = frozenset({"JS313", "JS319"})
@@ -51,6 +55,18 @@ _RULES = wordlist(
 """The modules whose import registers the rules."""
 for _module in _RULES:
     import_module(f"jobsight.program.preflight.{_module}")
+
+
+@rule(
+    "JS012 The check was stopped: the script takes too much time or memory",
+    fails="# 60 000 commands, of which each names the one before\n",
+    passes="echo done\n",
+    severity="warning",
+    kind="limit",
+)
+def _stopped(limit: LimitError) -> Iterator[Hit]:
+    """More than 10 s of CPU time, 60 s or 768 MiB: what was found until then is shown."""
+    yield hit(1, f"the check was stopped after {limit}; what is not shown was not checked")
 
 
 @dataclass(frozen=True)
@@ -131,38 +147,50 @@ class Checker:
         return replace(found, findings=tuple(known))
 
     def _report(self, path: Path, file: str, data: bytes, text: str, machine: Machine) -> Report:
+        found: list[Finding] = []
+        scheduler = None
         try:
-            scheduler, found = self._found(path, file, data, text, machine)
+            with limited():
+                scheduler = self._find(path, file, data, text, machine, found)
         except RecursionError:
             raise SourceError(f"{file} is nested too deep to be checked") from None
+        except LimitError as limit:
+            found += hits_of("limit", limit, file)
         ends = not any(one.code in NOT_A_JOB for one in found)
-        return Report(file, scheduler, ends, tuple(self._left(found, file, text)))
+        return Report(file, scheduler, ends, tuple(islice(self._left(found, file, text), _MOST)))
 
-    def _found(
-        self, path: Path, file: str, data: bytes, text: str, machine: Machine
-    ) -> tuple[str | None, list[Finding]]:
+    def _find(
+        self, path: Path, file: str, data: bytes, text: str, machine: Machine, found: list[Finding]
+    ) -> str | None:
+        """Add what is found, one by one: `found` has the first where a limit stops the rest."""
         absolute = os.path.abspath(path)  # noqa: PTH100
         if path.suffix in _DAGS or (path.suffix in _UNNAMED and looks_like_dag(text)):
-            return "htcondor", list(self._of_dag(DagJob(text, os.getcwd(), machine), file))  # noqa: PTH109
+            found.extend(self._of_dag(DagJob(text, os.getcwd(), machine), file))  # noqa: PTH109
+            return "htcondor"
         if path.suffix in _SUBMITS or (path.suffix in _UNNAMED and looks_like_submit(text)):
             job = CondorJob(text, absolute, os.getcwd(), machine, self.site)  # noqa: PTH109
-            return "htcondor", [*self._of_submit(job, file), *self.history(job, file)]
+            found.extend(self._of_submit(job, file))
+            found.extend(self.history(job, file))
+            return "htcondor"
         script = self._script(file, absolute, data, text, machine)
-        found = [*self._of_script(script, file), *self.history(script, file)]
-        return ("slurm" if script.is_slurm else None), found
+        found.extend(self._of_script(script, file))
+        found.extend(self.history(script, file))
+        return "slurm" if script.is_slurm else None
 
-    def _of_script(self, script: Job, file: str) -> list[Finding]:
+    def _of_script(self, script: Job, file: str) -> Iterator[Finding]:
         """The findings of the rules, and those of ShellCheck on other lines."""
+        if template := list(hits_of("script", script, file, "JS011")):
+            yield from template
+            return
         asked = self.shellcheck and script.language == "bash" and len(script.text) < _LONGEST
-        with (start_shellcheck(script.text) if asked else None) or nullcontext() as process:
-            found = list(hits_of("script", script, file))
-            if template := [one for one in found if one.code == "JS011"]:
-                return template
+        with shellcheck_of(script.text) if asked else nullcontext() as process:
+            lines: set[int] = set()
+            for one in hits_of("script", script, file):
+                lines.add(one.line)
+                yield one
             if process is not None:
-                lines = {one.line for one in found}
                 others = shellcheck_findings(process, script, file)
-                found += [one for one in others if one.line not in lines]
-        return found
+                yield from (one for one in others if one.line not in lines)
 
     def _script(self, file: str, path: str, data: bytes, text: str, machine: Machine) -> Job:
         """A script, in the folder where it will start."""

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from jobsight.commands import child_environment, run_command
+from jobsight.commands import bounded_child, child_environment, run_command
 from jobsight.program.languages import syntax_tree, tree_errors
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -95,7 +95,9 @@ def _refused(
     path = Path(folder, "source")
     path.write_text(source.text, encoding="utf-8", errors="replace")
     bare = child_environment(PERL5OPT="", PERL5LIB="", PERL_USE_UNSAFE_INC="0")
-    ended = run_command([*call, str(path)], env=bare, timeout=_SECONDS, most_output=_MOST)
+    ended = run_command(
+        [*call, str(path)], env=bare, timeout=_SECONDS, most_output=_MOST, before=bounded_child()
+    )
     if ended.status is None:
         yield from _by_tree(source, program.language or "", program)
     said = ended.stderr.decode("utf-8", "replace")

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 Severity = Literal["error", "warning"]
-Kind = Literal["script", "condor", "dag", "history"]
+Kind = Literal["script", "condor", "dag", "history", "limit"]
 
 
 class Edit(NamedTuple):
@@ -154,10 +154,10 @@ def rule(
     return registered
 
 
-def hits_of(kind: Kind, subject: Any, file: str) -> Iterator[Finding]:
-    """The findings of all rules of a kind."""
+def hits_of(kind: Kind, subject: Any, file: str, code: str = "") -> Iterator[Finding]:
+    """The findings of all rules of a kind, or of those whose code begins with `code`."""
     for one in RULES.values():
-        if one.kind != kind:
+        if one.kind != kind or not one.code.startswith(code):
             continue
         for found in one.check(subject):
             source, first = (found.source.file, found.source.first) if found.source else (file, 0)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
+from jobsight.commands import bounded_child
 from jobsight.program.languages import language_of, shebang, syntax_tree
 from jobsight.program.machine import Machine
 from jobsight.program.python import PythonText
@@ -50,6 +51,7 @@ def bash_error(text: str, machine: Machine, *, dash: bool = False) -> tuple[int,
             timeout=BASH_SECONDS,
             env={"LC_ALL": "C"},
             check=False,
+            preexec_fn=bounded_child(),  # it takes no lock
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from jobsight.commands import child_environment, run_command
+from jobsight.commands import bounded_child, child_environment, run_command
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.names import PERL_ASIDE
@@ -33,7 +33,8 @@ _R_FOLDERS = ("/usr/lib/R/library", "/usr/lib/R/site-library", "/usr/local/lib/R
 @cache
 def _perl_folders(perl: str) -> tuple[str, ...]:
     words = (perl, "-e", 'print join "\\n", @INC')
-    ended = run_command(words, env=child_environment(PERL5OPT=""), timeout=5, most_output=1 << 16)
+    ended = run_command(words, env=child_environment(PERL5OPT=""), timeout=5, most_output=1 << 16,
+                        before=bounded_child())  # fmt: skip
     return tuple(ended.stdout.decode("utf-8", "replace").split("\n"))
 
 

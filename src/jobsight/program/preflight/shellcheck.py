@@ -12,13 +12,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from jobsight.commands import child_environment, find_tool
+from jobsight.commands import bounded_child, child_environment, find_tool
 from jobsight.program.preflight.findings import Finding
 from jobsight.program.preflight.job import Job
 
-__all__ = ["shellcheck_findings", "start_shellcheck"]
+__all__ = ["shellcheck_findings", "shellcheck_of"]
 
 _SECONDS = 5.0
 _MEANT = {
@@ -49,8 +50,19 @@ _DASH = frozenset({
 """What dash lacks, of the codes about sh."""
 
 
-def start_shellcheck(text: str) -> subprocess.Popen[bytes] | None:
-    """Start ShellCheck on a script, while the rules work; None: it is not installed."""
+@contextmanager
+def shellcheck_of(text: str) -> Iterator[subprocess.Popen[bytes] | None]:
+    """ShellCheck, started on a script while the rules work; None: it is not installed."""
+    process = _start(text)
+    try:
+        yield process
+    finally:
+        if process is not None:
+            with process:
+                process.kill()
+
+
+def _start(text: str) -> subprocess.Popen[bytes] | None:
     own = Path(sys.executable).parent
     tool = find_tool("shellcheck", own, ()) or find_tool("shellcheck", None, ())
     if tool is None:
@@ -61,7 +73,7 @@ def start_shellcheck(text: str) -> subprocess.Popen[bytes] | None:
         script.seek(0)
         return subprocess.Popen(  # noqa: S603  # the script is read, not run
             words, env=child_environment(), stdin=script, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, preexec_fn=bounded_child(),  # noqa: PLW1509
         )  # fmt: skip
 
 
@@ -77,8 +89,6 @@ def shellcheck_findings(process: subprocess.Popen[bytes], job: Job, file: str) -
         output, _ = process.communicate(timeout=_SECONDS)
         comments = json.loads(output)["comments"]
     except (subprocess.TimeoutExpired, ValueError, KeyError):
-        process.kill()
-        process.wait()
         return
     lines = job.text.split("\n")
     strict = any(command.errexit for command in job.commands)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from jobsight.errors import SourceError
 from jobsight.models.base import Inputs, Programs
 from jobsight.program.examples import Example
+from jobsight.program.limited import LimitError, limited
 from jobsight.program.machine import Machine
 from jobsight.program.tree import EFFECTS, FEATURES, KINDS, Tree, features_of, read_text
 from jobsight.questions.bound.effects import rule_of
@@ -89,10 +90,13 @@ def read(
     """Read a program of a machine (None: this one); one in no known language has no tree."""
     folder = str(Path(path).parent) or "."
     try:
-        tree = read_text(
-            text, path, language=language, folder=folder, machine=machine, arguments=arguments
-        )
+        with limited():
+            tree = read_text(
+                text, path, language=language, folder=folder, machine=machine, arguments=arguments
+            )
         return Read(path, tree)
+    except LimitError as limit:
+        return Read(path, None, f"reading stopped after {limit}")
     except SourceError as error:
         return Read(path, None, str(error))
 

@@ -1,0 +1,75 @@
+"""Limits of time and memory for the analysis of one script, which may be written to need more."""
+
+from __future__ import annotations
+
+import re
+import resource
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Never
+
+__all__ = ["CPU_S", "MEMORY_MB", "WALL_S", "LimitError", "limited"]
+
+CPU_S = 10.0
+"""Seconds of CPU time for one script, without the programs that are asked about it."""
+WALL_S = 60.0
+"""Seconds, those of the programs included."""
+MEMORY_MB = 768
+"""MiB that are allocated for one script."""
+_AGAIN_S = 0.5
+"""An exception raised in a callback of C is lost: it is raised again."""
+
+
+class LimitError(BaseException):
+    """A limit is reached; the message names it. No ``except Exception`` on the way stops it."""
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Interrupt what takes more time or memory than one script may.
+
+    Outside of the main thread, where signals do not arrive, nothing is limited.
+
+    Raises:
+        LimitError: a limit is reached; what was allocated is freed when it is caught.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = [
+        signal.signal(signal.SIGPROF, _stop(f"{CPU_S:.0f} s of CPU time")),
+        signal.signal(signal.SIGALRM, _stop(f"{WALL_S:.0f} s")),
+    ]
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    most = _allocated() + (MEMORY_MB << 20)
+    known = [one for one in (*before, most) if one != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(known), before[1]))
+    signal.setitimer(signal.ITIMER_PROF, CPU_S, _AGAIN_S)
+    signal.setitimer(signal.ITIMER_REAL, WALL_S, _AGAIN_S)
+    try:
+        yield
+    except MemoryError:
+        raise LimitError(f"{MEMORY_MB} MiB of memory") from None
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGPROF, handlers[0])
+        signal.signal(signal.SIGALRM, handlers[1])
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
+def _stop(limit: str) -> signal._HANDLER:
+    def stop(_number: int, _frame: FrameType | None) -> Never:
+        raise LimitError(limit)
+
+    return stop
+
+
+def _allocated() -> int:
+    """Bytes that count against RLIMIT_DATA now."""
+    found = re.search(r"VmData:\s*(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    return int(found[1]) << 10 if found else 0
