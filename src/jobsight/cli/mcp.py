@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from jobsight.documents import to_json
 from jobsight.errors import JobsightError
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.service.web.callers import Caller
+from jobsight.service.web.guards import RefusedError
 from jobsight.service.web.joblists import summary
 from jobsight.service.web.site import Site
 from jobsight.store import open_store
@@ -80,10 +82,10 @@ def server(site: Site, who: Caller) -> MCPServer[Any]:
         return _data(lambda: to_json(site.job(who, job)))
 
     @tool
-    def ask_about_job(job: str) -> str:
+    async def ask_about_job(job: str) -> str:
         """Is it held: release, wait, fix or remove? When will it start, how long run, will it fail?
         With probabilities, evidence and steps."""  # noqa: D205, D209
-        return _data(lambda: site.answers(who, job))
+        return await _awaited(site.answers(who, job))
 
     @tool
     def held_jobs() -> str:
@@ -91,10 +93,10 @@ def server(site: Site, who: Caller) -> MCPServer[Any]:
         return _data(lambda: site.held(who))
 
     @tool
-    def ask_about_script(script: str, options: str = "") -> str:
+    async def ask_about_script(script: str, options: str = "") -> str:
         """A batch script that is not submitted yet: what is wrong with it, when it would start, how
         long it would run, will it fail? `options`: of sbatch, separated by blanks."""  # noqa: D205, D209
-        return _data(lambda: site.script(who, "script.sh", script, options.split()))
+        return await _awaited(site.script(who, "script.sh", script, options.split()))
 
     @tool
     def list_models() -> str:
@@ -109,6 +111,15 @@ def _data(ask: Any) -> str:
     try:
         found: Any = {"data": ask()}
     except JobsightError as error:
+        found = {"error": str(error)}
+    return json.dumps(_plain(found), ensure_ascii=False)
+
+
+async def _awaited(answer: Awaitable[Any]) -> str:
+    """As `_data`."""
+    try:
+        found = {"data": await answer}
+    except (JobsightError, RefusedError) as error:
         found = {"error": str(error)}
     return json.dumps(_plain(found), ensure_ascii=False)
 

@@ -1,21 +1,26 @@
 """Commands of the same user that run in the service: the same code, what it prints taken down.
 
-They run one after another in one thread, which has a working folder of its own (unshare(2)), so
+What needs no store is run by the processes that analyse scripts. The rest runs one after another
+in one thread, which has a working folder of its own (unshare(2)), so
 that relative paths mean what they mean to the caller.
 """
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 import ctypes
-import io
+import getpass
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from jobsight.cli.analyst import printed_by
 from jobsight.cli.quick import environment
 from jobsight.cli.terminal import TERMINAL, Terminal
+from jobsight.errors import JobsightError
+from jobsight.service.web.guards import RefusedError
 from jobsight.store.opening import place_of
 
 if TYPE_CHECKING:
@@ -28,7 +33,7 @@ __all__ = ["Commands", "ElsewhereError", "ready_for"]
 
 _CLONE_FS = 0x200
 _OF_SCRIPTS = frozenset({"bound", "check"})
-"""Verbs that need nothing of what is ready: they wait for no reading of the store."""
+"""Verbs that need nothing of what is ready, and read what may be hostile."""
 _PATIENCE_S = 0.5
 _READY: ContextVar[Ready | None] = ContextVar("ready", default=None)
 
@@ -66,11 +71,12 @@ class Commands:
     def __init__(self, site: Site) -> None:
         self._follower: Follower = site.follower
         self._store = site.store
+        self._analysts = site.analysts
         self._environment = environment()
         self._store_named = "JOBSIGHT_STORE" in os.environ
         self._thread = ThreadPoolExecutor(1, "commands", _own_folder)
 
-    def run(self, asked: dict[str, Any]) -> bytes | None:
+    async def run(self, asked: dict[str, Any]) -> bytes | None:
         """What a command prints: ``STATUS LENGTH``, standard output of that length, and the rest.
 
         Args:
@@ -91,43 +97,39 @@ class Commands:
             return None  # which reads the whole store
         terminal = Terminal(asked["columns"], bool(asked["colours"]))
         folder, encoding = str(asked["folder"]), str(asked["encoding"])
-        return self._thread.submit(self._run, words, folder, encoding, terminal).result()
+        if words[0] in _OF_SCRIPTS:
+            return await self._of_scripts(words, folder, encoding, terminal)
+        run = partial(self._run, words, folder, encoding, terminal)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, run)
+
+    async def _of_scripts(
+        self, words: list[str], folder: str, encoding: str, terminal: Terminal
+    ) -> bytes | None:
+        task = {"do": "command", "words": words, "folder": folder, "encoding": encoding,
+                "columns": terminal.columns, "colours": terminal.colours,
+                "scripts": len(words)}  # fmt: skip
+        try:
+            printed: str = await self._analysts.ask(getpass.getuser(), task)
+        except (JobsightError, RefusedError):
+            return None
+        return printed.encode("latin-1")
 
     def _run(
         self, words: list[str], folder: str, encoding: str, terminal: Terminal
     ) -> bytes | None:
-        from jobsight.cli.main import main
-
-        lock: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
-        ready = None
-        if words[0] not in _OF_SCRIPTS:
-            ready = self._follower.await_ready(_PATIENCE_S, self._store.revision())
-            if ready is None:
-                return None
-            lock = ready.lock
-        out, err = (io.TextIOWrapper(io.BytesIO(), encoding, "replace") for _ in range(2))
-        status: object = 0
+        ready = self._follower.await_ready(_PATIENCE_S, self._store.revision())
+        if ready is None:
+            return None
         tokens = _READY.set(ready), TERMINAL.set(terminal)
         try:
             os.chdir(folder)
-            with lock, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                main(words)
-        except SystemExit as leaving:
-            status = leaving.code or 0
+            with ready.lock:
+                return printed_by(words, encoding)
         except (ElsewhereError, OSError):
             return None
         finally:
             _READY.reset(tokens[0])
             TERMINAL.reset(tokens[1])
-        printed, said = (_taken(one) for one in (out, err))
-        return f"{status} {len(printed)}\n".encode() + printed + said
-
-
-def _taken(stream: io.TextIOWrapper) -> bytes:
-    stream.flush()
-    buffer = stream.buffer
-    assert isinstance(buffer, io.BytesIO)
-    return buffer.getvalue()
 
 
 def _own_folder() -> None:

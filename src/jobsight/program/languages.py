@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import threading
 import time
+from bisect import bisect_left
+from collections import defaultdict
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -113,15 +115,20 @@ def _single_heres(text: bytes) -> bytes:
     The grammar knows no second one: it would take its lines for commands. It becomes blanks.
     """
     lines = text.split(b"\n")
+    places, unindented = defaultdict[bytes, list[int]](list), defaultdict[bytes, list[int]](list)
+    for number, line in enumerate(lines):
+        places[line].append(number)
+        unindented[line.lstrip(b"\t")].append(number)
     at = 0
     while at < len(lines):
         marks = [] if lines[at].lstrip()[:1] == b"#" else list(_HERE.finditer(lines[at]))
         ends, following = [], at + 1
         for mark in marks:
-            own = [one.lstrip(b"\t") if mark[1] else one for one in lines[following:]]
-            if mark[3] not in own:
+            known = (unindented if mark[1] else places).get(mark[3], [])
+            end = bisect_left(known, following)
+            if end == len(known):
                 break
-            following += own.index(mark[3]) + 1
+            following = known[end] + 1
             ends.append(following)
         if len(ends) > 1 and len(ends) == len(marks):
             for mark in marks[1:]:

@@ -47,5 +47,9 @@ class ServeSettings(Section):
     """Open event streams."""
     streams_per_user: PositiveInt = 16
     """Of them, those of one user."""
+    analysts: PositiveInt = 2
+    """Processes that analyse scripts; one user has at most all but one of them."""
+    waiting: PositiveInt = 32
+    """Scripts that wait to be analysed; more are refused with status 503."""
     follow_seconds: Annotated[float, Field(gt=0, le=600)] = 1.0
     """Between two looks for changes of the store."""

@@ -248,7 +248,7 @@ class Job:
         """The programs that it runs whose texts are here, with these."""
         return [(one, one.source) for one in self.walk.programs if one.source is not None]
 
-    @property
+    @cached_property
     def commands(self) -> list[Command]:
         """Commands up to a syntax error: what follows it is read wrongly."""
         if self.broken is None:

@@ -49,10 +49,12 @@ def _open_parts(text: str, wanted: str | None) -> tuple[int, str] | None:
     quotes = {'"', "'", "`"}
     stack: list[tuple[int, str]] = []
     lost: tuple[int, str] | None = None
-    at = 0
+    lines = text.split("\n")
+    at, line, counted = 0, 1, 0
     while (found := _TOKEN.search(text, at)) is not None:
         at = found.end()
-        line = text.count("\n", 0, found.start()) + 1
+        line += text.count("\n", counted, found.start())
+        counted = found.start()
         inside = stack[-1][1] if stack else ""
         kind, token = found.lastgroup, found[0]
         if kind in ("q", "tag"):
@@ -64,7 +66,7 @@ def _open_parts(text: str, wanted: str | None) -> tuple[int, str] | None:
             end = re.compile(rf"^\t*{found['tag']}$", re.M).search(text, at)
             at = end.end() if end else len(text)
         elif kind in ("dollar", "word", "mark"):
-            lost = lost or _by_indent(stack, line, token, text)
+            lost = lost or _by_indent(stack, line, token, lines)
             _push_or_pop(stack, line, token)
         if stack and stack[-1][1] == "'":
             break
@@ -92,10 +94,9 @@ def _runs_on(text: str, quote: str) -> int | None:
 
 
 def _by_indent(
-    stack: list[tuple[int, str]], line: int, part: str, text: str
+    stack: list[tuple[int, str]], line: int, part: str, lines: list[str]
 ) -> tuple[int, str] | None:
     """The innermost part, where a word closes one further out by its indentation."""
-    lines = text.split("\n")
 
     def indent(number: int) -> int:
         return len(lines[number - 1]) - len(lines[number - 1].lstrip())

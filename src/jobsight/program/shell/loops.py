@@ -25,7 +25,7 @@ _LEAVES = frozenset({"break", "exit", "return", "exec", "kill", "scancel", "trap
 def is_endless(node: Node) -> bool:
     """Whether a loop's condition always holds and no command in it leaves it."""
     condition = node.child_by_field_name("condition")
-    head = text_of(node).split(None, 1)[0]
+    head = text_of(node.children[0])
     if node.type == "c_style_for_statement":
         if condition is not None:
             return False

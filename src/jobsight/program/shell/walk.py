@@ -6,6 +6,7 @@ Bounds: `_MOST_SOURCES` texts, `_MOST_COMMANDS` commands.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -306,12 +307,12 @@ class _Walker(Runner):
 
     def substitutions(self, node: Node) -> None:
         """Walk the commands in ``$(…)`` anywhere in a word."""
-        waiting = list(node.children)
+        waiting = deque(node.children)
         while waiting:
-            one = waiting.pop(0)
-            if text_of(one)[:1] == "`" and "\\" in text_of(one):
-                continue  # what is escaped between backquotes is parsed as if between $( and )
+            one = waiting.popleft()
             if one.type in ("command_substitution", "process_substitution"):
+                if one.children[0].type == "`" and "\\" in text_of(one):
+                    continue  # what is escaped there is parsed as if between $( and )
                 before = self.state
                 self.state = before.copy()
                 with self.within(piped=True, substituted=True):

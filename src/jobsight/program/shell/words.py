@@ -24,6 +24,8 @@ class Value(NamedTuple):
 
 _COMMAND = Value(None, frozenset({"$("}))
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_MOST_NODES = 5000
+"""Of one word or condition that are looked at."""
 _DEFAULT = frozenset({":-", "-", ":=", "="})
 
 
@@ -118,9 +120,11 @@ def _expansion(node: Node, variables: Mapping[str, Value]) -> Value:
 def names_in(node: Node, variables: Mapping[str, Value]) -> frozenset[str]:
     """Unknown variables anywhere below a node, through those that are known to depend on them."""
     found: set[str] = set()
-    waiting = [node]
+    waiting, seen = [node], 0
     while waiting:
-        one = waiting.pop()
+        one, seen = waiting.pop(), seen + 1
+        if seen > _MOST_NODES:  # a list in a list in a list: each would look at all that is left
+            return frozenset({*found, "$("})
         if one.type in ("variable_name", "special_variable_name"):
             found |= _variable(text_of(one), variables).depends
         elif one.type == "command_substitution":

@@ -7,12 +7,15 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 import msgspec
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from jobsight.documents import to_json
 from jobsight.errors import UsageError
+from jobsight.service.web.analysis import unless_gone
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.examples import example
 from jobsight.service.web.guards import RefusedError
@@ -39,6 +42,8 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         429: "too many requests", 503: "not now",
     }.items()
 }  # fmt: skip
+_OF_HEALTH = CapacityLimiter(4)
+"""Threads of its own: those of other requests may all be at work."""
 router = APIRouter(prefix="/api/v1", responses=_PROBLEMS)
 
 
@@ -122,13 +127,19 @@ def job(site: TheSite, who: Asking, id: _Id) -> Response:  # noqa: A002
 
 
 @router.get("/jobs/{id}/answers", response_model=dict[str, Any], responses=example("answers"))
-def answers(site: TheSite, who: Asking, id: _Id) -> Response:  # noqa: A002
+async def answers(
+    request: Request,
+    site: TheSite,
+    who: Asking,
+    id: _Id,  # noqa: A002
+) -> Response:
     """What each question answers for a job now; `problems` says why one does not."""
-    return _json(site.answers(who, id))
+    return _json(await unless_gone(request, site.answers(who, id)))
 
 
 @router.post("/answers/{question}", response_model=dict[str, Any], responses=example("ask"))
-def ask(
+async def ask(
+    request: Request,
     site: TheSite,
     who: Asking,
     question: Annotated[str, Path(max_length=40, examples=["hold"])],
@@ -138,15 +149,20 @@ def ask(
     if bool(wanted.jobs) == (wanted.script is not None):
         raise UsageError("name jobs, or send a script")
     if wanted.script is None:
-        return _json({"answers": site.answer(who, question, wanted.jobs)})
-    answer = site.script_answer(who, question, wanted.name, wanted.script, wanted.options)
+        answered = site.answer(who, question, wanted.jobs)
+        return _json({"answers": await unless_gone(request, answered)})
+    answering = site.script_answer(who, question, wanted.name, wanted.script, wanted.options)
+    answer = await unless_gone(request, answering)
     return _json({"answers": [{"job": None, "answer": answer}]})
 
 
 @router.post("/check", response_model=dict[str, Any])
-def check(site: TheSite, who: Asking, sent: Annotated[Script, Body()]) -> Response:
+async def check(
+    request: Request, site: TheSite, who: Asking, sent: Annotated[Script, Body()]
+) -> Response:
     """What will go wrong with a script; nothing of it is run."""
-    return _json(site.check(who, sent.name, sent.script, sent.options))
+    checking = site.check(who, sent.name, sent.script, sent.options)
+    return _json(await unless_gone(request, checking))
 
 
 @router.get("/held", response_model=list[dict[str, Any]], responses=example("held"))
@@ -176,19 +192,21 @@ def collectors(site: TheSite, who: Asking) -> Response:
 
 
 @router.get("/health", response_model=dict[str, Any], responses=example("health"))
-def health(site: TheSite) -> Response:
+async def health(site: TheSite) -> Response:
     """Whether the service answers, and how far it has read the store."""
-    return _json(site.health())
+    return _json(await run_sync(site.health, limiter=_OF_HEALTH))
 
 
 @router.post("/command", include_in_schema=False)
-def command(request: Request, who: Asking, asked: Annotated[dict[str, Any], Body()]) -> Response:
+async def command(
+    request: Request, who: Asking, asked: Annotated[dict[str, Any], Body()]
+) -> Response:
     """What a command of the command line prints: for the service's own user on its socket."""
     run, connection = request.app.state.command, request.state.connection
     if run is None or request.client is not None or connection.user != os.getuid():
         raise RefusedError(403, "this is for commands of the same user on the same machine")
     del who
-    printed = run(asked)
+    printed = await unless_gone(request, run(asked))
     if printed is None:
         raise RefusedError(409, "the command must do its own work")
     return Response(printed, media_type="application/octet-stream")

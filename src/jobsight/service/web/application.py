@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,10 +34,14 @@ __all__ = ["application"]
 _STATIC = Path(pages.__file__).parent / "static"
 _LEAST_GZIPPED = 1000
 _MOST_SHOWN = 20
+_ALSO = {
+    401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "2"}, 503: {"retry-after": "5"},
+}  # fmt: skip
+"""Headers of answers with a status, seconds where they are times."""
 
 
 def application(
-    site: Site, command: Callable[[dict[str, Any]], bytes | None] | None = None
+    site: Site, command: Callable[[dict[str, Any]], Awaitable[bytes | None]] | None = None
 ) -> FastAPI:
     """The application of a site, which is `app.state.site`; it runs while the application does.
 
@@ -80,6 +84,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     site: Site = app.state.site
     site.follower.start()
     yield
+    site.analysts.close()
     site.follower.stop()
 
 
@@ -100,12 +105,12 @@ def _problem(scope: Scope, status: int, detail: str) -> Response:
     path = scope["path"].removeprefix(scope.get("root_path", ""))
     accepts = dict(scope["headers"]).get(b"accept", b"")
     if path.startswith("/api/") or b"text/html" not in accepts:
-        extra = {"www-authenticate": "Bearer"} if status == 401 else None
-        return JSONResponse({"detail": detail}, status, extra)
+        return JSONResponse({"detail": detail}, status, _ALSO.get(status))
     if status == 401 and scope["method"] == "GET":
         base = scope.get("root_path", "")
         return RedirectResponse(f"{base}/login?next={quote(path)}", 303)
     shown: Response = pages.problem(Request(scope), status, detail)
+    shown.headers.update(_ALSO.get(status, {}))
     return shown
 
 

@@ -20,10 +20,7 @@ from jobsight.history.slurm.options import requested
 from jobsight.history.twins import current_jobs
 from jobsight.learning.desk import OPEN, script_row
 from jobsight.learning.review import predictions_of, reviewed
-from jobsight.program.preflight.check import Checker
 from jobsight.questions import QUESTIONS, question_named
-from jobsight.questions.bound.answering import Answerer as Programs
-from jobsight.questions.bound.answering import answering_model
 from jobsight.questions.fail.answering import Answerer as Failures
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.hold.answering.groups import group_answers
@@ -76,10 +73,6 @@ def about_job(ready: Ready, document: JobDocument, wanted: str) -> dict[str, Any
         JobsightError: a model cannot be used.
     """
     question = question_named(wanted)
-    if question.reads == "programs":
-        if document.submission.script is None:
-            raise JobError("the store has no script of this job")
-        return _about_program(ready, document.id, document.submission.script)
     state = document.state
     if state is not None and state.ended:
         raise JobError(f"the job has ended: {state.value.replace('_', ' ')}")
@@ -127,8 +120,6 @@ def about_script(
         JobsightError: as `about_job`.
     """
     question = question_named(wanted)
-    if question.reads == "programs":
-        return _about_program(ready, name, text)
     if question.reads != "jobs":
         raise UsageError(f"{question.name} is not asked of scripts")
     with ready.lock:
@@ -137,12 +128,6 @@ def about_script(
             desk.jobs, ready.settings, name, text, requested(text, tuple(options)), owner
         )
         answer: dict[str, Any] = without_nan(desk.unsubmitted(row).to_json())
-    return answer
-
-
-def _about_program(ready: Ready, name: str, text: str) -> dict[str, Any]:
-    folder = answering_model(ready.settings)
-    answer: dict[str, Any] = without_nan(Programs.open(folder).of_text(name, text).to_json())
     return answer
 
 
@@ -319,7 +304,6 @@ def warm_up(ready: Ready, store: Store, *, first: bool) -> None:
         steps += [
             partial(about_script, ready, name, "run.sh", _SCRIPT, (), "") for name in QUESTIONS
         ]
-        steps += [lambda: Checker(None, (), ()).sent("run.sh", _SCRIPT)]
     for step in steps:
         with contextlib.suppress(JobsightError):  # reported to the caller that needs it
             step()

@@ -7,7 +7,7 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,7 +61,9 @@ class _Protocol(H11Protocol):
             self.transport.close()  # type: ignore[unreachable]
 
 
-def serve(site: Site, command: Callable[[dict[str, Any]], bytes | None] | None = None) -> None:
+def serve(
+    site: Site, command: Callable[[dict[str, Any]], Awaitable[bytes | None]] | None = None
+) -> None:
     """Serve a site where its settings say, until SIGTERM or SIGINT; `command`: see `application`.
 
     Raises:

@@ -8,12 +8,13 @@ Texts are as the documents have them: hostile, to be escaped where they are show
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
+from anyio.to_thread import run_sync
 
 from jobsight import __version__
 from jobsight.documents import JobDocument
@@ -30,11 +31,11 @@ from jobsight.ids import parse_job_name
 from jobsight.learning.champions import open_registry
 from jobsight.learning.registry.listing import listed
 from jobsight.learning.registry.listing import shown as model_shown
-from jobsight.program.preflight.check import Checker
-from jobsight.program.site import Site as ClusterSite
 from jobsight.questions import QUESTIONS, question_named
+from jobsight.questions.bound.answering import answering_model
 from jobsight.service import status as collectors
 from jobsight.service.logs import log
+from jobsight.service.web.analysis import Analysts
 from jobsight.service.web.asking import (
     about_job,
     about_script,
@@ -80,6 +81,7 @@ class Site:
         events: streams of news.
         follower: keeps what answers ready.
         tokens: that are accepted.
+        analysts: analyse scripts.
     """
 
     def __init__(self, settings: Settings, store: Store) -> None:
@@ -88,6 +90,7 @@ class Site:
         self.tokens = Tokens(settings.serve)
         self.events = Events(settings.serve.streams, settings.serve.streams_per_user)
         self.follower = Follower(store, settings, self._prepare, self._tell)
+        self.analysts = Analysts(settings.serve.analysts, settings.serve.waiting)
         self._started = time.time()
 
     def jobs(
@@ -146,17 +149,17 @@ class Site:
             raise JobError(f"{len(found)} jobs have this number; name one, such as {found[0].id}")
         return found[0]
 
-    def answers(self, who: Caller, name: str) -> dict[str, Any]:
+    async def answers(self, who: Caller, name: str) -> dict[str, Any]:
         """What each question answers for a job: ``job``, ``answers``, ``problems`` by question.
 
         Raises:
             UsageError: it is not an id; `JobError`: as of `job`.
             StoreUnavailableError: the store is still being read.
         """
-        document = self._job(who, name)
-        ready = self._ready()
-        asked = {one: partial(about_job, ready, document, one) for one in QUESTIONS}
-        found: dict[str, Any] = {"job": document.id, **self._attempted(who, asked)}
+        document = await run_sync(self._job, who, name)
+        ready = await run_sync(self._ready)
+        asked = {one: partial(self._about_job, who, ready, document, one) for one in QUESTIONS}
+        found: dict[str, Any] = {"job": document.id, **await self._attempted(who, asked)}
         return self._without_names(who, found, [document.submission.user])
 
     def similar(self, who: Caller, document: JobDocument) -> list[dict[str, Any]]:
@@ -166,25 +169,27 @@ class Site:
         found = similar_runs(self._ready(), document.id)
         return self._without_names(who, found, [document.submission.user])
 
-    def answer(self, who: Caller, question: str, names: Sequence[str]) -> list[dict[str, Any]]:
+    async def answer(
+        self, who: Caller, question: str, names: Sequence[str]
+    ) -> list[dict[str, Any]]:
         """The answers of one question for jobs: each with ``job`` and ``answer`` or ``problem``.
 
         Raises:
             UsageError: there is no such question.
         """
         question_named(question)
-        ready, found = self._ready(), []
+        ready, found = await run_sync(self._ready), []
         for name in names:
             try:
-                document = self._job(who, name)
-                one = about_job(ready, document, question)
+                document = await run_sync(self._job, who, name)
+                one = await self._about_job(who, ready, document, question)
                 one = self._without_names(who, one, [document.submission.user])
                 found.append({"job": document.id, "answer": one})
             except JobsightError as error:
                 found.append({"job": name, "problem": self.explained(who, error)})
         return found
 
-    def script_answer(
+    async def script_answer(
         self, who: Caller, question: str, name: str, text: str, options: Sequence[str] = ()
     ) -> dict[str, Any]:
         """The answer of one question for a script, as if the caller submitted it now.
@@ -192,9 +197,12 @@ class Site:
         Raises:
             UsageError: there is no such question, or it is not asked of scripts.
         """
-        return about_script(self._ready(), question, name, text, options, who.name)
+        if question_named(question).reads == "programs":
+            return await self._bound(who, name, text)
+        ready = await run_sync(self._ready)
+        return await run_sync(about_script, ready, question, name, text, options, who.name)
 
-    def script(
+    async def script(
         self, who: Caller, name: str, text: str, options: Sequence[str] = ()
     ) -> dict[str, Any]:
         """A script, as if the caller submitted it now: ``answers``, ``problems``, ``check``.
@@ -202,26 +210,43 @@ class Site:
         Raises:
             SourceError: it is not text.
         """
-        report = self.check(who, name, text, options)
-        ready = self._ready()
+        report = await self.check(who, name, text, options)
         asked = {
-            one: partial(about_script, ready, one, name, text, options, who.name)
+            one: partial(self.script_answer, who, one, name, text, options)
             for one in QUESTIONS
             if question_named(one).reads != "events"
         }
-        return {**self._attempted(who, asked), "check": report}
+        return {**await self._attempted(who, asked), "check": report}
 
-    def check(
+    async def check(
         self, who: Caller, name: str, text: str, options: Sequence[str] = ()
     ) -> dict[str, Any]:
         """What `jobsight check` finds in a text; nothing of it is run, no file is looked at.
 
         Raises:
-            SourceError: it is not text.
+            SourceError: it is not text, or takes too much; `RefusedError`: see `Analysts.ask`.
         """
-        del who
-        ignored = self.settings.check.ignore
-        return Checker(ClusterSite.lately(), ignored, tuple(options)).sent(name, text).to_json()
+        task = {"do": "check", "name": name, "text": text, "options": list(options)}
+        ignored = list(self.settings.check.ignore)
+        found: dict[str, Any] = await self.analysts.ask(who.name, {**task, "ignored": ignored})
+        return found
+
+    async def _about_job(
+        self, who: Caller, ready: Ready, document: JobDocument, question: str
+    ) -> dict[str, Any]:
+        """See `jobsight.service.web.asking.about_job`; a question on programs reads its script."""
+        if question_named(question).reads != "programs":
+            return await run_sync(about_job, ready, document, question)
+        if document.submission.script is None:
+            raise JobError("the store has no script of this job")
+        return await self._bound(who, document.id, document.submission.script)
+
+    async def _bound(self, who: Caller, name: str, text: str) -> dict[str, Any]:
+        """What will bind a program."""
+        model = str(await run_sync(answering_model, self.settings))
+        task = {"do": "bound", "name": name, "text": text, "model": model}
+        found: dict[str, Any] = await self.analysts.ask(who.name, task)
+        return found
 
     def held(self, who: Caller) -> list[dict[str, Any]]:
         """The held jobs by cause and cluster, see `jobsight.service.web.asking.held_groups`."""
@@ -290,12 +315,14 @@ class Site:
         found = model_shown(entry, registry.history(entry.question, entry.cluster))
         return _public(who, {k: v for k, v in found.items() if k != "folder"})
 
-    def _attempted(self, who: Caller, asked: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-        """What each function returns, and why those fail that do: ``answers``, ``problems``."""
+    async def _attempted(
+        self, who: Caller, asked: Mapping[str, Callable[[], Awaitable[Any]]]
+    ) -> dict[str, Any]:
+        """What each question answers, and why those fail that do: ``answers``, ``problems``."""
         answers, problems = dict[str, Any](), dict[str, str]()
         for name, ask in asked.items():
             try:
-                answers[name] = ask()
+                answers[name] = await ask()
             except JobsightError as error:
                 answers[name], problems[name] = None, self.explained(who, error)
         return {"answers": answers, "problems": problems}

@@ -6,12 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from jobsight.documents.states import State
 from jobsight.errors import JobsightError
 from jobsight.reports.scores import HEADINGS
+from jobsight.service.web.analysis import unless_gone
 from jobsight.service.web.api import Asking, TheSite
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.guards import COOKIE, RefusedError
@@ -122,26 +124,36 @@ def jobs(
 
 
 @router.get("/jobs/{id}")
-def job(request: Request, site: TheSite, who: Asking, id: str) -> Response:  # noqa: A002
+async def job(
+    request: Request,
+    site: TheSite,
+    who: Asking,
+    id: str,  # noqa: A002
+) -> Response:
     """All that is known and predicted of a job."""
-    document = site.job(who, id)
+    return await unless_gone(request, _job(request, site, who, id))
+
+
+async def _job(request: Request, site: Site, who: Caller, name: str) -> Response:
+    document = await run_sync(site.job, who, name)
     text = document.submission.script
+    command = document.submission.command or "script"
     return render(
         request, "job", who,
         document=document,
         summary=summary(document),
-        answers=site.answers(who, document.id) if site.warm else None,
-        similar=site.similar(who, document) if site.warm else [],
-        lines=text and _checked(site, who, document.submission.command or "script", text),
+        answers=await site.answers(who, document.id) if site.warm else None,
+        similar=await run_sync(site.similar, who, document) if site.warm else [],
+        lines=text and await _checked(site, who, command, text),
         view=jobview,
     )  # fmt: skip
 
 
-def _checked(site: Site, who: Caller, name: str, text: str) -> list[Any]:
+async def _checked(site: Site, who: Caller, name: str, text: str) -> list[Any]:
     """The lines of a script with what is found in them; without findings where it is not read."""
     try:
-        findings = site.check(who, name.rpartition("/")[2], text)["findings"]
-    except JobsightError:
+        findings = (await site.check(who, name.rpartition("/")[2], text))["findings"]
+    except (JobsightError, RefusedError):
         findings = []
     return jobview.marked_lines(text, findings)
 
@@ -153,7 +165,7 @@ def ask(request: Request, who: Asking) -> Response:
 
 
 @router.post("/ask")
-def asked(
+async def asked(
     request: Request,
     site: TheSite,
     who: Asking,
@@ -164,7 +176,8 @@ def asked(
     text = script.replace("\r\n", "\n")
     if not text.strip():
         return ask(request, who)
-    found = site.script(who, "job.sh", text, tuple(options.split()))
+    asking = site.script(who, "job.sh", text, tuple(options.split()))
+    found = await unless_gone(request, asking)
     lines = jobview.marked_lines(text.rstrip("\n"), found["check"]["findings"])
     return render(request, "ask", who, script=text, options=options, found=found, lines=lines)
 
@@ -196,7 +209,7 @@ def collectors(request: Request, site: TheSite, who: Asking) -> Response:
 
 
 @router.get("/login")
-def login(request: Request, next: Text = "") -> Response:  # noqa: A002
+async def login(request: Request, next: Text = "") -> Response:  # noqa: A002
     """A form for a token."""
     return render(request, "login", next=next)
 

@@ -1,0 +1,138 @@
+"""A process of the service that analyses scripts: ``python -m jobsight.cli.analyst PARENT``.
+
+It takes tasks as lines of JSON on standard input, one after another, and answers each with a line
+of JSON on standard output: ``answer``, or ``error`` (a class of `jobsight.errors`) and ``text``;
+``last``: it ends now, and another is to be started.
+
+It ends with its parent. The kernel kills it, and with it the programs that it has started, when a
+task takes more CPU time than `jobsight.program.limited` lets it take.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import os
+import re
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jobsight.cli.terminal import TERMINAL, Terminal
+from jobsight.commands import die_with
+from jobsight.errors import JobsightError, SourceError
+from jobsight.program.limited import CPU_S, LimitError
+
+__all__ = ["main", "printed_by"]
+
+_SPARE_S = 5.0
+"""Seconds of CPU time beyond the limit of one script, until the kernel ends the process."""
+_MOST_TASKS, _MOST_RESIDENT_KB = 500, 600 << 10
+_MOST_WRITTEN = 64 << 20
+
+
+def main(parent: int) -> None:
+    """Work until standard input ends."""
+    die_with(parent)
+    os.setpriority(os.PRIO_PROCESS, 0, 5)  # the service itself goes first
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_FSIZE, _MOST_WRITTEN)
+    for done, line in enumerate(sys.stdin.buffer, 1):
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        most = used.ru_utime + used.ru_stime + _SPARE_S
+        task = json.loads(line)
+        _lower(resource.RLIMIT_CPU, math.ceil(most + CPU_S * task.pop("scripts", 1)))
+        answer = _answered(task)
+        last = done >= _MOST_TASKS or _resident_kb() > _MOST_RESIDENT_KB
+        answers.write(json.dumps({**answer, "last": last}).encode() + b"\n")
+        answers.flush()
+        if last:
+            return
+
+
+def _answered(task: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return {"answer": _TASKS[task.pop("do")](**task)}
+    except JobsightError as error:
+        return {"error": type(error).__name__, "text": str(error)}
+    except (LimitError, MemoryError, RecursionError) as error:
+        return {"error": "SourceError", "text": f"the script takes too much: {error}"}
+
+
+def _check(name: str, text: str, options: list[str], ignored: list[str]) -> dict[str, Any]:
+    from jobsight.program.preflight.check import Checker
+    from jobsight.program.site import Site
+
+    return Checker(Site.lately(), tuple(ignored), tuple(options)).sent(name, text).to_json()
+
+
+def _bound(name: str, text: str, model: str) -> dict[str, Any]:
+    from jobsight.files import without_nan
+    from jobsight.questions.bound.answering import Answerer
+
+    answer: dict[str, Any] = without_nan(Answerer.open(Path(model)).of_text(name, text).to_json())
+    return answer
+
+
+def _command(
+    words: list[str],
+    folder: str,
+    encoding: str,
+    columns: int | None,
+    colours: bool,
+) -> str:
+    token = TERMINAL.set(Terminal(columns, colours))
+    try:
+        os.chdir(folder)
+        return printed_by(words, encoding).decode("latin-1")
+    except OSError as error:
+        raise SourceError(f"{folder}: {error.strerror}") from None
+    finally:
+        TERMINAL.reset(token)
+        os.chdir("/")
+
+
+_TASKS: dict[str, Callable[..., Any]] = {"check": _check, "bound": _bound, "command": _command}
+
+
+def printed_by(words: list[str], encoding: str) -> bytes:
+    """What a command prints: ``STATUS LENGTH``, standard output of that length, and the rest."""
+    from jobsight.cli.main import main as run
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding, "replace") for _ in range(2))
+    status: object = 0
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            run(words)
+    except SystemExit as leaving:
+        status = leaving.code or 0
+    printed, said = (_taken(one) for one in (out, err))
+    return f"{status} {len(printed)}\n".encode() + printed + said
+
+
+def _taken(stream: io.TextIOWrapper) -> bytes:
+    stream.flush()
+    buffer = stream.buffer
+    assert isinstance(buffer, io.BytesIO)
+    return buffer.getvalue()
+
+
+def _lower(limit: int, most: int) -> None:
+    """Set a limit that may be raised again, up to what this process was given."""
+    hard = resource.getrlimit(limit)[1]
+    resource.setrlimit(limit, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _resident_kb() -> int:
+    found = re.search(r"VmRSS:\s*(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    return int(found[1]) if found else 0
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
