@@ -15,6 +15,7 @@ from jobsight.cli.common import ConfigOption, StoreOption, caller, load_settings
 from jobsight.documents import to_json
 from jobsight.errors import JobsightError
 from jobsight.questions import QUESTIONS, question_named
+from jobsight.service.web.asking import name_for
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.guards import RefusedError
 from jobsight.service.web.joblists import summary
@@ -94,9 +95,10 @@ def server(site: Site, who: Caller) -> MCPServer[Any]:
 
     @tool
     async def ask_about_script(script: str, options: str = "") -> str:
-        """A batch script that is not submitted yet: what is wrong with it, when it would start, how
-        long it would run, will it fail? `options`: of sbatch, separated by blanks."""  # noqa: D205, D209
-        return await _awaited(site.script(who, "script.sh", script, options.split()))
+        """A batch script, submit file or DAG file that is not submitted yet: what is wrong with it?
+        Of a script also: when would it start, how long run, will it fail? `options`: of sbatch,
+        separated by blanks."""  # noqa: D205, D209
+        return await _awaited(site.script(who, name_for(script), script, options.split()))
 
     @tool
     def list_models() -> str:

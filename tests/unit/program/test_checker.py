@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from pathlib import Path
@@ -610,3 +611,21 @@ def test_a_shell_that_is_not_here_may_be_on_the_cluster(shell: str, codes: list[
         pytest.skip(f"{shell} is here")
     report = checked(f"#!{shell}\n#SBATCH --mem=1G --time=10\necho 1\n")
     assert [one.code for one in report.findings] == codes
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["(", "[", "$(", "`", "\"'", "a|", "a&&", "cat <<E\nx\nE\n", "cat <<E\n", "if a; then\n",
+     "echo $(a)\n", "rm f; tar_up\n", "f() { g; }\nf\n"],
+)  # fmt: skip
+def test_time_grows_with_the_length_of_a_text(part: str) -> None:
+    def seconds(times: int) -> float:
+        text = HEAD + part * times
+        begun = time.process_time()
+        with contextlib.suppress(SourceError):
+            Checker(shellcheck=False).sent("job.sh", text)
+        return time.process_time() - begun
+
+    seconds(500)
+    times = 12_000 // len(part)
+    assert seconds(4 * times) < 8 * seconds(times) + 0.5

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 
 from jobsight.program.preflight.arguments import given_words
 from jobsight.program.preflight.findings import Hit, hit, rule
@@ -94,6 +96,7 @@ def _taken(language: str, text: str) -> list[int]:
     return [int(one) + more for one in re.findall(form, text)]
 
 
+@lru_cache(256)
 def _needed_by_shell(text: str) -> list[int]:
     """The numbers of the arguments that a script or function of the shell cannot do without."""
     needed = re.findall(r"\$\{(\d):?\?", text)
@@ -133,13 +136,25 @@ def _started(job: Job) -> Iterator[tuple[Program, list[Word]]]:
             yield one, words
 
 
+def _functions(text: str) -> dict[str, str]:
+    """The bodies of the functions of the shell, up to a bracket that begins a line."""
+    ends = [one.start() for one in re.finditer(r"^[ \t]*\}", text, re.M)]
+    bodies: dict[str, str] = {}
+    end = 0
+    for one in re.finditer(r"^[ \t]*(?:function\s+)?([\w-]+)\s*\(\s*\)\s*\{", text, re.M):
+        following = bisect_left(ends, one.end())
+        if one.start() >= end and following < len(ends):
+            end = ends[following]
+            bodies[one[1]] = text[one.end() : end]
+    return bodies
+
+
 def _called(job: Job) -> Iterator[tuple[Program, list[Word]]]:
     """Functions of the shell where they are called."""
     text = "\n".join(one.text for one in job.walk.sources)
-    form = r"^[ \t]*(?:function\s+)?([\w-]+)\s*\(\s*\)\s*\{(.*?)^[ \t]*\}"
-    bodies = dict(re.findall(form, text, re.M | re.S))
     if re.search(r"\btrap\b|\bexport -f\b", text):
         return
+    bodies = _functions(text)
     for command in job.commands:
         body = bodies.get(command.name or "")
         if body is None or command.launchers or command.checked:

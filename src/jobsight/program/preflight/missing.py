@@ -162,6 +162,8 @@ def _other_interpreters(job: Job) -> Iterator[Hit]:
 def _commands_known(job: Job) -> Iterator[Hit]:
     """Misspelt names of common commands; what only a module that is not loaded provides."""
     modules = job.site.modules if job.site is not None else None
+    asking = re.finditer(r"\b(?:command -v|type|which|hash|alias)\b(.*)", job.text)
+    asked_for = {word for one in asking for word in re.findall(r"[\w.+-]*\w", one[1])}
     for command in job.commands:
         name = command.name
         if job.language != "bash" and command.source.file == job.source.file:
@@ -175,8 +177,7 @@ def _commands_known(job: Job) -> Iterator[Hit]:
             continue
         if not re.fullmatch(r"[\w.+-]+", name) or name == "alias":
             continue
-        form = rf"\b(?:command -v|type|which|hash|alias)\b.*\b{re.escape(name)}\b"
-        asked = re.search(form, job.text)
+        asked = name in asked_for
         bare = not command.arguments and not command.redirects
         word = next((w for w in _KEYWORDS if one_slip(name, w)), None) if bare else None
         near = word or (None if asked else _misspelt(name, modules or frozenset()))

@@ -65,10 +65,10 @@ class Analysts:
             self._running[user] -= 1
             self._next()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """End all processes; those with a task end with it."""
         while self._idle:
-            _kill(self._idle.pop())
+            await _end(self._idle.pop())
 
     async def _turn(self, user: str) -> None:
         if self._may_run(user):
@@ -122,7 +122,7 @@ class Analysts:
             if kept:
                 self._idle.append(process)
             else:
-                _kill(process)
+                await _end(process)
         if "error" in answer:
             raise _ERRORS.get(answer["error"], JobsightError)(answer["text"])
         return answer["answer"]
@@ -144,10 +144,11 @@ async def _exchanged(process: asyncio.subprocess.Process, task: Mapping[str, Any
     return json.loads(await process.stdout.readline())
 
 
-def _kill(process: asyncio.subprocess.Process) -> None:
+async def _end(process: asyncio.subprocess.Process) -> None:
     """Kill a process; what it started ends with it."""
     with contextlib.suppress(ProcessLookupError):
         process.kill()
+    await process.communicate()
 
 
 async def unless_gone(request: Request, work: Awaitable[T]) -> T:

@@ -84,7 +84,7 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
     site: Site = app.state.site
     site.follower.start()
     yield
-    site.analysts.close()
+    await site.analysts.close()
     site.follower.stop()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -20,6 +21,8 @@ from jobsight.history.slurm.options import requested
 from jobsight.history.twins import current_jobs
 from jobsight.learning.desk import OPEN, script_row
 from jobsight.learning.review import predictions_of, reviewed
+from jobsight.program.submission.condor import looks_like_submit
+from jobsight.program.submission.dag import looks_like_dag
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.fail.answering import Answerer as Failures
 from jobsight.questions.fail.question import FAIL
@@ -27,9 +30,7 @@ from jobsight.questions.hold.answering.groups import group_answers
 from jobsight.questions.hold.answering.lookup import held_names
 from jobsight.questions.hold.champions import answers_for
 from jobsight.service.records import now_micros
-from jobsight.service.web.joblists import MOST_JOBS, page_of, summary
-from jobsight.store.packing import user_key
-from jobsight.store.rows import Query
+from jobsight.service.web.joblists import MOST_JOBS, summary
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
@@ -44,6 +45,7 @@ __all__ = [
     "about_script",
     "answers_for_waiting",
     "held_groups",
+    "name_for",
     "new_holds",
     "pending_rows",
     "quality",
@@ -63,6 +65,14 @@ _DAY_HOURS = 24
 _STEPS = 48
 _MOST_ROWS = 50
 _SCRIPT = "#!/bin/bash\n#SBATCH --time=10\npython3 fit.py\n"
+
+
+def name_for(text: str) -> str:
+    """A file's name for a text that was sent without one: what it looks like."""
+    script = text.startswith("#!") or re.search(r"(?im)^#\s?SBATCH\b", text)
+    if not script and looks_like_dag(text):
+        return "job.dag"
+    return "job.sub" if not script and looks_like_submit(text) else "job.sh"
 
 
 def about_job(ready: Ready, document: JobDocument, wanted: str) -> dict[str, Any]:
@@ -177,17 +187,27 @@ def _group(group: GroupAnswer, owners: Mapping[str, str | None]) -> dict[str, An
 
 
 def pending_rows(ready: Ready, store: Store, owner: str | None) -> list[dict[str, Any]]:
-    """The latest `MOST_JOBS` that wait, of one owner or all, as `summary` has them, with answers.
+    """Jobs that wait, of one owner or all, as `summary` has them, with answers.
 
-    Each has its answers of the questions on job tables by question; None: there is none.
+    All are ranked by the core-hours that their failure would waste, then the latest first; the
+    first `MOST_JOBS` are returned. Each has its answers of the questions on job tables by question;
+    None: there is none.
     """
 
     def made() -> list[dict[str, Any]]:
-        query = Query(states=frozenset(WAITS), user=owner and user_key(owner), newest_first=True)
-        rows = [summary(one) for one in page_of(store, query, None, None, MOST_JOBS).jobs]
-        answers = answers_for_waiting(ready, [one["id"] for one in rows])
+        waiting = pl.col("state").cast(pl.String).is_in(WAITS)
+        if owner is not None:
+            waiting &= pl.col("owner") == owner
+        fails = _each(lambda: ready.desk(FAIL).answer(waiting))
+        stakes = {id_: one.get("core_hours_at_stake") or 0.0 for id_, one in fails.items()}
+        rows = ready.tables.jobs.table.filter(waiting).sort("submit", descending=True)["id"]
+        first = sorted(rows.to_list(), key=lambda id_: -stakes.get(id_, 0.0))[:MOST_JOBS]
+        stored, answers = store.get(first), answers_for_waiting(ready, first)
         return [
-            row | {name: found.get(row["id"]) for name, found in answers.items()} for row in rows
+            summary(stored[id_].document)
+            | {name: found.get(id_) for name, found in answers.items()}
+            for id_ in first
+            if id_ in stored
         ]
 
     return ready.cached(("pending", owner), _FRESH, made)

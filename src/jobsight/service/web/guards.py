@@ -56,6 +56,8 @@ _HEADERS = {
 }
 _OPEN = ("/api/v1/health", "/metrics", "/openapi.json", "/login", "/static/")
 """Paths that need no caller: nothing there is of a job or a user."""
+_SIGNING_IN = ("/login", "/logout", "/static/")
+"""Paths that a browser needs whose token has expired."""
 _PROXIES = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 _BURST = 10
 _MOST_CALLERS = 10_000
@@ -206,7 +208,8 @@ class Gate:
         token = token or headers.get("x-slurm-user-token") or cookie
         if token is not None:
             found = self._tokens.caller(token)
-            if found is None and scope["path"].rpartition("/")[2] not in ("login", "logout"):
+            path = scope["path"].removeprefix(scope.get("root_path", ""))
+            if found is None and not path.startswith(_SIGNING_IN):
                 self._count(_client(scope))
                 raise RefusedError(401, "this token is not valid, or not any more")
             return found

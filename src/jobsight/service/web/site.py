@@ -211,11 +211,12 @@ class Site:
             SourceError: it is not text.
         """
         report = await self.check(who, name, text, options)
-        asked = {
-            one: partial(self.script_answer, who, one, name, text, options)
-            for one in QUESTIONS
-            if question_named(one).reads != "events"
-        }
+        names = [one for one in QUESTIONS if question_named(one).reads != "events"]
+        if report["scheduler"] == "htcondor":
+            only = "this is asked of batch scripts, and of jobs of HTCondor once they are submitted"
+            return {"answers": dict.fromkeys(names), "problems": dict.fromkeys(names, only),
+                    "check": report}  # fmt: skip
+        asked = {one: partial(self.script_answer, who, one, name, text, options) for one in names}
         return {**await self._attempted(who, asked), "check": report}
 
     async def check(
@@ -257,15 +258,9 @@ class Site:
     def pending(self, who: Caller, limit: int = 200) -> list[dict[str, Any]]:
         """Jobs that wait, as `summary` has them, each with its answers by question.
 
-        Those whose failure would waste most core-hours first; of more than `limit`, the latest.
+        Those whose failure would waste most core-hours first, at most `limit`.
         """
-
-        def stake(row: Mapping[str, Any]) -> float:
-            return float((row["fail"] or {}).get("core_hours_at_stake") or 0.0)
-
-        found = pending_rows(self._ready(), self.store, who.only)
-        latest = sorted(found, key=lambda one: (one["changed"], one["id"]), reverse=True)
-        shown = sorted(latest[: max(1, limit)], key=stake, reverse=True)
+        shown = pending_rows(self._ready(), self.store, who.only)[: max(1, limit)]
         return self._without_names(who, shown, {one["user"] for one in shown})
 
     def counts(self, who: Caller) -> dict[str, int]:

@@ -199,13 +199,17 @@ def test_held_jobs_are_one_decision_by_cause_for_those_who_may_see_them(served: 
 
 @pytest.mark.slow
 def test_every_question_answers_for_jobs_and_scripts(served: Site) -> None:
-    found = asyncio.run(served.answers(ALL, "90"))
+    text = "#!/bin/bash\n#SBATCH --mem=1G --time=10\nif true; then\n"
+
+    async def asked() -> tuple[dict[str, Any], dict[str, Any]]:
+        answers = await served.answers(ALL, "90"), await served.script(ALL, "run.sh", text)
+        await served.analysts.close()
+        return answers
+
+    found, sent = asyncio.run(asked())
     assert found["answers"]["start"]["state"] == "pending"
     assert found["answers"]["fail"]["probability"] is not None
     assert "only these are held" in found["problems"]["hold"]
-    text = "#!/bin/bash\n#SBATCH --mem=1G --time=10\nif true; then\n"
-    sent = asyncio.run(served.script(ALL, "run.sh", text))
-    served.analysts.close()
     assert sent["answers"]["fail"]["job"] is None and "hold" not in sent["answers"]
     assert any(one["severity"] == "error" for one in sent["check"]["findings"])
     assert {one["id"] for one in served.pending(ALL)} >= {"slurm:grid:90", "slurm:grid:91"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Form, Query, Request
@@ -15,6 +16,7 @@ from jobsight.errors import JobsightError
 from jobsight.reports.scores import HEADINGS
 from jobsight.service.web.analysis import unless_gone
 from jobsight.service.web.api import Asking, TheSite
+from jobsight.service.web.asking import name_for
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.guards import COOKIE, RefusedError
 from jobsight.service.web.joblists import summary
@@ -86,7 +88,7 @@ def pending(
     who: Asking,
     limit: Annotated[int, Query(ge=1, le=_MOST)] = _SHOWN,
 ) -> Response:
-    """The queue by what is at stake."""
+    """The queue by what is at stake: of more jobs than are shown, those with most."""
     rows = site.pending(who, limit)
     waits = [row["start"]["wait_s"] for row in rows if row["start"] and row["start"]["wait_s"]]
     most = max((one[-1] for one in waits), default=0.0)
@@ -115,7 +117,7 @@ def jobs(
     """The jobs of the store, newest first; a job that is named is shown at once."""
     if id.strip():
         found = site.job(who, id.strip())
-        return RedirectResponse(request.url_for("job", id=found.id), 303)
+        return _to(request, f"/jobs/{quote(found.id)}")
     states = [state] if state else []
     page = site.jobs(who, user=user or None, states=states, after=after or None, limit=_SHOWN)
     rows = [summary(one) for one in page.jobs]
@@ -172,11 +174,11 @@ async def asked(
     script: Annotated[str, Form(max_length=_SCRIPT)] = "",
     options: Annotated[str, Form(max_length=2000)] = "",
 ) -> Response:
-    """What is said of the script that was sent."""
+    """What is said of the script, submit file or DAG file that was sent."""
     text = script.replace("\r\n", "\n")
     if not text.strip():
         return ask(request, who)
-    asking = site.script(who, "job.sh", text, tuple(options.split()))
+    asking = site.script(who, name_for(text), text, tuple(options.split()))
     found = await unless_gone(request, asking)
     lines = jobview.marked_lines(text.rstrip("\n"), found["check"]["findings"])
     return render(request, "ask", who, script=text, options=options, found=found, lines=lines)
