@@ -1,5 +1,7 @@
 """The service as a process: who is let in by the kernel's word, and commands that ask it."""
 
+import asyncio
+import contextlib
 import json
 import os
 import re
@@ -7,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +147,93 @@ def test_no_request_that_the_schema_allows_breaks_it(running: Running) -> None:
         case.call_and_validate(checks=[not_a_server_error], timeout=limit(60))
 
     asked()
+
+
+HEAD = "#!/bin/bash\n#SBATCH --mem=1G\n"
+HOSTILE = [
+    HEAD + "(" * 190_000, HEAD + "cat <<E\nx\nE\n" * 24_000, HEAD + "if a; then\n" * 20_000,
+    HEAD + "a|" * 90_000, HEAD + "a&&" * 60_000, HEAD + "echo $(a)\n" * 20_000,
+]  # fmt: skip
+ENDLESS = HEAD + "".join(f"f{n}() {{ f{n + 1}; }}\nx{n}\n" for n in range(20_000))
+"""Takes until a limit: functions and commands, each compared with each."""
+
+
+def lives(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def children(process: int) -> set[int]:
+    """The processes that a process has started."""
+    found = set[int]()
+    for path in Path(f"/proc/{process}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # the thread has ended
+            found.update(map(int, path.read_text().split()))
+    return set(filter(lives, found))
+
+
+def below(process: int) -> set[int]:
+    """The processes that a process has started, and those that these have."""
+    own = children(process)
+    return own.union(*map(below, own))
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + limit(60)
+    while not condition():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.02)
+
+
+def test_hostile_scripts_hold_up_nothing_else(tmp_path: Path) -> None:
+    running = Running(tmp_path)
+    pid = running.process.pid
+    seconds: list[float] = []
+
+    async def sent(client: httpx.AsyncClient, number: int) -> httpx.Response:
+        text = HOSTILE[number % len(HOSTILE)]
+        if number % 3:
+            return await client.post("/api/v1/check", json={"script": text})
+        return await client.post("/ask", data={"script": text[:199_000]})
+
+    async def used() -> None:
+        limits = httpx.Limits(max_connections=100)
+        async with (
+            httpx.AsyncClient(base_url=running.address, timeout=None, limits=limits) as client,
+            httpx.AsyncClient(base_url=running.address, timeout=limit(10)) as other,
+        ):
+            tasks = [asyncio.create_task(sent(client, number)) for number in range(42)]
+            await until(lambda: len(below(pid)) > 0)
+            for path in ("/jobs", "/login", "/metrics", "/pending"):
+                assert (await other.get(path)).status_code == 200
+            while not any(one.done() for one in tasks) or len(seconds) < 100:
+                begun = time.perf_counter()
+                assert (await other.get("/api/v1/health")).status_code == 200
+                seconds.append(time.perf_counter() - begun)
+                assert len(children(pid)) <= 2
+                await asyncio.sleep(0.02)
+            refused = [one.result() for one in tasks if one.done()]
+            assert {one.status_code for one in refused} <= {200, 429}
+            waits = [one.headers for one in refused if one.status_code == 429]
+            assert waits and all("retry-after" in one for one in waits)
+            for one in tasks:
+                one.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        await until(lambda: len(below(pid)) <= 1)  # who goes ends what was done for them
+
+        async with httpx.AsyncClient(base_url=running.address, timeout=None) as client:
+            task = asyncio.create_task(client.post("/api/v1/check", json={"script": ENDLESS}))
+            await until(lambda: len(below(pid)) > 1)  # an analyst, and what it has started
+            left = below(pid)
+            running.process.kill()
+            running.process.wait()
+            await until(lambda: not any(map(lives, left)))
+            with pytest.raises(httpx.HTTPError):
+                await task
+
+    asyncio.run(used())
+    assert running.process.stderr is not None
+    running.process.stderr.close()
+    assert sorted(seconds)[len(seconds) // 2] < limit(0.05)

@@ -44,16 +44,16 @@ def test_every_page_is_made_and_hostile_text_stays_text(tmp_path: Path) -> None:
         submit = {"script": "executable = /bin/sh\nrequest_memroy = 1GB\nqueue\n"}
         assert "JS404" in asked.post("/ask", data=submit).text
         dag = {"script": "JOB a a.sub\nPARENT a CHILD b\n"}
-        assert "JS43" in asked.post("/ask", data=dag).text
+        assert "JS422" in asked.post("/ask", data=dag).text
         missing = asked.get("/jobs/slurm:grid:4242", headers={"accept": "text/html"})
         assert missing.status_code == 404
         assert "<h1>Not found</h1>" in missing.text
 
 
 def test_search_leads_to_the_page_of_the_job(tmp_path: Path) -> None:
-    with client(site(tmp_path, base_path="/node"), "root", "admin") as asked:
-        found = asked.get("/node/jobs?id=12.3", follow_redirects=False)
-        assert (found.status_code, found.headers["location"]) == (303, f"/node/jobs/{OTHER}")
+    with client(site(tmp_path), "root", "admin") as asked:
+        found = asked.get("/jobs?id=12.3", follow_redirects=False)
+        assert (found.status_code, found.headers["location"]) == (303, f"/jobs/{OTHER}")
 
 
 def test_who_has_an_expired_token_sees_the_login_as_it_should_be(tmp_path: Path) -> None:
