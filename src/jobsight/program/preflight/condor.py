@@ -13,8 +13,8 @@ from jobsight.program.preflight.condorjob import (
     megabytes,
 )
 from jobsight.program.preflight.findings import Hit, Severity, hit, reported, rule
-from jobsight.program.submission.condor import COMMANDS, fields_of, split_arguments
-from jobsight.text import closest, wordlist, wordset
+from jobsight.program.submission.condor import ATTRIBUTES, COMMANDS, fields_of, split_arguments
+from jobsight.text import closest, one_slip, wordlist, wordset
 
 __all__ = ["GIVEN_MACROS"]
 
@@ -26,20 +26,20 @@ __all__ = ["GIVEN_MACROS"]
     kind="condor",
 )
 def _unknown(job: CondorJob) -> Iterator[Hit]:
-    """One slip away from a command, and used nowhere: condor_submit ignores it."""
+    """Almost the name of a command, and used nowhere: condor_submit ignores it.
+
+    The names of a job's attributes are commands, too: ``RequestCpus``, ``PeriodicHold``.
+    """
     used = {name.lower() for name in re.findall(r"\$\((\w+)", job.text)}
-    used |= set(re.findall(r"(?m)^[ \t]*if\s+defined\s+(\w+)", job.text.lower()))
+    used |= set(re.findall(r"(?m)^[ \t]*(?:el)?if\s+!?\s*defined\s+(\w+)", job.text.lower()))
     for name, setting in all_settings(job).items():
-        near = _misspelt(name)
-        if near is not None and name not in used:
-            message = f"condor_submit ignores {setting.name}"
-            yield hit(setting, message, f"{near} = {setting.value[:60]}")
-
-
-def _misspelt(name: str) -> str | None:
-    if name in COMMANDS or name.startswith(("+", "my.")):
-        return None
-    return closest(name.replace("-", "_"), COMMANDS, 0.85) if len(name) > 4 else None
+        known = name in COMMANDS | ATTRIBUTES | used or name.startswith(("+", "my."))
+        if known or len(name) < 5 or not closest(name, COMMANDS, 0.85):
+            continue
+        near = next((one for one in sorted(COMMANDS) if one_slip(name, one)), None)
+        fix = f"{near} = {setting.value[:60]}" if near else None
+        message = f"condor_submit ignores {setting.name}"
+        yield hit(setting, message, fix, severity=None if near else "warning")
 
 
 @rule(
