@@ -55,6 +55,11 @@ def one_slip(name: str, other: str) -> bool:
     )
 
 
+def meant(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is one slip away; None: there is none, and another would be a guess."""
+    return next((one for one in sorted(known) if one_slip(name, one)), None)
+
+
 def closest(name: str, known: Iterable[str], least: float = 0.6) -> str | None:
     """The known name that is most alike, by `difflib`; None: none is alike enough."""
     return next(iter(difflib.get_close_matches(name, known, 1, least)), None)

@@ -38,6 +38,7 @@ def _unknown_option(job: Job) -> Iterator[Hit]:
         new = re.match(r"--[\w-]+", one.fix or "")
         edit = Edit(one.place.line, old[0], new[0]) if old and new else None
         yield hit(one, one.message, one.fix, edit=edit)
+    yield from (one._replace(severity="warning") for one in reported(_problems(job), "plug-in"))
 
 
 @rule(

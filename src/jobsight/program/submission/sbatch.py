@@ -13,20 +13,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from jobsight.program.submission.batchscript import directive_lines
 from jobsight.program.submission.job import Origin, Place, Problem, Request, Setting, Submission
 from jobsight.program.submission.times import parse_span
-from jobsight.text import closest, wordlist
+from jobsight.text import meant, wordlist
 
 __all__ = ["OPTIONS", "array_size", "memory_mb", "read_sbatch", "seconds"]
 
 _WITH_VALUE = """account:A acctg-freq array:a batch bb bbf begin:b chdir:D clusters:M cluster
-cluster-constraint comment constraint:C container container-id core-spec:S cores-per-socket cpu-freq
-cpus-per-gpu cpus-per-task:c deadline delay-boot dependency:d distribution:m error:e exclude:x
-export export-file extra extra-node-info:B gid gpu-bind gpu-freq gpus:G gpus-per-node
-gpus-per-socket gpus-per-task gres gres-flags hint input:i job-name:J kill-on-invalid-dep licenses:L
-mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nodefile:F
-nodelist:w nodes:N ntasks:n ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket
-open-mode output:o partition:p power prefer priority profile qos:q reservation resv-ports segment
-signal sockets-per-node switches thread-spec threads-per-core time:t time-min tmp tres-bind
-tres-per-task uid wait-all-nodes wckey wrap"""
+cluster-constraint comment constraint:C container container-id context core-spec:S
+cores-per-socket cpu-freq cpus-per-gpu cpus-per-task:c deadline delay-boot dependency:d
+distribution:m error:e exclude:x export export-file extra extra-node-info:B gid gpu-bind gpu-freq
+gpus:G gpus-per-node gpus-per-socket gpus-per-task gres gres-flags hint input:i job-name:J
+kill-on-invalid-dep licenses:L mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu
+mincpus network nodefile:F nodelist:w nodes:N ntasks:n ntasks-per-core ntasks-per-gpu
+ntasks-per-node ntasks-per-socket ntasks-per-tres open-mode output:o partition:p power prefer
+priority profile qos:q reservation resv-ports segment signal sockets-per-node switches thread-spec
+threads-per-core time:t time-min tmp tres-bind tres-per-task uid wait-all-nodes wckey wrap"""
 _WITHOUT = """consolidate-segments contiguous help:h hold:H ignore-pbs no-requeue oom-kill-step
 overcommit:O oversubscribe:s quiet:Q reboot requeue spread-job spread-segments stepmgr test-only
 usage use-min-nodes verbose:v version:V wait:W"""
@@ -45,7 +45,8 @@ OPTIONS, _SHORT = _table()
 
 _RENAMED = {"workdir": "chdir", "walltime": "time", "queue": "partition", "memory": "mem",
             "cpus": "cpus-per-task", "cores": "cpus-per-task", "gpu": "gpus", "name": "job-name",
-            "email": "mail-user", "project": "account", "tasks": "ntasks"}  # fmt: skip
+            "email": "mail-user", "project": "account"}  # fmt: skip
+"""Options of other schedulers, and beginnings that are not unique."""
 _SYNONYMS = {"tasks-per-node": "ntasks-per-node"}
 _VARIABLES = {
     "SBATCH_ARRAY_INX": "array", "SBATCH_TIMELIMIT": "time", "SBATCH_MEM_PER_NODE": "mem",
@@ -63,7 +64,6 @@ _CHOICES = {
         {"NONE", "BEGIN", "END", "FAIL", "REQUEUE", "ALL", "INVALID_DEPEND", "STAGE_OUT"}
         | {"TIME_LIMIT", "TIME_LIMIT_90", "TIME_LIMIT_80", "TIME_LIMIT_50", "ARRAY_TASKS"}
     ),
-    "open-mode": frozenset({"APPEND", "TRUNCATE", "A", "T"}),
     "hint": frozenset({"COMPUTE_BOUND", "MEMORY_BOUND", "MULTITHREAD", "NOMULTITHREAD", "HELP"}),
 }
 
@@ -123,8 +123,9 @@ def _parse(
     words: Sequence[tuple[str, Place]], origin: Origin, problems: list[Problem]
 ) -> Iterator[Setting]:
     """Options as getopt_long reads them."""
-    rest = iter(words)
-    for raw, place in rest:
+    rest = list(reversed(words))
+    while rest:
+        raw, place = rest.pop()
         word = re.sub(r"""["']|\\(.)""", lambda m: m[1] or "", raw)
         if raw.startswith(("'", '"', "\\")) and (len(raw) == 1 or raw[-1] != raw[0]):
             problems.append(Problem(place, "value", f"the quote in {raw[:20]} is not closed"))
@@ -137,13 +138,14 @@ def _parse(
             continue
         name, value = _split(word, place, problems)
         if name is None:
+            if "=" not in word and rest and not rest[-1][0].startswith("-"):
+                rest.pop()  # it may be the value of that option
             continue
         if value is None and OPTIONS[name] == "value":
-            following = next(rest, None)
-            if following is None:
+            if not rest:
                 problems.append(Problem(place, "value", f"--{name} needs a value"))
                 continue
-            value = following[0].strip("\"'")
+            value = rest.pop()[0].strip("\"'")
         yield Setting(name, value or "", place, origin)
 
 
@@ -155,16 +157,20 @@ def _split(word: str, place: Place, problems: list[Problem]) -> tuple[str | None
             problems.append(Problem(place, "unknown", f"-{word[1]} is not an option of sbatch"))
         return name, word[2:] or None
     given, equals, value = word[2:].partition("=")
-    given = _SYNONYMS.get(given, given)
-    name = given if given in OPTIONS else None
+    longer = [one for one in (*OPTIONS, *_SYNONYMS) if one.startswith(given)] if given else []
+    name = given if given in longer else longer[0] if len(longer) == 1 else None
+    name = _SYNONYMS.get(name or "", name)
     if name is None:
-        longer = [one for one in OPTIONS if one.startswith(given)]
-        name = longer[0] if len(longer) == 1 and given else None
-    if name is None:
-        near = _RENAMED.get(given) or closest(given, OPTIONS)
-        fix = f"--{near}{equals}{value}" if near else None
-        text = f"--{given[:40]} is not an option of sbatch"
-        problems.append(Problem(place, "unknown", text, fix))
+        near = _RENAMED.get(given) or meant(given, OPTIONS)
+        if near or longer:
+            what = (
+                f"may be any of --{', --'.join(longer)}" if longer else "is not an option of sbatch"
+            )
+            fix = f"--{near}{equals}{value}" if near else None
+            problems.append(Problem(place, "unknown", f"--{given[:40]} {what}", fix))
+        else:
+            text = f"--{given[:40]} is not an option of Slurm: sbatch needs a plug-in that adds it"
+            problems.append(Problem(place, "plug-in", text))
     return name, value if equals else None
 
 
@@ -179,6 +185,8 @@ def memory_mb(text: str) -> int | None:
 
 def seconds(text: str) -> int | None:
     """Seconds of ``--time``, −1: unlimited; None: sbatch refuses it."""
+    if text == "-1":
+        return -1
     try:
         span = parse_span(text)
     except ValueError:
@@ -219,27 +227,28 @@ def _count(text: str) -> int | None:
 
 
 def _node_count(text: str) -> int | None:
-    found = re.fullmatch(r"(\d{1,9})[km]?(?:-(\d{1,9})[km]?|[:,].*)?", text, re.ASCII)
+    found = re.fullmatch(r"(\d{1,9})[km]?(?:-(\d{1,9})[km]?(?::\d+)?|,.*)?", text, re.ASCII)
     return int(found[1]) if found and int(found[1]) <= int(found[2] or found[1]) else None
 
 
-_SIGNALS = "HUP|INT|QUIT|ABRT|KILL|ALRM|TERM|USR1|USR2|URG|CONT|STOP|TSTP|TTIN|TTOU"
+_SIGNALS = "HUP|INT|QUIT|ABRT|KILL|PIPE|ALRM|TERM|CHLD|USR1|USR2|URG|CONT|STOP|TSTP|TTIN|TTOU"
 _MOMENT = (
     r"(?:now|today|tomorrow|midnight|noon|elevenses|fika|teatime)(?:\+\d+\s*[a-z]*)?|\+\d+\s*[a-z]*"
-    r"|(?:(?:\d{6}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|\d{4}-\d\d-\d\d)[T ]?)?"
+    r"|(?:(?:\d{6}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|\d{4}-\d\d-\d\d)[T -]?)?"
     r"(?:\d{1,2}:\d\d(?::\d\d)?\s*(?:[ap]\.?m\.?)?)?"
 )
 _FORMS = {
     "begin": (_MOMENT, "such as now+1hour, 16:00 or 2030-01-20T12:34:00"),
     "deadline": (_MOMENT, "such as now+1hour, 16:00 or 2030-01-20T12:34:00"),
     "distribution": (r"(?:\*|block|cyclic|arbitrary|plane(?:=\d+)?)(?::(?:\*|f?cyclic|block)){0,2}"
-                     r"(?:,(?:no)?pack)?", "such as block:cyclic"),
+                     r"(?:,(?:no)?pack)?|(?:no)?pack", "such as block:cyclic"),
+    "open-mode": ("[at].*", "append or truncate"),
     "signal": (rf"(?:[RB]+:)?(?:\d+|(?:SIG)?(?:{_SIGNALS}))(?:@\d+)?", "such as B:USR1@120"),
     "nice": (r"-?\d*", "a whole number"), "priority": (r"\d+|TOP", "a number"),
     "exclusive": (r"(?:user|mcs|topo|true)?", "user, mcs or nothing"),
     "switches": (r"\d+(?:@[\d:-]+)?", "a number"), "core-spec": (r"\d+", "a number"),
     "wait-all-nodes": ("[01]", "0 or 1"), "kill-on-invalid-dep": ("yes|no", "yes or no"),
-    "threads-per-core": (r"\d+", "a number"), "licenses": (r"[\w@.:,;|/-]+", "name:number"),
+    "threads-per-core": (r"\d+", "a number"), "licenses": (r"[\w@.:,;|/()-]+", "name:number"),
     "chdir": (r".+", "a folder"), "partition": (r"[^\s,;]+(?:,[^\s,;]+)*", "names, with commas"),
 }  # fmt: skip
 _READERS: dict[str, tuple[Callable[[str], object], str]] = {
@@ -270,9 +279,10 @@ def _value_problems(one: Setting) -> Iterator[Problem]:
     elif one.name in _FORMS and not re.fullmatch(_FORMS[one.name][0], one.value, re.I):
         yield Problem(one.place, "value", f"sbatch refuses {shown}", f"give {_FORMS[one.name][1]}")
     elif one.name in _CHOICES:
-        wrong = [w for w in one.value.upper().split(",") if w not in _CHOICES[one.name]]
-        if wrong:
-            near = closest(wrong[0], _CHOICES[one.name])
+        words = one.value.upper().split(",")
+        wrong = [word for word in words if word and word not in _CHOICES[one.name]]
+        if wrong or not any(words):
+            near = meant(wrong[0] if wrong else "", _CHOICES[one.name])
             listed = ", ".join(sorted(_CHOICES[one.name]))
             fix = f"--{one.name}={near}" if near else f"one of {listed}"
             yield Problem(one.place, "value", f"sbatch refuses {shown}", fix)
@@ -281,7 +291,7 @@ def _value_problems(one: Setting) -> Iterator[Problem]:
         r"|singleton|expand:\d+)(?:[,?].*)?", one.value
     ):  # fmt: skip
         yield Problem(one.place, "value", f"sbatch refuses {shown}", "such as afterok:123")
-    elif one.value.startswith("="):
+    elif one.value.startswith("=") and one.name != "job-name":
         text = f"{shown}: a short option takes its value without ="
         yield Problem(one.place, "value", text, f"--{one.name}{one.value}")
 
