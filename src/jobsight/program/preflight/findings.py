@@ -90,9 +90,12 @@ def hit(
     return Hit(source or getattr(at, "source", None), place, message, fix, severity, edit)
 
 
-def reported(problems: Iterable[Problem], *kinds: str) -> Iterator[Hit]:
+def reported(
+    problems: Iterable[Problem], *kinds: str, severity: Severity | None = None
+) -> Iterator[Hit]:
     """What a parser could not take, of some kinds."""
-    return (hit(one, one.message, one.fix) for one in problems if one.kind in kinds)
+    chosen = (one for one in problems if one.kind in kinds)
+    return (hit(one, one.message, one.fix, severity=severity) for one in chosen)
 
 
 class Finding(NamedTuple):

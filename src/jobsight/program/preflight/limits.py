@@ -14,6 +14,7 @@ from jobsight.program.preflight.job import Job
 from jobsight.program.shell.model import Source
 from jobsight.program.submission.job import Place
 from jobsight.program.submission.proposals import Ceilings, proposed
+from jobsight.program.submission.sbatch import memory_mb
 from jobsight.text import closest
 
 if TYPE_CHECKING:
@@ -196,13 +197,13 @@ def _most(job: Job, chosen: Partition) -> Iterator[Hit]:
         yield hit(place, f"{request.cpus} CPUs are more than the {total} of {chosen.name}")
     cap = chosen.number("MaxMemPerNode")
     place = job.submission.first(*_MEMORY)
-    if cap and place and (request.node_memory_mb or 0) > cap:
-        yield hit(place, f"{chosen.name} allows {cap:,} MB per node", f"--mem={cap}M")
+    if cap and place and (request.needed_memory_mb or 0) > cap:
+        yield hit(place, f"{chosen.name} allows {cap:,} MB per node")
 
 
 def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     assert job.site is not None
-    settings, request = job.submission.settings, job.submission.request
+    request = job.submission.request
     nodes = job.site.nodes_of(_partitions(job))
     names = set(_partitions(job)) or ({chosen.name} if chosen else set())
     if not nodes:
@@ -210,20 +211,16 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     where = f"a node of {', '.join(sorted(names))}" if names else "a node"
     place = job.submission.first(*_MEMORY)
     largest = max(one.memory_mb for one in nodes)
-    if place and largest and (request.node_memory_mb or 0) > largest:
-        message = f"{request.node_memory_mb:,} MB are more than {where} has: {largest:,} MB"
-        yield hit(place, message, f"--mem={largest}M at most")
+    needed = request.needed_memory_mb or 0
+    if place and largest and needed > largest:
+        message = f"{needed:,} MB are more than {where} has: {largest:,} MB"
+        most = largest * (memory_mb(place.value) or 0) // needed
+        yield hit(place, message, f"--{place.name}={most}M at most")
     cpus = max(one.cpus for one in nodes)
-    each = request.cpus_per_task
-    option = "cpus-per-task"
-    if "ntasks-per-node" in settings or {"ntasks", "nodes"} <= settings.keys():
-        per = job.submission.value("ntasks-per-node") or ""
-        per_node = int(per) if per.isdecimal() else -(-request.tasks // request.nodes)
-        if "-" not in (job.submission.value("nodes") or ""):
-            each, option = each * per_node, "ntasks-per-node" if per else "ntasks"
-    if cpus and each > cpus and (option in settings or "cpus-per-task" in settings):
-        alone = each == request.cpus_per_task and "cpus-per-task" in settings
-        at = settings["cpus-per-task"] if alone or option not in settings else settings[option]
+    each = request.cpus_per_task * request.node_tasks
+    named = ["ntasks-per-node", "ntasks", "nodes"] if request.node_tasks > 1 else []
+    at = job.submission.first(*named, "cpus-per-task")
+    if at is not None and cpus and each > cpus:
         yield hit(at, f"{each} CPUs are more than {where} has: {cpus}")
     yield from _gpu_limits(job, nodes, where)
     yield from _named_nodes(job, nodes, where)

@@ -38,7 +38,7 @@ def _unknown_option(job: Job) -> Iterator[Hit]:
         new = re.match(r"--[\w-]+", one.fix or "")
         edit = Edit(one.place.line, old[0], new[0]) if old and new else None
         yield hit(one, one.message, one.fix, edit=edit)
-    yield from (one._replace(severity="warning") for one in reported(_problems(job), "plug-in"))
+    yield from reported(_problems(job), "plug-in", severity="warning")
 
 
 @rule(
@@ -116,6 +116,7 @@ def _almost_directive(job: Job) -> Iterator[Hit]:
 def _tasks_and_nodes(job: Job) -> Iterator[Hit]:
     """More nodes than tasks, or more tasks than nodes × tasks per node."""
     yield from reported(_problems(job), "tasks")
+    yield from reported(_problems(job), "nodes", severity="warning")
 
 
 @rule(
@@ -151,8 +152,9 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
                 yield hit(one, message, f"#SBATCH --ntasks={given}", severity=severity,
                           source=command.source)  # fmt: skip
             nodes = one.options.get("N", one.options.get("nodes", ""))
-            if one.name == "srun" and nodes.isdecimal() and int(nodes) > request.nodes:
-                message = f"srun wants {nodes} nodes, the job has {request.nodes}"
+            most = request.most_nodes
+            if one.name == "srun" and nodes.isdecimal() and most and int(nodes) > most:
+                message = f"srun wants {nodes} nodes, the job has {most}"
                 yield hit(one, message, f"#SBATCH --nodes={nodes}", source=command.source)
 
 

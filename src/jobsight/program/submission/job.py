@@ -49,21 +49,27 @@ class Request:
 
     Attributes:
         nodes: the least number.
+        most_nodes: the largest number; None: as many as the tasks may take.
         tasks: of all nodes.
+        node_tasks: of the node that has most, at least.
         cpus_per_task: 1 where it is not given.
         gpus: of all nodes.
         memory_mb: of all nodes, MB of 2^20 bytes.
-        node_memory_mb: of one node; 0 means all that it has.
+        node_memory_mb: of one node, at most; 0 means all that it has.
+        needed_memory_mb: of one node, at least, likewise.
         time_s: −1 is unlimited.
         array: numbers of tasks, None: not an array.
     """
 
     nodes: int = 1
+    most_nodes: int | None = 1
     tasks: int = 1
+    node_tasks: int = 1
     cpus_per_task: int = 1
     gpus: int | None = None
     memory_mb: int | None = None
     node_memory_mb: int | None = None
+    needed_memory_mb: int | None = None
     time_s: int | None = None
     array: int | None = None
 

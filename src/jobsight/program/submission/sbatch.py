@@ -211,8 +211,10 @@ def array_size(text: str) -> int | None:
 
 
 def _gpus(text: str) -> int | None:
-    """GPUs of ``2``, ``a100:2`` or ``a100:1,v100:1``."""
-    counts = [part.rpartition(":")[2] for part in text.split(",")]
+    """GPUs of ``2``, ``a100``, ``a100:2`` or ``a100:1,v100:1``."""
+    counts = [
+        re.sub(r"^[A-Za-z][\w.-]*$", "1", part).rpartition(":")[2] for part in text.split(",")
+    ]
     known = all(one.isascii() and one.isdecimal() for one in counts)
     return sum(map(int, counts)) if known else None
 
@@ -229,6 +231,11 @@ def _count(text: str) -> int | None:
 def _node_count(text: str) -> int | None:
     found = re.fullmatch(r"(\d{1,9})[km]?(?:-(\d{1,9})[km]?(?::\d+)?|,.*)?", text, re.ASCII)
     return int(found[1]) if found and int(found[1]) <= int(found[2] or found[1]) else None
+
+
+def _most_nodes(text: str) -> int | None:
+    """The largest number of ``2``, ``2-4``, ``2-16:4`` or ``2,4``."""
+    return max(map(int, re.findall(r"\d+", text.partition(":")[0])), default=None)
 
 
 _SIGNALS = "HUP|INT|QUIT|ABRT|KILL|PIPE|ALRM|TERM|CHLD|USR1|USR2|URG|CONT|STOP|TSTP|TTIN|TTOU"
@@ -302,19 +309,19 @@ def _conflicts(settings: Mapping[str, Setting]) -> Iterator[Problem]:
         text = " and ".join(f"--{one.name}" for one in ways)
         last = max(one.place for one in ways)
         yield Problem(last, "conflict", f"sbatch refuses {text} together", f"keep --{ways[0].name}")
-    if "gpus-per-task" in settings and not {"ntasks", "gpus"} & settings.keys():
+    if "gpus-per-task" in settings and not {"ntasks", "gpus", "nodes"} & settings.keys():
         place, text = settings["gpus-per-task"].place, "--gpus-per-task needs --ntasks or --gpus"
         yield Problem(place, "conflict", text, "#SBATCH --ntasks=1")
     request = _request(settings)
     if {"ntasks", "nodes"} <= settings.keys() and request.nodes > request.tasks:
-        text = f"{request.tasks} tasks cannot use {request.nodes} nodes"
-        yield Problem(settings["nodes"].place, "tasks", text, f"--nodes={request.tasks}")
+        text = f"{request.tasks} tasks do not use {request.nodes} nodes: sbatch takes fewer"
+        yield Problem(settings["nodes"].place, "nodes", text, f"--nodes={request.tasks}")
     if {"ntasks", "nodes", "ntasks-per-node"} <= settings.keys():
         each = _count(settings["ntasks-per-node"].value) or 1
-        most = settings["nodes"].value
-        if most.isdecimal() and request.tasks > each * int(most):
+        most = request.most_nodes
+        if most and request.tasks > each * most:
             text = f"--ntasks={request.tasks} is more than {most} nodes × {each} tasks per node"
-            yield Problem(settings["ntasks"].place, "tasks", text, f"--ntasks={each * int(most)}")
+            yield Problem(settings["ntasks"].place, "tasks", text, f"--ntasks={each * most}")
 
 
 def _request(settings: Mapping[str, Setting]) -> Request:
@@ -322,7 +329,12 @@ def _request(settings: Mapping[str, Setting]) -> Request:
         return reader(settings[name].value) if name in settings else None
 
     nodes = read("nodes", _node_count) or 1
-    tasks = read("ntasks", _count) or (read("ntasks-per-node", _count) or 1) * nodes
+    each = read("ntasks-per-node", _count) or 1
+    given = read("ntasks", _count)
+    tasks = given or each * nodes
+    most = read("nodes", _most_nodes) or (None if tasks > 1 and given else 1)
+    if given:  # --ntasks-per-node is only the most of a node then
+        each = -(-given // most) if most else 1
     cpus_each = read("cpus-per-task", _count) or 1
     gres = settings["gres"].value if "gres" in settings else ""
     named = re.search(r"(?:^|,)(?:gres[:/])?gpu(?::[^,:]+)*?(?::(\d+))?(?=,|\(|$)", gres)
@@ -332,13 +344,18 @@ def _request(settings: Mapping[str, Setting]) -> Request:
     sizes = {"mem": nodes, "mem-per-cpu": tasks * cpus_each, "mem-per-gpu": gpus or 1}
     amounts = {name: read(name, memory_mb) for name in sizes}
     total = [amount * sizes[name] for name, amount in amounts.items() if amount]
+    least = {"mem": 1, "mem-per-cpu": each * cpus_each, "mem-per-gpu": on_each or 1}
+    needed = [amount * least[name] for name, amount in amounts.items() if amount]
     return Request(
         nodes=nodes,
+        most_nodes=most,
         tasks=tasks,
+        node_tasks=each,
         cpus_per_task=cpus_each,
         gpus=gpus,
         memory_mb=total[0] if total else None,
         node_memory_mb=-(-total[0] // nodes) if total else amounts["mem"],
+        needed_memory_mb=needed[0] if needed else amounts["mem"],
         time_s=read("time", seconds),
         array=read("array", array_size),
     )
