@@ -23,10 +23,12 @@ from jobsight.program.preflight.habits import secret_in
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.logic import NOT_A_JOB
 from jobsight.program.preflight.shellcheck import shellcheck_findings, shellcheck_of
+from jobsight.program.preflight.syntax import TEMPLATE
 from jobsight.program.shell.model import Source
 from jobsight.program.site import Site
 from jobsight.program.submission.condor import looks_like_submit
 from jobsight.program.submission.dag import looks_like_dag
+from jobsight.program.submission.templates import ENDINGS, placeholder_line
 from jobsight.text import printable, wordlist
 
 __all__ = ["Checker", "Report"]
@@ -164,6 +166,8 @@ class Checker:
     ) -> str | None:
         """Add what is found, one by one: `found` has the first where a limit stops the rest."""
         absolute = os.path.abspath(path)  # noqa: PTH100
+        if path.suffix in ENDINGS and path.stem.rpartition(".")[1]:
+            path = path.with_suffix("")
         if path.suffix in _DAGS or (path.suffix in _UNNAMED and looks_like_dag(text)):
             found.extend(self._of_dag(DagJob(text, os.getcwd(), machine), file))  # noqa: PTH109
             return "htcondor"
@@ -203,6 +207,9 @@ class Checker:
         return job
 
     def _of_dag(self, job: DagJob, file: str) -> Iterator[Finding]:
+        if template := _template(job.text, file):
+            yield template
+            return
         yield from hits_of("dag", job, file)
         forgiven = {node for node, *_ in job.dag.scripts}
         for node, path in job.submit_files():
@@ -219,6 +226,9 @@ class Checker:
 
     def _of_submit(self, job: CondorJob, file: str) -> Iterator[Finding]:
         """Its own findings, and those of the scripts that it runs where they will run."""
+        if template := _template(job.text, file):
+            yield template
+            return
         yield from hits_of("condor", job, file)
         for number, line in enumerate(job.text.split("\n"), 1):
             if (found := secret_in(line)) is not None:
@@ -285,6 +295,12 @@ class Checker:
             seen.add(key)
             fix = None if one.fix is None else printable(one.fix, 160)
             yield one._replace(message=printable(one.message, 240), fix=fix)
+
+
+def _template(text: str, file: str) -> Finding | None:
+    """What is said of a submit file or a DAG that is a template; None: it is none."""
+    line = placeholder_line(enumerate(text.split("\n"), 1), file, script=False)
+    return None if line is None else Finding(file, line, 1, "warning", "JS011", TEMPLATE)
 
 
 def _silenced_in(file: str) -> dict[int, frozenset[str] | None]:

@@ -12,9 +12,10 @@ from jobsight.program.preflight.job import Job, bash_error
 from jobsight.program.preflight.openers import opener
 from jobsight.program.shell.model import Program, Source
 from jobsight.program.submission.job import Place
+from jobsight.program.submission.templates import placeholder_line
 from jobsight.text import wordset
 
-__all__: list[str] = []
+__all__ = ["TEMPLATE"]
 
 
 @rule(
@@ -255,9 +256,8 @@ _ALIKE = {"\u00a0": "a blank", "\u2013": "-", "\u2014": "--", "\u201c": '"', "\u
           "\u2018": "'", "\u2019": "'", "\u200b": "nothing"}  # fmt: skip
 
 
-_TEMPLATE = re.compile(
-    r"\{%-?\s*(?:if|for|set|block|extends|include|macro|import)\b|\{\{[#^/]?\s*[\w.]+\s*(?:\|[^}]*)?\}\}"
-)
+TEMPLATE = "a template: check the file that is made of it"
+"""The message of JS011."""
 
 
 @rule(
@@ -267,11 +267,10 @@ _TEMPLATE = re.compile(
     severity="warning",
 )
 def _templates(job: Job) -> Iterator[Hit]:
-    """Jinja, Mustache: what it becomes is not known, so nothing else is said of it."""
-    for number, line in enumerate(job.text.split("\n"), 1):
-        if _TEMPLATE.search(line) and number not in job.here_lines:
-            yield hit(number, "a template: check the script that is made of it")
-            return
+    """Of any engine: what it becomes is not known, so nothing else is said of it."""
+    lines = (one for one in enumerate(job.text.split("\n"), 1) if one[0] not in job.here_lines)
+    if (number := placeholder_line(lines, job.path)) is not None:
+        yield hit(number, TEMPLATE)
 
 
 @rule(
