@@ -102,9 +102,8 @@ class Machine:
         return os.listdir(self.real(folder))  # noqa: PTH208
 
     def may(self, path: str, right: int) -> bool:
-        """Whether anyone has a right (4 read, 2 write, 1 execute) on what is there."""
-        found = self.status(path)
-        return found is not None and bool(found.st_mode & (right * 0o111))
+        """Whether this user has a right (4 read, 2 write, 1 execute) on what is there."""
+        return self.exists(path) and os.access(self.real(path), right)
 
     def visible(self, path: str) -> bool:
         """Whether this machine can say of an absolute path that it is not there.

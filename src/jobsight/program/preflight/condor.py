@@ -12,9 +12,10 @@ from jobsight.program.preflight.condorjob import (
     all_settings,
     megabytes,
 )
-from jobsight.program.preflight.findings import Hit, Severity, hit, reported, rule
+from jobsight.program.preflight.findings import Hit, hit, reported, rule
 from jobsight.program.submission.condor import ATTRIBUTES, COMMANDS, fields_of, split_arguments
-from jobsight.text import closest, one_slip, wordlist, wordset
+from jobsight.program.submission.job import Setting
+from jobsight.text import closest, meant, wordlist, wordset
 
 __all__ = ["GIVEN_MACROS"]
 
@@ -36,7 +37,7 @@ def _unknown(job: CondorJob) -> Iterator[Hit]:
         known = name in COMMANDS | ATTRIBUTES | used or name.startswith(("+", "my."))
         if known or len(name) < 5 or not closest(name, COMMANDS, 0.85):
             continue
-        near = next((one for one in sorted(COMMANDS) if one_slip(name, one)), None)
+        near = meant(name, COMMANDS)
         fix = f"{near} = {setting.value[:60]}" if near else None
         message = f"condor_submit ignores {setting.name}"
         yield hit(setting, message, fix, severity=None if near else "warning")
@@ -157,7 +158,8 @@ def _syntax(job: CondorJob) -> Iterator[Hit]:
     yield from reported(job.submission.problems, "syntax")
     if not job.submission.queues and not job.in_dag:
         last = max((one.place.line for one in job.submission.settings.values()), default=1)
-        yield hit(last, "there is no queue statement: nothing is submitted", "queue")
+        message = "there is no queue statement: only with -queue, or in a DAG, is it submitted"
+        yield hit(last, message, "queue", severity="warning")
     for queue in job.submission.queues:
         remaps = queue.commands.get("transfer_output_remaps")
         if remaps is not None and re.search(r"=[^;,]*,[^;=]*=", remaps.value):
@@ -196,7 +198,8 @@ def _expressions(job: CondorJob) -> Iterator[Hit]:
     commands = [one for queue in job.submission.queues for one in queue.commands.items()]
     for setting in {one for name, one in commands if name[0] == "+"}:
         bare = re.fullmatch(r"[A-Za-z_][\w-]*", setting.value)
-        if bare and setting.value.lower() not in ("true", "false", "undefined", "error"):
+        names = {"true", "false", "undefined", "error", *(name.strip("+") for name, _ in commands)}
+        if bare and setting.value.lower() not in names | COMMANDS | ATTRIBUTES:
             message = f"{setting.name}: {bare[0][:40]} is taken for an attribute"
             yield hit(setting, message, f'{setting.name} = "{bare[0][:40]}"')
     for name in _EXPRESSIONS:
@@ -233,12 +236,13 @@ GIVEN_MACROS = wordset(
     kind="condor",
 )
 def _macros(job: CondorJob) -> Iterator[Hit]:
-    """It becomes nothing, without a word."""
+    """It becomes nothing, without a word, unless the command line or a DAG sets it."""
     if job.in_dag or re.search(r"^[ \t]*(?:include|use)\b", job.text, re.M | re.I):
         return
     names = [*all_settings(job), *(one for queue in job.submission.queues for one in queue.names)]
     known = {one.lower() for one in names} | GIVEN_MACROS
-    seen: set[str] = set()
+    used = {one.lower() for one in re.findall(r"\$\((\w+)", job.text)}
+    lost: dict[str, Setting] = {}
     for setting in sorted(all_settings(job).values(), key=lambda s: s.place):
         if re.search(r"(?<!\$)\$\([\w.]*(?:$|[^\w.):])", setting.value) and setting.name[0] != "+":
             yield hit(setting, "a macro is not closed: $(NAME)")
@@ -248,9 +252,12 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
             yield hit(setting, f"{bare[0]} is not filled in", f"$({bare[1]})")
         for found in re.finditer(r"(?<!\$)\$\((\w+)\)", setting.value):
             name = found[1].lower()
-            if name not in known and name not in seen:
-                seen.add(name)
-                near = closest(name, known)
-                severity: Severity | None = None if near else "warning"
+            near = meant(name, known - used | GIVEN_MACROS) if name not in known else None
+            if near is not None:
                 message = f"nothing sets $({found[1]}): it becomes empty"
-                yield hit(setting, message, near and f"$({near})", severity=severity)
+                yield hit(setting, message, f"$({near})")
+            elif name not in known:
+                lost.setdefault(f"$({found[1]})", setting)
+    if lost:
+        message = f"nothing here sets {', '.join(lost)[:100]}: the command line, or a DAG, must"
+        yield hit(next(iter(lost.values())), message, severity="warning")

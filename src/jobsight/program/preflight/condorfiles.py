@@ -55,7 +55,8 @@ def _executables(job: CondorJob) -> Iterator[Hit]:
             yield hit(setting, f"{name} is a folder")
     for queue in job.submission.queues:
         if _RUN.isdisjoint(queue.commands):
-            yield hit(queue, "no executable is given", "executable = PROGRAM")
+            message = "no executable is given: it is only for condor_submit -interactive"
+            yield hit(queue, message, "executable = PROGRAM", severity="warning")
 
 
 @rule(
@@ -144,22 +145,24 @@ def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
         if queue.jobs is not None and queue.jobs < 2:
             continue
         items = len(queue.items or ()) > 1 or queue.file is not None
-        folder = queue.commands.get("initialdir")
+        one = Instance(queue, {})
+        apart = _APART.search(one.value("output_destination") or "")
+        folder = one.setting("initialdir", "initial_dir").value
         moved = "transfer_output_remaps" in queue.commands
         back = ["transfer_output_remaps" if moved else "transfer_output_files"]
         for name in ("output", "error", *back):
             if name not in queue.commands:
                 continue
-            value = Instance(queue, {}).value(name) or ""
+            value = one.value(name) or ""
             named = "|".join(map(re.escape, queue.names)) or "(?!)"
             of_item = items and re.search(rf"\$\w*\((?:{named})\b", value, re.I)
-            if name in back and not re.fullmatch(_ONE_NAME[moved], value):
+            if name in back and (apart or not re.fullmatch(_ONE_NAME[moved], value)):
                 continue
             if value.startswith("/dev/") or _APART.search(value):
                 continue
             if of_item and (queue.count or 1) == 1:
                 continue
-            if folder is not None and "$(" in folder.value:
+            if "$(" in folder:
                 continue
             many = f"{queue.jobs} jobs" if queue.jobs else "all jobs"
             fix = f"{name} = {_with_process(queue.commands[name].value)}"
@@ -332,7 +335,8 @@ def _log_folders(job: CondorJob) -> Iterator[Hit]:
             folder = os.path.dirname(value)  # noqa: PTH120
             if not folder or "$" in folder or start is None or value.startswith("/dev/"):
                 continue
-            if _absent(job.place_of(folder, start), job):
+            if _absent(path := job.place_of(folder, start), job):
+                folder = folder if start == job.folder else os.path.relpath(path, job.folder)
                 made = name != "log" and job.transfers(one)
                 yield hit(one.setting(name), f"{folder} is not there", f"mkdir -p {folder}",
                           severity="warning" if made else None)  # fmt: skip

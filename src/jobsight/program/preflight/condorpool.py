@@ -25,7 +25,7 @@ def _amounts(job: CondorJob) -> Iterator[Hit]:
     for one in job.instances[:1] + job.instances[-1:]:
         for name in ("request_memory", "request_disk", "request_cpus", "request_gpus"):
             value = one.known(name)
-            if value is None or re.search(r"[()?<>*/+]|\b[A-Z]\w+[a-z]\w*\b.*[<>=]", value):
+            if not value or re.search(r"[()?<>*/+]|\b[A-Z]\w+[a-z]\w*\b.*[<>=]", value):
                 continue
             whole = name in ("request_cpus", "request_gpus")
             good = re.fullmatch(r"\d+", value) if whole else _AMOUNT.fullmatch(value)

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from jobsight.program.preflight.findings import Hit, hit, rule
+from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import catches, dotted
 
@@ -30,6 +30,11 @@ _READS = {
     **dict.fromkeys(("c", "cpp"), r"\bato[if]\(\s*(?:std::)?getenv\(\s*\"SLURM_([A-Z_]+)\"\s*\)"),
 }
 """How programs read a number from a variable that must be set."""
+_CALL = re.compile(
+    r"(?m)sbatch\b.*?\s(?:--(?:array|cpus-per-task|ntasks|mem|gpus)|-[anc]\s*\S)"
+    r"|^\s*#(?!SBATCH\b).*\s(?:--array|-a)[= ]\s*\d"
+)
+"""Such options in a call of sbatch, or in a comment."""
 _GUARDS = r"is\.na\(|nzchar|isnan\(|isempty\(|haskey\(|tryCatch|try\b"
 
 
@@ -39,10 +44,9 @@ _GUARDS = r"is\.na\(|nzchar|isnan\(|isempty\(|haskey\(|tryCatch|try\b"
     passes="#SBATCH --mem=1G\n#SBATCH --array=1-3\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
 )
 def _unset_by_slurm(job: Job) -> Iterator[Hit]:
-    """The number of an array task; without ``set -u``, counts that are empty are a warning."""
-    if not job.is_slurm or re.search(r"sbatch\s.*--(?:array|cpus-per-task|ntasks)", job.text):
+    """It is an error where the options of the call are known, else a warning: they may give it."""
+    if not job.is_slurm or _CALL.search(job.text):
         return
-    strict = re.search(r"^[ \t]*set\s+-\w*u|nounset", job.text, re.M)
     seen: set[str] = set()
     for number, line in enumerate(job.text.split("\n"), 1):
         if line.lstrip().startswith("#") or "\\$" in line:
@@ -52,10 +56,13 @@ def _unset_by_slurm(job: Job) -> Iterator[Hit]:
             guarded = re.search(form, job.text)
             if _lacks(name, job) and not guarded and name not in seen:
                 seen.add(name)
-                counts = name.startswith("ARRAY") or strict
-                yield hit(number, *_unset(name), severity=None if counts else "warning")
+                yield hit(number, *_unset(name), severity=_severity(job))
     if not re.search(r"\bSLURM_\w+=", job.text):
         yield from _unset_in_programs(job)
+
+
+def _severity(job: Job) -> Severity | None:
+    return None if job.options else "warning"
 
 
 def _lacks(name: str, job: Job) -> bool:
@@ -82,14 +89,15 @@ def _unset_in_programs(job: Job) -> Iterator[Hit]:
                 for one in around
             )
             if not (asked or chosen or catches(node, around, "KeyError")):
-                yield hit(node, *_unset(name), source=program.source)  # type: ignore[arg-type]
+                yield hit(node, *_unset(name), severity=_severity(job),  # type: ignore[arg-type]
+                          source=program.source)  # fmt: skip
     for program, source in job.sources:
         form = _READS.get(program.language or "", r"(?!)")
         if re.search(_GUARDS, source.text):
             continue
         for found in re.finditer(form, source.text):
             if _lacks(found[1], job):
-                yield hit(found, *_unset(found[1]), source=source)
+                yield hit(found, *_unset(found[1]), severity=_severity(job), source=source)
 
 
 def _needed(node: ast.AST) -> str | None:

@@ -110,8 +110,10 @@ class Job:
 
     @cached_property
     def is_slurm(self) -> bool:
-        """Whether it is written for sbatch."""
-        return bool(self.options or re.search(r"(?im)^#\s?SBATCH\b", self.source.text))
+        """Whether it is written for sbatch, and not to write such scripts."""
+        lines = enumerate(self.text.split("\n"), 1)
+        found = (n for n, line in lines if re.match(r"(?i)#\s?SBATCH\b", line))
+        return bool(self.options) or any(one not in self.here_lines for one in found)
 
     @cached_property
     def submission(self) -> Submission:

@@ -15,7 +15,7 @@ from jobsight.program.shell.model import Source
 from jobsight.program.submission.job import Place
 from jobsight.program.submission.proposals import Ceilings, proposed
 from jobsight.program.submission.sbatch import memory_mb
-from jobsight.text import closest
+from jobsight.text import meant
 
 if TYPE_CHECKING:
     from jobsight.program.site import Node, Partition
@@ -139,7 +139,7 @@ def _partition_refuses(job: Job) -> Iterator[Hit]:
     names = _partitions(job)
     for name in names:
         if name not in job.site.partitions and named is not None:
-            near = closest(name, job.site.partitions)
+            near = meant(name, job.site.partitions)
             have = ", ".join(sorted(job.site.partitions)[:8])
             fix = f"--partition={near}" if near else f"one of {have}"
             yield hit(named, f"there is no partition {name}", fix)
@@ -233,13 +233,13 @@ def _named_nodes(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
     known = {one.name for one in job.site.nodes}
     for name in re.split(r",(?![^\[]*\])", job.submission.value("nodelist") or ""):
         if name and not re.search(r"[\[$/]", name) and name not in known:
-            yield hit(settings["nodelist"], f"there is no node {name}", closest(name, known))
+            yield hit(settings["nodelist"], f"there is no node {name}", meant(name, known))
     if "constraint" in settings:
         text = settings["constraint"].value
         have = frozenset().union(*(one.features for one in nodes))
         for feature in re.findall(r"[A-Za-z_][\w.-]*", text):
             if feature not in have and not re.search(r"[|()!*]", text):
-                near = closest(feature, have)
+                near = meant(feature, have)
                 message = f"{where} with feature {feature} does not exist"
                 yield hit(settings["constraint"], message, near and f"--constraint={near}")
 
@@ -260,7 +260,7 @@ def _gpu_limits(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
             if not most:
                 types = sorted({name for one in nodes for name in one.gpus if name})
                 what = f"GPUs of type {kind}" if kind else "GPUs"
-                near = closest(kind, types) if kind else None
+                near = meant(kind, types) if kind else None
                 fix = f"{near}?" if near else f"types: {', '.join(types)}" if types else None
                 yield hit(settings[option], f"{where} with {what} does not exist", fix)
             elif count > most and option in ("gres", "gpus-per-node"):

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from jobsight.program.submission.job import Place, Problem
-from jobsight.text import closest, wordset
+from jobsight.text import meant, wordset
 
 __all__ = ["Dag", "DagNode", "cycle_of", "looks_like_dag", "read_dag"]
 
@@ -88,7 +88,7 @@ def read_dag(text: str) -> Dag:
             dag.refuse(place, f"more than {_MOST_NODES:,} nodes are not checked")
             break
     dag.problems += [
-        Problem(place, "unknown", f"there is no node {name[:60]}", closest(name, dag.nodes))
+        Problem(place, "unknown", f"there is no node {name[:60]}", meant(name, dag.nodes))
         for name, place in dag.named
         if name.upper() != "ALL_NODES" and name not in dag.nodes and "+" not in name
     ]
@@ -126,7 +126,7 @@ def _command(dag: Dag, word: str, words: list[str], place: Place) -> None:
     elif word.startswith("SUBMIT") and len(words) > 1:
         dag.described.add(words[1])
     elif word not in _OTHERS:
-        near = closest(word, _NODES | _NAMING | _OTHERS)
+        near = meant(word, _NODES | _NAMING | _OTHERS)
         dag.refuse(place, f"{words[0][:40]} is not a command of DAGMan", near)
 
 
