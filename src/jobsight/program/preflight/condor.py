@@ -240,8 +240,10 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
     if job.in_dag or re.search(r"^[ \t]*(?:include|use)\b", job.text, re.M | re.I):
         return
     names = [*all_settings(job), *(one for queue in job.submission.queues for one in queue.names)]
-    known = {one.lower() for one in names} | GIVEN_MACROS
+    own = {one.lower() for one in names}
+    known = own | GIVEN_MACROS
     used = {one.lower() for one in re.findall(r"\$\((\w+)", job.text)}
+    long = {one for one in GIVEN_MACROS if len(one) > 5}  # $(mode) is not $(node)
     lost: dict[str, Setting] = {}
     for setting in sorted(all_settings(job).values(), key=lambda s: s.place):
         if re.search(r"(?<!\$)\$\([\w.]*(?:$|[^\w.):])", setting.value) and setting.name[0] != "+":
@@ -252,7 +254,7 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
             yield hit(setting, f"{bare[0]} is not filled in", f"$({bare[1]})")
         for found in re.finditer(r"(?<!\$)\$\((\w+)\)", setting.value):
             name = found[1].lower()
-            near = meant(name, known - used | GIVEN_MACROS) if name not in known else None
+            near = meant(name, own - used | long) if name not in known else None
             if near is not None:
                 message = f"nothing sets $({found[1]}): it becomes empty"
                 yield hit(setting, message, f"$({near})")

@@ -32,13 +32,17 @@ def _problems(job: Job) -> tuple[Problem, ...]:
     passes="#SBATCH --time=10\necho hello\n",
 )
 def _unknown_option(job: Job) -> Iterator[Hit]:
-    """Sbatch refuses the script."""
+    """Sbatch refuses the script, unless a plug-in (SPANK) of the site adds the option."""
     for one in (one for one in _problems(job) if one.kind == "unknown"):
         old = re.search(r"--[\w-]+", one.message)
         new = re.match(r"--[\w-]+", one.fix or "")
         edit = Edit(one.place.line, old[0], new[0]) if old and new else None
         yield hit(one, one.message, one.fix, edit=edit)
-    yield from reported(_problems(job), "plug-in", severity="warning")
+    plugins = [one for one in _problems(job) if one.kind == "plug-in"]
+    if plugins:
+        names = ", ".join(dict.fromkeys(one.message for one in plugins))
+        message = f"not of Slurm itself: sbatch needs a plug-in for {names[:120]}"
+        yield hit(plugins[0], message, severity="warning")
 
 
 @rule(

@@ -127,11 +127,13 @@ def _parse(
     while rest:
         raw, place = rest.pop()
         word = re.sub(r"""["']|\\(.)""", lambda m: m[1] or "", raw)
-        if raw.startswith(("'", '"', "\\")) and (len(raw) == 1 or raw[-1] != raw[0]):
+        if raw.startswith(("'", '"')) and (len(raw) == 1 or raw[-1] != raw[0]):
             problems.append(Problem(place, "value", f"the quote in {raw[:20]} is not closed"))
             return
         if word == "--" or (origin == "command line" and not word.startswith("-")):
             return
+        if not word.strip("\\ "):
+            continue
         if not word.startswith("-") or word == "-":
             text = f"{word[:40]!r} does not belong to an option and is dropped"
             problems.append(Problem(place, "dropped", text))
@@ -169,8 +171,7 @@ def _split(word: str, place: Place, problems: list[Problem]) -> tuple[str | None
             fix = f"--{near}{equals}{value}" if near else None
             problems.append(Problem(place, "unknown", f"--{given[:40]} {what}", fix))
         else:
-            text = f"--{given[:40]} is not an option of Slurm: sbatch needs a plug-in that adds it"
-            problems.append(Problem(place, "plug-in", text))
+            problems.append(Problem(place, "plug-in", f"--{given[:40]}"))
     return name, value if equals else None
 
 
