@@ -26,7 +26,7 @@ from jobsight.program.preflight.shellcheck import shellcheck_findings, shellchec
 from jobsight.program.preflight.syntax import TEMPLATE
 from jobsight.program.shell.model import Source
 from jobsight.program.site import Site
-from jobsight.program.submission.condor import looks_like_submit
+from jobsight.program.submission.condor import looks_like_submit, surely_submit
 from jobsight.program.submission.dag import looks_like_dag
 from jobsight.program.submission.templates import ENDINGS, placeholder_line
 from jobsight.text import printable, wordlist
@@ -171,7 +171,8 @@ class Checker:
         if path.suffix in _DAGS or (path.suffix in _UNNAMED and looks_like_dag(text)):
             found.extend(self._of_dag(DagJob(text, os.getcwd(), machine), file))  # noqa: PTH109
             return "htcondor"
-        if path.suffix in _SUBMITS or (path.suffix in _UNNAMED and looks_like_submit(text)):
+        submit = path.suffix in _SUBMITS or (path.suffix in _UNNAMED and looks_like_submit(text))
+        if submit or (path.suffix == ".sh" and surely_submit(text) and "<<" not in text):
             job = CondorJob(text, absolute, os.getcwd(), machine, self.site)  # noqa: PTH109
             found.extend(self._of_submit(job, file))
             found.extend(self.history(job, file))

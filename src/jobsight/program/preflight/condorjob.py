@@ -72,6 +72,12 @@ class Instance:
         words = {"true": True, "yes": True, "false": False, "no": False}
         return words.get((self.known(name) or "").lower())
 
+    @property
+    def transfer(self) -> str:
+        """Whether files are transferred: YES, NO, IF_NEEDED, another word, or empty: not given."""
+        given = (self.known("should_transfer_files") or "").upper()
+        return {"TRUE": "YES", "FALSE": "NO"}.get(given, given)
+
 
 @dataclass
 class CondorJob:
@@ -209,7 +215,7 @@ class CondorJob:
 
     def transfers(self, one: Instance) -> bool:
         """Whether the job surely runs in a folder of its own, with what is transferred."""
-        chosen = (one.known("should_transfer_files") or "").upper()
+        chosen = one.transfer
         universe = (one.known("universe") or "vanilla").lower()
         if universe in ("local", "scheduler", "grid", "parallel") or chosen == "NO":
             return False

@@ -22,6 +22,7 @@ __all__ = [
     "looks_like_submit",
     "read_condor",
     "split_arguments",
+    "surely_submit",
 ]
 
 COMMANDS = wordset(
@@ -105,6 +106,13 @@ _QUEUE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _MOST_LINES, _DEEPEST = 20_000, 10
+
+
+def surely_submit(text: str) -> bool:
+    """Whether a text of any name is a submit file: no shell takes ``executable = X``."""
+    head = text[:20_000]
+    names = re.findall(r"^[ \t]*(?:executable|universe)[ \t]+=[ \t]", head, re.M | re.I)
+    return bool(names and re.search(r"^[ \t]*queue\b(?!\s*[=(.])", head, re.M | re.I))
 
 
 def looks_like_submit(text: str) -> bool:

@@ -14,7 +14,7 @@ from jobsight.text import meant, wordset
 
 __all__ = ["Dag", "DagNode", "cycle_of", "looks_like_dag", "read_dag"]
 
-_NODES = frozenset({"JOB", "DATA", "FINAL", "PROVISIONER", "SERVICE", "SUBDAG", "SPLICE"})
+_NODES = frozenset({"JOB", "NODE", "DATA", "FINAL", "PROVISIONER", "SERVICE", "SUBDAG", "SPLICE"})
 _NAMING = frozenset({"RETRY", "VARS", "PRIORITY", "CATEGORY", "ABORT-DAG-ON", "PRE_SKIP", "DONE"})
 _OTHERS = wordset(
     "SCRIPT PARENT MAXJOBS CONFIG DOT NODE_STATUS_FILE REJECT INCLUDE SET_JOB_ATTR ENV "
@@ -105,7 +105,7 @@ def _inline_end(words: list[str]) -> str | None:
 
 def _command(dag: Dag, word: str, words: list[str], place: Place) -> None:
     if word in _NODES:
-        _node(dag, word, words, place)
+        _node(dag, "JOB" if word == "NODE" else word, words, place)
     elif word == "PARENT":
         _links(dag, words, place)
     elif word == "SCRIPT":

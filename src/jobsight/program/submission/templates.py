@@ -30,10 +30,13 @@ _CAPITALS = re.compile(
     r"(?!(?:UNLIM|INFIN))_*[A-Z][A-Z_]{2,}\b(?!\w)"
 )
 """A word where a number is needed."""
+_COMMENT = re.compile(r"\s#.*|--comment[= ](?:\"[^\"]*\"|'[^']*'|\S+)")
+_BARE = r"|(?<!\$)\$\{?[A-Z][A-Z_]+\b(?!\()"
+"""A variable of the shell, which no submit file has."""
 _DIRECTIVE = re.compile(r"#SBATCH\s")
 _SUBMIT = re.compile(
     r"(?i)\s*(?:executable|universe|request_\w+|output|error|log|initialdir|\w+_image|transfer_input_files"
-    r"|batch_name|jobbatchname)\s*=|\s*queue\b|\s*(?:JOB|PARENT|RETRY|SUBDAG|SPLICE)\s"
+    r"|batch_name|jobbatchname)\s*=|\s*queue\b|\s*(?:JOB|PARENT|RETRY|SUBDAG|SPLICE)\s|\$\{?\w+\}?\s*$"
 )
 """Lines of submit files and DAGs whose values are seldom anything but names and numbers."""
 
@@ -57,11 +60,11 @@ def placeholder_line(
         if _ANYWHERE.search(line):
             return number
         if script and _DIRECTIVE.match(line):
-            text = re.split(r"\s#", line)[0]
+            text = _COMMENT.sub("", line)
             if value.search(text) or _CAPITALS.search(text):
                 return number
         elif not script and _SUBMIT.match(line):
-            if re.search(_VALUE, line):
+            if re.search(_VALUE + _BARE, line):
                 return number
         elif named and re.search(r"@[A-Za-z]\w*@", line):
             return number
