@@ -80,7 +80,7 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
     """Transfer switched off and lists given; a universe without its image; unknown values."""
     for one in job.instances[:1] + job.instances[-1:]:
         given = one.queue.commands
-        chosen = (one.known("should_transfer_files") or "").upper()
+        chosen = one.transfer
         when = (one.known("when_to_transfer_output") or "").upper()
         if chosen and chosen not in ("YES", "NO", "IF_NEEDED"):
             message = f"should_transfer_files = {chosen[:20]}"
@@ -156,7 +156,8 @@ def _on_access_point(job: CondorJob) -> Iterator[Hit]:
 def _syntax(job: CondorJob) -> Iterator[Hit]:
     """Lines that are not commands, quotes, ``if`` without ``endif``, no ``queue``."""
     yield from reported(job.submission.problems, "syntax")
-    if not job.submission.queues and not job.in_dag:
+    called = re.search(r"(?m)^[ \t]*#.*\s-(?:queue|append|a)\b", job.text)
+    if not (job.submission.queues or job.in_dag or called):
         last = max((one.place.line for one in job.submission.settings.values()), default=1)
         message = "there is no queue statement: only with -queue, or in a DAG, is it submitted"
         yield hit(last, message, "queue", severity="warning")
@@ -243,6 +244,8 @@ def _macros(job: CondorJob) -> Iterator[Hit]:
     own = {one.lower() for one in names}
     known = own | GIVEN_MACROS
     used = {one.lower() for one in re.findall(r"\$\((\w+)", job.text)}
+    calls = re.findall(r"(?m)^[ \t]*#.*\bcondor_submit\b(.*)", job.text.lower())
+    known |= {*re.findall(r"\w+", " ".join(calls))}
     long = {one for one in GIVEN_MACROS if len(one) > 5}  # $(mode) is not $(node)
     lost: dict[str, Setting] = {}
     for setting in sorted(all_settings(job).values(), key=lambda s: s.place):
