@@ -8,19 +8,11 @@ from collections.abc import Iterator
 
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.known import SET_WITH
 from jobsight.program.python import catches, dotted
 
 __all__: list[str] = []
 
-_TASKS = ("ntasks", "ntasks-per-node", "ntasks-per-gpu")
-_SET_WITH = {
-    **dict.fromkeys(("ARRAY_TASK_ID", "ARRAY_JOB_ID", "ARRAY_TASK_COUNT", "ARRAY_TASK_MAX",
-                     "ARRAY_TASK_MIN"), ("array",)),
-    "CPUS_PER_TASK": ("cpus-per-task",), "NTASKS_PER_NODE": ("ntasks-per-node",),
-    "NTASKS": _TASKS, "NPROCS": _TASKS, "MEM_PER_NODE": ("mem",), "MEM_PER_CPU": ("mem-per-cpu",),
-    "GPUS": ("gpus",), "GPUS_PER_NODE": ("gpus-per-node",), "GPUS_PER_TASK": ("gpus-per-task",),
-}  # fmt: skip
-"""The options with which Slurm sets a variable, of sbatch(1), "Output environment variables"."""
 _NAMED = r"(?:\$\{?|\(\([^()]*?(?<![\w$]))SLURM_([A-Z_]+)\b(?!\}?:?[-+?=])"
 """A variable that is filled in, or named in arithmetic."""
 _READS = {
@@ -67,12 +59,12 @@ def _severity(job: Job) -> Severity | None:
 
 def _lacks(name: str, job: Job) -> bool:
     """Whether an option is missing with which Slurm would set a variable."""
-    needs = set(_SET_WITH.get(name, ()))
+    needs = set(SET_WITH.get(f"SLURM_{name}", ()))
     return bool(needs) and not needs & job.submission.settings.keys()
 
 
 def _unset(name: str) -> tuple[str, str]:
-    option = _SET_WITH[name][0]
+    option = SET_WITH[f"SLURM_{name}"][0]
     return f"there is no --{option}: SLURM_{name} is unset", f"#SBATCH --{option}=..."
 
 

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeGuard
 
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
-from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.job import OTHER_SHELLS, Job
 from jobsight.program.preflight.packages import R_PACKAGES
 from jobsight.program.python import PythonText, dotted, within
 from jobsight.program.submission.job import Place
@@ -61,6 +61,8 @@ def _unused_gpus(job: Job) -> Iterator[Hit]:
     """Only where all that runs is known, and none of it knows of GPUs."""
     if not job.is_slurm or not job.submission.request.gpus or not job.walk.complete:
         return
+    if job.language in OTHER_SHELLS or any(one.server for one in job.endless):
+        return  # what it starts is not known, or is for who comes to the node
     setting = job.submission.first("gres", "gpus", "gpus-per-node", "gpus-per-task")
     texts = [one.text for one in job.walk.sources] or [job.text]
     if job.walk.programs:

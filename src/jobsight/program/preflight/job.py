@@ -24,9 +24,12 @@ from jobsight.program.tree import LANGUAGES, Endless
 from jobsight.program.tree.expressions import evaluated
 from jobsight.program.tree.reader import endless_in
 
-__all__ = ["BASH_SECONDS", "Job", "bash_error"]
+__all__ = ["BASH_SECONDS", "OTHER_SHELLS", "Job", "bash_error"]
 
 BASH_SECONDS = 5
+OTHER_SHELLS = frozenset({"csh", "zsh"})
+"""Languages of shells whose scripts are not walked: what they start is not known."""
+_HERE = re.compile(r"(?m)<<-?[ \t]*([\"']?)(\w+)\1.*\n(?P<body>(?s:.*?)^\2$)")
 _MODULES_IN = re.compile(
     r"(?:\bPYTHONPATH=[\"']?(?:\$\{?(?:PWD|SLURM_SUBMIT_DIR)\}?/)?|\bsys\.path\.\w+\([^\n\"']*[\"'])([\w./-]+)"
 )
@@ -225,6 +228,9 @@ class Job:
     def here_lines(self) -> frozenset[int]:
         """Lines of a shell script that are in here-documents or go on a text in quotes."""
         found: set[int] = set()
+        if self.language in OTHER_SHELLS:
+            for one in _HERE.finditer(self.text):
+                found.update(range(*(self.text.count("\n", 0, at) + 1 for at in one.span("body"))))
         waiting = [syntax_tree("bash", self.text.encode())] if self.language == "bash" else []
         while waiting:
             node = waiting.pop()

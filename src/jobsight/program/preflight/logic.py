@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.known import STARTS, starts_tasks
 from jobsight.program.preflight.uses import BUILDS, BUILTINS, HARMLESS
 from jobsight.program.preflight.variables import GIVEN
 from jobsight.program.shell.launchers import MPI
@@ -276,14 +277,15 @@ def _same_tasks(job: Job) -> Iterator[Hit]:
 
 
 @rule(
-    "JS321 Many processes of MPI are started without a launcher of their own",
+    "JS321 A launcher starts what starts the tasks itself",
     fails="#SBATCH --ntasks=4\nsrun mpirun -np 4 ./a.out\n",
     passes="#SBATCH --ntasks=4\nsrun ./a.out\n",
     severity="warning",
 )
 def _nested_launchers(job: Job) -> Iterator[Hit]:
-    """``srun mpirun`` starts mpirun once per task."""
+    """``srun mpirun`` starts mpirun once per task, ``srun orca`` all that ORCA starts."""
     for command in job.commands:
+        yield from _started_again(command, job)
         names = [one.name for one in command.launchers]
         both = [one for one in command.launchers if one.name in MPI]
         if both and "srun" in names and names.index("srun") < names.index(both[0].name):
@@ -292,6 +294,20 @@ def _nested_launchers(job: Job) -> Iterator[Hit]:
             if tasks > 1 and srun.options.get("n") != "1":
                 message = f"srun starts {both[0].name} {tasks} times"
                 yield hit(command, message, "srun or mpirun, not both")
+
+
+def _started_again(command: Command, job: Job) -> Iterator[Hit]:
+    """A program that starts the tasks of the job itself, and is started once per task."""
+    launcher = next((one for one in command.launchers if one.name in (*MPI, "srun")), None)
+    options = launcher.options if launcher else {}
+    number = next((options[name] for name in ("n", "np", "ntasks") if name in options), None)
+    tasks = job.submission.request.tasks if number is None else job.whole(number) or 1
+    texts = [source for _, source in job.started_by(command)]
+    language = interpreter_of(command.name)
+    itself = command.bare in STARTS or any(starts_tasks(language, one) for one in texts)
+    if job.is_slurm and launcher and itself and tasks > 1:
+        message = f"{command.bare} starts the tasks itself: {launcher.name} starts it {tasks} times"
+        yield hit(launcher, message, f"leave out {launcher.name}", source=command.source)
 
 
 NOT_A_JOB = frozenset({"JS307", "JS308"})
@@ -321,5 +337,36 @@ def _endless_loops(job: Job) -> Iterator[Hit]:
     passes="#SBATCH --time=10\npython3 -m http.server 8000 &\ncurl -s localhost:8000\nkill $!\n",
 )
 def _servers(job: Job) -> Iterator[Hit]:
-    """Known servers in the foreground; ``sleep infinity``, ``tail -f``; questions to the user."""
-    yield from _parts(job, "start it in the background, and stop it at the end", server=True)
+    """Known servers in the foreground; ``sleep infinity``, ``tail -f``; questions to the user.
+
+    A warning where people are meant to work with it until the time limit.
+    """
+    fix = "start it in the background, and stop it at the end"
+    for found in _parts(job, fix, server=True):
+        meant = _for_people(found, job)
+        yield (
+            found._replace(fix="scancel it when you are done", severity="warning")
+            if meant
+            else found
+        )
+
+
+_WORKED_WITH = re.compile(
+    r"(?:jupyter|rserver|rstudio|code-server|code tunnel|tensorboard|vncserver|voila|streamlit)"
+)
+"""Servers that one person works with from another machine."""
+_REACHED = re.compile(
+    r"(?i)\bssh\b|tunnel|port[ -]?forward|your (?:own |local )?(?:machine|computer|laptop|browser)"
+    r"|local(?: machine|host:)|https?://\S*(?:\$|hostname)"
+)
+"""Words of a script that says how to come to its node."""
+
+
+def _for_people(found: Hit, job: Job) -> bool:
+    """Whether the last that a job does is a server for a person who comes to its node."""
+    if "serves" not in found.message or not job.is_slurm:
+        return False
+    last = max((one.place.line for one in _own(job) if one.name not in _NO_WORK), default=0)
+    own = found.source is not None and found.source.file == job.source.file
+    named = _WORKED_WITH.match(found.message) or _REACHED.search(job.text)
+    return bool(named) and own and last <= found.place.line

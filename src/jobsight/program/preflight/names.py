@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.known import ATTACHES
 from jobsight.program.preflight.traces import siblings
 from jobsight.program.shell.model import Program, Source
 from jobsight.text import one_slip, wordlist
@@ -211,10 +212,10 @@ _BRINGS = (
 )
 _BEFORE = {"r": r"(?<![\w.$@:])", "julia": r"(?<![\w.:!@])", "perl": r"(?<![\w>:$@%&-])"}
 _BARE = re.compile(
-    r"\b(?:parallel|stats|utils|methods|grid|splines|Random|Printf|LinearAlgebra|Dates|Statistics"
-    r"|DelimitedFiles|Distributed|foreach|doParallel|MASS|data\.table|jsonlite)\b"
+    r"\b(?:Random|Printf|LinearAlgebra|Dates|Statistics|DelimitedFiles|Distributed)\b|"
+    + "|".join(rf"\b{re.escape(one)}\b" for one in ATTACHES["r"])
 )
-"""Packages that load no others for the program that names them."""
+"""Packages of which is known all that they load for the program that names them."""
 
 
 @rule(
@@ -230,8 +231,12 @@ def _unloaded(job: Job) -> Iterator[Hit]:
         packages += [one.text[2:] for one in program.command.arguments if one.text[:2] == "-M"]
         if _LOADS.search(source.text):
             continue
+        named = {one for text in packages for one in re.findall(r"[\w.]+", text)}
+        attached = {one for name in named for one in ATTACHES.get(language, {}).get(name, ())}
         for package, functions in _FROM[language].items():
-            if any(re.search(rf"\b{re.escape(package)}\b", one) for one in packages):
+            if package in attached or any(
+                re.search(rf"\b{re.escape(package)}\b", one) for one in packages
+            ):
                 continue
             found = _first_use(functions, language, text, job.program_texts)
             others = [one for one in packages if language != "perl" and not _BARE.search(one)]

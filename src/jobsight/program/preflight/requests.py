@@ -10,9 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, reported, rule
-from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.job import OTHER_SHELLS, Job
+from jobsight.program.preflight.known import SPREADS, starts_tasks
+from jobsight.program.preflight.uses import HARMLESS
 from jobsight.program.preflight.workers import too_many_workers
 from jobsight.program.shell.launchers import MPI
+from jobsight.program.shell.programs import interpreter_of
 from jobsight.program.submission.job import Problem
 from jobsight.text import wordset
 
@@ -170,7 +173,7 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
 )
 def _unused_tasks(job: Job) -> Iterator[Hit]:
     """Nothing in the script starts more than one task, or each of them does the same."""
-    if not job.is_slurm or not job.walk.complete or job.broken:
+    if not job.is_slurm or not job.walk.complete or job.broken or job.language in OTHER_SHELLS:
         return
     request = job.submission.request
     for command in job.commands:
@@ -188,13 +191,32 @@ def _unused_tasks(job: Job) -> Iterator[Hit]:
         job.text,
     ):
         return
-    if any(one.background for one in job.commands) or not job.commands:
+    if any(one.background for one in job.commands) or not job.commands or _perhaps_parallel(job):
         return
     setting = job.submission.first("ntasks", "nodes", "ntasks-per-node")
     if setting is not None:
         message = f"{request.tasks} tasks are asked for, and one runs"
         fix = "start them with srun, or ask for --cpus-per-task"
         yield hit(setting, message, fix)
+
+
+def _perhaps_parallel(job: Job) -> bool:
+    """Whether a program may start the tasks itself: by its name, its text or its options.
+
+    Nothing is known of what make runs, of commands in variables, and of scripts that are not here.
+    """
+    tasks = re.compile(rf"(?<![\d.]){job.submission.request.tasks}(?![\d.])")
+    for command in (one for one in job.commands if one.words and one.bare not in HARMLESS):
+        program = job.program_of.get(id(command))
+        here = program is not None and (program.source or job.machine.exists(program.path or "\0"))
+        named = interpreter_of(command.name) or "/" in (command.name or "")
+        if named and not here and id(command) not in job.compiled:
+            return True
+        if command.name is None or command.bare in SPREADS or command.bare == "make":
+            return True
+        if any(tasks.search(one.value or "") for one in command.arguments):
+            return True
+    return any(starts_tasks(one.language, source) for one, source in job.sources)
 
 
 _DIVIDES = re.compile(r"(?i)mpi|slurm|pmi|rank|hvd|horovod|torch|deepspeed|dask|procid|hostname")

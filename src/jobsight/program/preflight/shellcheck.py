@@ -33,16 +33,15 @@ _MEANT = {
 what is declared and runs no program, commands in backquotes for their status alone."""
 _NOISE = frozenset({1009, 1072, 1073, 2045, 2068, 2145, 2148, 2173, 2239})
 """Errors of ShellCheck that stop no script, or say what another finding says better."""
-_ERRORS = frozenset({
-    1075, 1101, 1143, 2050, 2051, 2071, 2078, 2088, 2099, 2114, 2121, 2144, 2157, 2158, 2159, 2210,
-    2215, 2229, 2238, 2247, 2259, 2260, 2261, 2265, 2266, 2320, 2324, 2327,
-})  # fmt: skip
-"""Its warnings that are errors of a job."""
+_ERRORS = frozenset({1075, 1101, 2051, 2088, 2114, 2121, 2215, 2247})
+"""Its warnings that are errors of a job: a command fails, or what is done is surely not meant."""
 _WARNINGS = frozenset({
-    1132, 2030, 2031, 2061, 2069, 2089, 2090, 2094, 2097, 2098, 2100, 2115, 2124, 2125, 2128,
-    2140, 2155, 2163, 2165, 2178, 2179, 2182, 2183, 2190, 2193, 2194, 2195, 2213, 2214, 2216, 2217,
-    2222, 2252, 2262, 2263, 2269, 2290,
+    1132, 1143, 2030, 2031, 2050, 2061, 2069, 2070, 2071, 2077, 2078, 2081, 2089, 2090, 2094, 2097,
+    2098, 2099, 2100, 2115, 2124, 2125, 2128, 2140, 2144, 2155, 2157, 2158, 2159, 2163, 2165, 2178,
+    2179, 2182, 2183, 2190, 2193, 2194, 2195, 2210, 2213, 2214, 2216, 2217, 2222, 2229, 2238, 2252,
+    2259, 2260, 2261, 2262, 2263, 2265, 2266, 2269, 2290, 2320, 2324, 2327,
 })  # fmt: skip
+"""Its findings, errors among them, with which a script runs: what it does may be meant."""
 _DASH = frozenset({
     3001, 3005, 3006, 3008, 3009, 3010, 3011, 3014, 3015, 3018, 3019, 3020, 3024, 3030, 3039, 3044,
     3046, 3051, 3053, 3054, 3057, 3059, 3060,
@@ -98,7 +97,8 @@ def shellcheck_findings(process: subprocess.Popen[bytes], job: Job, file: str) -
         meant = code in _MEANT and _MEANT[code].search(line)
         if meant or (code == 1075 and not job.broken) or (code == 2155 and not strict):
             continue
-        error = (sure and code not in _NOISE) or code in _ERRORS or (job.is_dash and code in _DASH)
+        sure = sure and code not in _NOISE | _WARNINGS
+        error = sure or code in _ERRORS or (job.is_dash and code in _DASH)
         if error or code in _WARNINGS:
             yield Finding(
                 file, one["line"], one["column"], "error" if error else "warning", f"SC{code}",

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
+from jobsight.program.preflight.known import SLURM_SETS
 from jobsight.program.shell.model import Source, Word
 from jobsight.program.submission.job import Place
-from jobsight.text import one_slip, wordlist
+from jobsight.text import one_slip
 
 __all__ = ["GIVEN"]
 
@@ -24,7 +25,7 @@ GIVEN = re.compile(
 """Variables that the scheduler, the site or the shell sets."""
 
 
-_DEFAULTED = re.compile(r"\$\{(\w+):?=|\[ +(?:-[nz] +)?\"?\$\{(\w+):?[-+]")
+_DEFAULTED = re.compile(r"\$\{(\w+):?[=?]|\[ +(?:-[nz] +)?\"?\$\{(\w+):?[-+]")
 """Variables that may be unset as their author knows: they get a default, or are tested."""
 _PATHS = frozenset({"PYTHONPATH", "LD_LIBRARY_PATH", "MANPATH", "PKG_CONFIG_PATH", "CPATH"})
 """Variables of the caller that often are not set."""
@@ -36,9 +37,13 @@ _PATHS = frozenset({"PYTHONPATH", "LD_LIBRARY_PATH", "MANPATH", "PKG_CONFIG_PATH
     passes='OUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDIR/x"\n',
 )
 def _unset_variables(job: Job) -> Iterator[Hit]:
-    """One slip away from a name that is set; or any, after ``set -u``."""
+    """One slip away from a name that is set; or any, after ``set -u``.
+
+    Who calls the script, or the site, may set others: of these all are named once, in a warning.
+    """
     if job.given is None:
         return
+    outside: dict[str, tuple[Word, Source]] = {}
     defaulted = {name for one in _DEFAULTED.findall(job.text) for name in one}
     known = job.walk.assigned | job.given | defaulted
     seen, usual = set[str](), known - _PATHS
@@ -51,6 +56,14 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
             if found is not None:
                 seen.add(name)
                 yield hit(word, found[0], found[1], severity=found[2], source=source)
+            elif nounset and not GIVEN.fullmatch(name):
+                outside.setdefault(name, (word, source))
+    if outside:
+        word, source = next(iter(outside.values()))
+        names, more = ", ".join([*outside][:5]), ", …" if len(outside) > 5 else ""
+        message = f"nothing here sets {names}{more}: where that is not set, set -u ends the script"
+        severity: Severity | None = None if job.executable else "warning"
+        yield hit(word, message, f"${{{next(iter(outside))}:?}}", severity=severity, source=source)
 
 
 def _words_read(job: Job) -> Iterator[tuple[Word, Source, bool]]:
@@ -72,28 +85,23 @@ def _unset(
     close = (one for one in sorted(known) if one_slip(name, one) and min(len(name), len(one)) > 3)
     near = next(close, None)
     if near is not None and not re.match(r"(?:SLURM|SBATCH|CUDA|OMP)_", name):
-        return f"nothing sets {name}", f"${near}?", None
+        # A name that sites set may be meant as it is.
+        return f"nothing sets {name}", f"${near}?", "warning" if GIVEN.fullmatch(name) else None
     if name in _PATHS and not (nounset and not job.walk.functions):
         return None
     if name in _PATHS:
         return f"where {name} is not set, set -u ends the script", f"${{{name}:-}}", "warning"
-    if nounset and not GIVEN.fullmatch(name):
-        return f"nothing sets {name}: set -u ends the script here", None, None
+    if (other := _slurm_slip(name)) is not None:
+        return f"Slurm sets no {name}", f"${other}", None
+    if nounset:
+        return None
     followed = sum(one.exact for one in job.walk.sources) > 1
     alone = job.walk.complete and not followed and source.first == 0
     if name.islower() and len(name) > 2 and not GIVEN.fullmatch(name) and alone:
         return f"nothing sets {name}", None, "warning"
-    other = _slurm_slip(name)
-    return (f"Slurm sets no {name}", f"${other}", None) if other else None
+    return None
 
 
-_SLURM = wordlist(
-    "SLURM_ARRAY_TASK_ID SLURM_ARRAY_JOB_ID SLURM_JOB_ID SLURM_JOBID SLURM_JOB_NAME "
-    "SLURM_NTASKS SLURM_CPUS_PER_TASK SLURM_SUBMIT_DIR SLURM_JOB_NODELIST SLURM_NODELIST "
-    "SLURM_NNODES SLURM_PROCID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MAX "
-    "SLURM_ARRAY_TASK_MIN SLURM_JOB_NUM_NODES SLURM_NPROCS SLURM_MEM_PER_NODE "
-    "SLURM_MEM_PER_CPU SLURM_TASKS_PER_NODE SLURM_CPUS_ON_NODE SLURM_LOCALID"
-)
 _WRONG = {
     **dict.fromkeys(("SLURM_ARRAY_ID", "SLURM_TASK_ID", "SLURM_ARRAYID", "SLURM_ARRAY_INDEX"),
                     "SLURM_ARRAY_TASK_ID"),
@@ -102,9 +110,11 @@ _WRONG = {
 
 
 def _slurm_slip(name: str) -> str | None:
-    if not name.startswith("SL") or name in _SLURM:
+    if not name.startswith("SL") or name in SLURM_SETS:
         return None
-    return _WRONG.get(name) or next((one for one in _SLURM if one_slip(name, one)), None)
+    return _WRONG.get(name) or next(
+        (one for one in sorted(SLURM_SETS) if one_slip(name, one)), None
+    )
 
 
 @rule(

@@ -38,7 +38,7 @@ _DECLARES = wordset("variable_assignment variable_name word declare local export
 """Parts of a declaration that name the variables they set."""
 _SETS = re.compile(
     r"\b([A-Za-z_]\w*)\+?=|\b(?:for|select|read(?: -\w+)*|local|declare|mapfile(?: -\w+)*) (\w+)"
-    r"|\+\+([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}[<>]"
+    r"|\+\+([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}[<>]|\(\(\s*([A-Za-z_]\w*)\s*[-+*/%]?=(?!=)"
 )
 
 

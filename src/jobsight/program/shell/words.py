@@ -47,6 +47,7 @@ def word_of(node: Node, variables: Mapping[str, Value]) -> Word:
 
 def words_of(node: Node, variables: Mapping[str, Value]) -> list[Word]:
     """The words that a part of a command becomes: several of a variable without quotes."""
+    node = node.children[0] if node.type == "command_name" and len(node.children) == 1 else node
     word = word_of(node, variables)
     parts = (word.value or "").split() if node.type in ("simple_expansion", "expansion") else []
     if len(parts) < 2:
