@@ -8,7 +8,7 @@ import re
 import subprocess
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 
 from jobsight.commands import bounded_child
 from jobsight.program.languages import language_of, shebang, syntax_tree
@@ -34,6 +34,8 @@ _MODULES_IN = re.compile(
     r"(?:\bPYTHONPATH=[\"']?(?:\$\{?(?:PWD|SLURM_SUBMIT_DIR)\}?/)?|\bsys\.path\.\w+\([^\n\"']*[\"'])([\w./-]+)"
 )
 """Folders that a script or a program puts on the path of Python's modules."""
+_LEAVES = re.compile(r"(?m)^(?:exit|exec[ \t]+[\w./$][^<>&|;\n]*)(?:[ \t]+[\w$?]+)?[ \t]*(?:#.*)?$")
+_MOST_LEAVES = 3
 _MOST_PYTHONS = 64
 _LONGEST_NUMBER = 200
 """Characters of the arithmetic that a number is computed from."""
@@ -161,7 +163,20 @@ class Job:
         """The first syntax error of a shell script."""
         if self.language != "bash":
             return None
-        return bash_error(self.text, self.machine, dash=self.is_dash)
+        error = bash_error(self.text, self.machine, dash=self.is_dash)
+        return None if error and error[0] > self._left else error
+
+    @cached_property
+    def _left(self) -> float:
+        """The line of a plain ``exit`` or ``exec`` behind which the shell reads no more."""
+        leaves = _LEAVES.finditer(self.text) if self.language == "bash" else ()
+        for found in islice(leaves, _MOST_LEAVES):
+            if not self.text[found.end() :].strip():
+                break
+            before = self.text[: found.end()] + "\n"
+            if bash_error(before, self.machine, dash=self.is_dash) is None:
+                return before.count("\n")
+        return math.inf
 
     @cached_property
     def is_dash(self) -> bool:
@@ -249,6 +264,7 @@ class Job:
         return [
             (number, line) for number, line in enumerate(self.text.split("\n"), 1)
             if number not in self.here_lines and not line.lstrip().startswith("#")
+            and number <= self._left
         ]  # fmt: skip
 
     @cached_property

@@ -352,12 +352,12 @@ def _servers(job: Job) -> Iterator[Hit]:
 
 
 _WORKED_WITH = re.compile(
-    r"(?:jupyter|rserver|rstudio|code-server|code tunnel|tensorboard|vncserver|voila|streamlit)"
+    r"(?:jupyter|rserver|rstudio|code-server|tensorboard|vncserver|voila|streamlit)"
 )
 """Servers that one person works with from another machine."""
 _REACHED = re.compile(
     r"(?i)\bssh\b|tunnel|port[ -]?forward|your (?:own |local )?(?:machine|computer|laptop|browser)"
-    r"|local(?: machine|host:)|https?://\S*(?:\$|hostname)"
+    r"|local(?: machine|host:)|https?://\S*(?:\$|hostname)|--jobid|\bsattach\b"
 )
 """Words of a script that says how to come to its node."""
 

@@ -248,7 +248,13 @@ def _makefiles(job: Job) -> Iterator[Hit]:
 def _makefile(command: Command, job: Job) -> Iterator[Hit]:
     call = make_call(command)
     folder = path_of(call.folder, command.folder, job) if call.folder else command.folder
-    if folder is None or not job.machine.is_folder(folder) or (call.file and not call.file.value):
+    if (
+        folder is None
+        or not job.machine.is_folder(folder)
+        or (
+            call.file and call.file.value in (None, "-", "-f")
+        )  # of `-f - <<EOF` the grammar loses -
+    ):
         return
     path, source = call.found(folder, job.walk.made, job.machine)
     if source is None:

@@ -120,7 +120,8 @@ def _libraries(source: Source, command: Command, job: Job) -> frozenset[str] | N
 
 def _of_perl(source: Source, command: Command, job: Job) -> Iterator[Hit]:
     perl = job.machine.command("perl")
-    if perl is None or re.search(r"\buse lib\b|@INC", source.text) or "PERL5LIB" in job.text:
+    added = re.search(r"PERL5LIB|\bcpanm?\b|\blocal::lib\b|(?<!\S)-I\s", job.text)
+    if perl is None or added or re.search(r"\buse lib\b|@INC", source.text):
         return
     given = (one.text[2:] for one in command.arguments if one.text[:2] == "-I")
     folders = [*_perl_folders(perl), *given]

@@ -32,6 +32,13 @@ _KNOWN_PACKAGES = wordset(
 )
 
 
+_INSTALLS = re.compile(
+    r"\bpip[\d.]* install\b|conda|mamba|\bsetup\.py +(?:install|develop)|\beasy_install\b"
+    r"|\b(?:uv|poetry|pixi|pdm|hatch|pipenv) +(?:pip|sync|run|add|install)\b"
+)
+"""What adds modules to an environment, or makes one."""
+
+
 @rule(
     "JS107 Python lacks a module that is imported",
     fails="python3 - <<'EOF'\nimport no_such_package_here\nEOF\n",
@@ -40,9 +47,10 @@ _KNOWN_PACKAGES = wordset(
 def _python_imports(job: Job) -> Iterator[Hit]:
     """Read from the folders of the interpreter that the script chooses."""
     yield from _not_on_path(job)
-    if "PYTHONPATH=" in job.text:
+    shells = "\n".join([job.text, *(one.text for one in job.walk.sources[1:])])
+    if "PYTHONPATH=" in shells:
         return
-    installs = "pip install" in job.text or "conda" in job.text
+    installs = _INSTALLS.search(shells) is not None
     for program, text in job.pythons:
         name, found = _importable(program, text, job)
         built = built_for(program, job) if installs else None
@@ -121,6 +129,9 @@ def _importable(program: Program, text: PythonText, job: Job) -> tuple[str, froz
     venv = _venv_of(name, program.command, job)
     known = venv is not None or not (environment.opaque or environment.modules)
     known = known and job.given is not None and "PYTHONPATH" not in job.given
+    path = environment.path  # with a folder that is not here, an interpreter may come from there
+    added = {*(path or "?").split(":")} - {*job.machine.path.split(":")}
+    known = known and (venv is not None or all(map(job.machine.is_folder, added)))
     if program.command.contained or not known or "sys.path" in _OWN_FOLDER.sub("", text.text):
         return name, None
     if environment.fresh:

@@ -53,6 +53,8 @@ def _other_names(job: Job) -> Iterator[Hit]:
             continue
         if path is None or job.machine.exists(path):
             continue
+        if command and re.search(rf"-[efsr]\s+[\"']?{re.escape(value)}(?!\S)", job.text):
+            continue  # the script asks whether it is there
         base = os.path.basename(value)  # noqa: PTH119
         for other in sorted(written):
             same = os.path.dirname(other) == os.path.dirname(value)  # noqa: PTH120

@@ -84,7 +84,7 @@ def _sed(word: Word) -> str | None:
     if len(parts) < 2:
         return f"{found[1]}{found[2]}…{found[2]}…{found[2]} lacks its end"
     form = r"\$\{?(?:PWD|HOME|TMPDIR|SLURM_SUBMIT_DIR|\w*(?:_DIR|_ROOT|PATH|SCRATCH))\b"
-    path = re.search(form, text)
+    path = re.search(form, text) if word.text[:1] != "'" else None
     flags = re.split(rf"(?<!\\){re.escape(found[2])}", rest, maxsplit=2)[2]
     odd = found[1] == "s" and not re.match(r"[gIiepmM\d]*(?:w .*)?\s*(?:$|\}|#)", flags)
     if found[2] == "/" and (path or odd):

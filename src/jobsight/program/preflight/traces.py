@@ -13,7 +13,7 @@ from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Program, Word
 from jobsight.program.shell.programs import COMPILERS
 from jobsight.program.submission.job import Place
-from jobsight.text import closest
+from jobsight.text import closest, wordlist
 
 __all__ = ["Trace", "absent", "made_before", "near", "path_of", "said", "siblings", "text_here",
            "trace_of"]  # fmt: skip
@@ -39,7 +39,8 @@ class Trace:
 
     def may_be_there(self, path: str, *, program: bool = False) -> bool:
         """Whether something before may have made it."""
-        if self.built or ((self.opaque or self.blurred) and not program):
+        unsure = self.opaque or self.blurred or self.unnamed
+        if self.built or (unsure and not program):
             return True
         if path in self.folders:
             return True
@@ -75,6 +76,7 @@ def trace_of(job: Job) -> Iterator[tuple[Command, Trace]]:
                 if use.kind == "make" and path is not None and not word.is_glob:
                     parts = path.split("/")
                     trace.folders |= {"/".join(parts[:k]) for k in range(2, len(parts) + 1)}
+                    trace.gone -= trace.folders
                 elif path is not None:
                     trace.made.add(path)
                     trace.gone.discard(path)
@@ -161,10 +163,16 @@ def absent(path: str | None, trace: Trace, job: Job, *, program: bool = False) -
         return True
     if path is None or job.machine.exists(path) or trace.may_be_there(path, program=program):
         return False
-    if path.startswith((f"{job.folder}/", f"{job.source.folder}/")):
+    own = [one for one in (job.folder, job.source.folder) if job.machine.is_folder(one)]
+    if path.startswith(tuple(f"{one}/" for one in own)):
         return True
-    elsewhere = ("/dev/", "/etc/", "/proc/", "/sys/", "/tmp/", "/usr/share/", "/var/tmp/")  # noqa: S108
-    return not path.startswith(elsewhere) and job.machine.visible(path)
+    return not path.startswith(_OF_NODES) and job.machine.visible(path)
+
+
+_OF_NODES = wordlist(
+    "/dev/ /etc/ /proc/ /sys/ /tmp/ /usr/share/ /var/tmp/ /usr/sbin/ /sbin/ /usr/local/ /usr/lib"
+)
+"""Folders of which nodes may have more than the machine that jobs are submitted from."""
 
 
 def near(path: str) -> str | None:

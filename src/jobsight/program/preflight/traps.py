@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobsight.program.preflight.findings import Edit, Hit, hit, rule
+from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.variables import GIVEN
 from jobsight.program.shell.model import Command
@@ -130,9 +130,14 @@ def _empty_tests(job: Job) -> Iterator[Hit]:
     for number, line in job.code:
         form = r"(?:^|[\s;&|])\[\s+(?:!\s+)?\$\{?(\w+)\}?\s+(?:=|==|!=|-(?:eq|ne|lt|gt|le|ge))\s"
         found = re.search(form, line)
-        if found and found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
-            message = f"nothing sets {found[1]}: the test is an error"
-            yield hit(Place(number, found.start(1) + 1), message, f'[ "${{{found[1]}:-}}" ... ]')
+        if found is None or any(line[: found.start()].count(one) % 2 for one in "\"'"):
+            continue
+        if found[1] not in job.walk.assigned and not GIVEN.fullmatch(found[1]):
+            # The caller of a batch script may set it.
+            severity: Severity | None = None if job.executable else "warning"
+            message = f"nothing here sets {found[1]}: where it is not set, the test is an error"
+            yield hit(Place(number, found.start(1) + 1), message, f'[ "${{{found[1]}:-}}" ... ]',
+                      severity=severity)  # fmt: skip
 
 
 @rule(

@@ -62,8 +62,8 @@ def make_call(command: Command) -> MakeCall:
     words, given, values, targets = list(command.arguments), dict[str, Word](), {}, list[Word]()
     while words:
         word = words.pop(0)
-        if re.fullmatch(r"-[CfIo]", word.text) and words:
-            given[word.text] = words.pop(0)
+        if re.fullmatch(r"-[CfIo]", word.text):
+            given[word.text] = words.pop(0) if words else word
         elif re.match(r"-[Cf].", word.text):
             given[word.text[:2]] = word._replace(value=word.text[2:])
         elif word.text == "-j" and words and (words[0].value or "1").isdecimal():

@@ -26,7 +26,11 @@ _WITH_VALUE = {
     "python": {"-W", "-X", "-Q"}, "bash": {"-o", "-O", "--rcfile"}, "perl": {"-I"},
     "r": set(), "julia": {"-t", "-p", "-L", "-J", "--project", "--threads"},
 }  # fmt: skip
-_TEXT = {"python": "-c", "bash": "-c", "perl": "-e", "r": "-e", "julia": "-e", "lua": "-e"}
+_TEXT = {
+    **dict.fromkeys(("python", "bash", "csh", "zsh"), "c"),
+    **dict.fromkeys(("perl", "r", "julia", "lua", "ruby"), "e"), "javascript": "ep",
+}  # fmt: skip
+"""Options, of one character, behind which the text of a program follows."""
 COMPILERS = re.compile(
     r"(?:gcc|g\+\+|cc|c\+\+|gfortran|clang(?:\+\+)?|mpicc|mpicxx|mpic\+\+|mpif90|mpifort"
     r"|nvcc|icc|icpc|ifort|icx|icpx|ifx|rustc|javac|hipcc)(?:-\d+)?"
@@ -121,8 +125,8 @@ def program_of(
         return _function(command, rest, machine, path_of)
     while rest and rest[0].text.startswith("-") and rest[0].text not in ("-", "--"):
         option = rest.pop(0)
-        letter = _TEXT.get(language, "--")[1]
-        if re.fullmatch(rf"-\w*{letter}", option.text) and rest:
+        text = rf"-\w*[{_TEXT.get(language, '-')}]|--(?:eval|print|command)"
+        if re.fullmatch(text, option.text) and rest:
             return _inline(command, rest[0], rest[1:], language)
         if language == "python" and option.text == "-m":
             path = path_of(rest[0]) if rest else None

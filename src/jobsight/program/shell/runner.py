@@ -217,7 +217,8 @@ class Runner:
         A word of unknown parts stands for itself, so that ``$OUT/x`` written is ``$OUT/x`` read.
         """
         if word.value is None:
-            return f"\0{word.text.strip(chr(34))}" if "$(" not in word.text else None
+            bare = re.sub(r"\$\{(\w+)\}", r"$\1", word.text.strip('"'))
+            return f"\0{bare}" if "$(" not in word.text else None
         if not word.value or self.state.folder is None:
             return word.value if word.value.startswith("/") else None
         path = os.path.normpath(os.path.join(self.state.folder, word.value))  # noqa: PTH118
@@ -323,6 +324,7 @@ class Runner:
             self.ended, self.left_by = True, "" if inner else "exec"
         texts = [one.text for one in words]
         bare = texts[:2] == ["-m", "venv"] and "--system-site-packages" not in texts
+        bare = bare and not self.context.get("conditional")  # else it may be there, with packages
         if bare and (name or "").startswith("python") and (made := self.path_of(words[-1])):
             self.walk.venvs.add(made)
         if name in ("cd", "pushd"):

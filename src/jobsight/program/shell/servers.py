@@ -24,6 +24,12 @@ _MODULES = wordset(
 )
 
 
+_ASIDE = re.compile(r"--(?:fork|daemoni[sz]e|daemon|detach)(?:=.*)?|--server-daemonize=1|start")
+"""What makes a server go into the background by itself."""
+_STAYS = {"nginx": "daemon off", "httpd": "-X|FOREGROUND", "sshd": "-D", "vncserver": "-fg"}
+"""Servers that do so without such an option."""
+
+
 def server_of(command: Command) -> str | None:
     """What a command is that serves until killed; None: it ends, or runs in the background."""
     timed = any(one.name == "timeout" for one in command.launchers)
@@ -33,6 +39,8 @@ def server_of(command: Command) -> str | None:
     words = [word.text for word in command.arguments]
     if name in _SERVING:
         return f"{name} {words[0]}" if words and words[0] in _SERVING[name] else None
+    if any(map(_ASIDE.fullmatch, words)) or not re.search(_STAYS.get(name, ""), " ".join(words)):
+        return None
     if _SERVERS.fullmatch(name):
         return None if {"--version", "--help", "-v", "-h"} & set(words) else name
     if name == "sleep" and words[:1] in (["infinity"], ["inf"]):

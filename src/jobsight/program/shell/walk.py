@@ -67,6 +67,37 @@ def walk_script(
     return walk
 
 
+_TORN = re.compile(r"\$\{?\w+\}?[^\s\"'$]*\$\w+[^\s\w]")
+_NAME = re.compile(rb"[A-Za-z_]\w*|\d")
+_MOST_TEARS = 8
+"""Expansions in one word that are kept in it."""
+
+
+def _shell_tree(text: str) -> Node:
+    """The syntax tree of a script.
+
+    Of ``/scratch/$USER/$ID/run`` the grammar makes two words, the second ``ID/run``: there, braces
+    are put around the name. That moves what follows on the line by two columns.
+    """
+    data = text.encode("utf-8", "replace")
+    root = syntax_tree("bash", data)
+    for _ in range(_MOST_TEARS if _TORN.search(text) else 0):
+        torn, waiting = set[int](), [root]
+        while waiting:
+            node = waiting.pop()
+            children = [] if node.type == "simple_expansion" else node.children
+            waiting += children
+            ends = {one.end_byte for one in children}
+            torn |= {one.start_byte for one in children} & ends
+        names = [_NAME.match(data, at) for at in sorted(torn) if data[at - 1 : at] == b"$"]
+        if not any(names):
+            break
+        for one in filter(None, reversed(names)):
+            data = data[: one.start()] + b"{" + one[0] + b"}" + data[one.end() :]
+        root = syntax_tree("bash", data)
+    return root
+
+
 class _Walker(Runner):
     def run(self) -> None:
         if len(self.walk.sources) >= _MOST_SOURCES:
@@ -74,8 +105,7 @@ class _Walker(Runner):
             return
         self.walk.sources.append(self.source)
         self.walk.assigned |= {one[one.lastindex or 0] for one in _SETS.finditer(self.source.text)}
-        root = syntax_tree("bash", self.source.text.encode("utf-8", "replace"))
-        self.statements(root.children)
+        self.statements(_shell_tree(self.source.text).children)
 
     def statements(self, nodes: list[Node]) -> None:
         for at, node in enumerate(nodes):
@@ -335,6 +365,10 @@ class _Walker(Runner):
             elif child.is_named:
                 words += words_of(child, self.state.variables)
                 self.substitutions(child if child.type != "command_substitution" else node)
+        for one in redirects:  # the grammar hangs words behind a redirection on it
+            for more in (*one.children_by_field_name("destination")[1:],
+                         *one.children_by_field_name("argument")):  # fmt: skip
+                words += words_of(more, self.state.variables)
         if words:
             self.record(tuple(words), redirects, self.place(node), assigned)
 

@@ -26,6 +26,8 @@ _COMMAND = Value(None, frozenset({"$("}))
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _MOST_NODES = 5000
 """Of one word or condition that are looked at."""
+_MOST_BRACED = 64
+"""Words that one with braces becomes; one that becomes more stays as it is."""
 _DEFAULT = frozenset({":-", "-", ":=", "="})
 
 
@@ -49,10 +51,46 @@ def words_of(node: Node, variables: Mapping[str, Value]) -> list[Word]:
     """The words that a part of a command becomes: several of a variable without quotes."""
     node = node.children[0] if node.type == "command_name" and len(node.children) == 1 else node
     word = word_of(node, variables)
-    parts = (word.value or "").split() if node.type in ("simple_expansion", "expansion") else []
-    if len(parts) < 2:
+    if node.type in ("simple_expansion", "expansion"):
+        parts = (word.value or "").split()
+        return [word._replace(text=one, value=one) for one in parts] if len(parts) > 1 else [word]
+    if word.quoted or re.search(r"[\"'\\`]|\$\(", word.text):
         return [word]
-    return [word._replace(text=one, value=one) for one in parts]
+    texts, values = _braced(word.text), None if word.value is None else _braced(word.value)
+    if values is not None and len(values) != len(texts):
+        return [word]
+    return [word._replace(text=one, value=values and values[k]) for k, one in enumerate(texts)]
+
+
+_BRACES = re.compile(r"(?<!\$)\{([^{}$\s]*)\}")
+
+
+def _braced(text: str) -> list[str]:
+    """What bash makes of ``a{b,c}`` and ``a{1..3}``; the text itself where that is too much."""
+    done, waiting = list[str](), [text]
+    while waiting:
+        one = waiting.pop(0)
+        span = next((m for m in _BRACES.finditer(one) if "," in m[1] or ".." in m[1]), None)
+        parts = [] if span is None else span[1].split(",")
+        if span is not None and len(parts) == 1:
+            counted = re.fullmatch(r"(-?\d{1,9})\.\.(-?\d{1,9})", parts[0])
+            parts = _counted(*counted.groups()) if counted else []
+        if span is None or not parts:
+            done.append(one)
+        else:
+            waiting += [one[: span.start()] + part + one[span.end() :] for part in parts]
+        if len(done) + len(waiting) > _MOST_BRACED:
+            return [text]
+    return done
+
+
+def _counted(first: str, last: str) -> list[str]:
+    """The numbers of a range, as wide as its ends where one has a leading zero; none: too many."""
+    a, b = int(first), int(last)
+    padded = any(re.match(r"-?0\d", one) for one in (first, last))
+    width = max(len(first), len(last)) if padded else 0
+    numbers = range(a, b + 1) if a <= b else range(a, b - 1, -1)
+    return [f"{one:0{width}d}" for one in numbers] if len(numbers) <= _MOST_BRACED else []
 
 
 def evaluate(node: Node, variables: Mapping[str, Value]) -> Value:
