@@ -29,12 +29,14 @@ __all__ = ["BASH_SECONDS", "OTHER_SHELLS", "Job", "bash_error"]
 BASH_SECONDS = 5
 OTHER_SHELLS = frozenset({"csh", "zsh"})
 """Languages of shells whose scripts are not walked: what they start is not known."""
-_HERE = re.compile(r"(?m)<<-?[ \t]*([\"']?)(\w+)\1.*\n(?P<body>(?s:.*?)^\2$)")
+_HERE = re.compile(r"<<-?[ \t]*([\"']?)(\w+)\1")
 _MODULES_IN = re.compile(
     r"(?:\bPYTHONPATH=[\"']?(?:\$\{?(?:PWD|SLURM_SUBMIT_DIR)\}?/)?|\bsys\.path\.\w+\([^\n\"']*[\"'])([\w./-]+)"
 )
 """Folders that a script or a program puts on the path of Python's modules."""
-_LEAVES = re.compile(r"(?m)^(?:exit|exec[ \t]+[\w./$][^<>&|;\n]*)(?:[ \t]+[\w$?]+)?[ \t]*(?:#.*)?$")
+_LEAVES = re.compile(
+    r"(?m)^(?:exit(?:[ \t]+[\w$?]+)?[ \t]*(?:#.*)?|exec[ \t]+[\w./$\"][^<>&|;\n]*)$"
+)
 _MOST_LEAVES = 3
 _MOST_PYTHONS = 64
 _LONGEST_NUMBER = 200
@@ -244,8 +246,13 @@ class Job:
         """Lines of a shell script that are in here-documents or go on a text in quotes."""
         found: set[int] = set()
         if self.language in OTHER_SHELLS:
-            for one in _HERE.finditer(self.text):
-                found.update(range(*(self.text.count("\n", 0, at) + 1 for at in one.span("body"))))
+            end: str | None = None
+            for number, line in enumerate(self.text.split("\n"), 1):
+                if end is not None:
+                    found.add(number)
+                    end = None if line.strip() == end else end
+                elif mark := _HERE.search(line):
+                    end = mark[2]
         waiting = [syntax_tree("bash", self.text.encode())] if self.language == "bash" else []
         while waiting:
             node = waiting.pop()

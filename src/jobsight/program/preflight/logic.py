@@ -211,7 +211,9 @@ def _no_wait(job: Job) -> Iterator[Hit]:
     quick |= {"wait"}
     works = (one for one in own if one.background or one.name not in quick)
     last = max(works, key=lambda one: one.place, default=None)
-    if last is not None and last.background and not last.conditional:
+    polls = last and any(one.place > last.place and one.loops and not one.loops[-1].names
+                         for one in own)  # fmt: skip
+    if last is not None and last.background and not (last.conditional or polls):
         message = "the script ends here, and Slurm kills what runs in the background"
         yield hit(last, message, "wait at the end")
 

@@ -44,6 +44,7 @@ def _other_names(job: Job) -> Iterator[Hit]:
     for number, line in enumerate(text.split("\n") if job.language == "bash" else (), 1):
         form = r"\b(?:until|while\s+!|while\s+\[\[?\s+!)\s*(?:\[\[?\s+)?-[efs]\s+[\"']?([\w./-]+)"
         reads += [(Word(m[1], m[1], Place(number)), None) for m in re.finditer(form, line)]
+    asked = set(re.findall(r"-[efsr]\s+[\"']?([^\s\"'\]]+)", job.text))
     yield from _never_made(job, [word for word, command in reads if command is None])
     for word, command in reads:
         value = word.value or ""
@@ -53,8 +54,8 @@ def _other_names(job: Job) -> Iterator[Hit]:
             continue
         if path is None or job.machine.exists(path):
             continue
-        if command and re.search(rf"-[efsr]\s+[\"']?{re.escape(value)}(?!\S)", job.text):
-            continue  # the script asks whether it is there
+        if command and value in asked:
+            continue
         base = os.path.basename(value)  # noqa: PTH119
         for other in sorted(written):
             same = os.path.dirname(other) == os.path.dirname(value)  # noqa: PTH120

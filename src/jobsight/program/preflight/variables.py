@@ -60,8 +60,8 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
                 outside.setdefault(name, (word, source))
     if outside:
         word, source = next(iter(outside.values()))
-        names, more = ", ".join([*outside][:5]), ", …" if len(outside) > 5 else ""
-        message = f"nothing here sets {names}{more}: where that is not set, set -u ends the script"
+        shown = ", ".join([*outside][:5]) + (", …" if len(outside) > 5 else "")
+        message = f"nothing here sets {shown}: where that is not set, set -u ends the script"
         severity: Severity | None = None if job.executable else "warning"
         yield hit(word, message, f"${{{next(iter(outside))}:?}}", severity=severity, source=source)
 

@@ -59,7 +59,10 @@ def words_of(node: Node, variables: Mapping[str, Value]) -> list[Word]:
     texts, values = _braced(word.text), None if word.value is None else _braced(word.value)
     if values is not None and len(values) != len(texts):
         return [word]
-    return [word._replace(text=one, value=values and values[k]) for k, one in enumerate(texts)]
+    return [
+        word._replace(text=one, value=None if values is None else values[k])
+        for k, one in enumerate(texts)
+    ]
 
 
 _BRACES = re.compile(r"(?<!\$)\{([^{}$\s]*)\}")
