@@ -69,7 +69,7 @@ def _processor() -> str:
             features = llvmlite.binding.get_host_cpu_features().flatten()
         except RuntimeError:  # LLVM does not know them here
             features = ""
-    checks = " checked" if numba.config.BOUNDSCHECK else ""
+    checks = " checked" if getattr(numba.config, "BOUNDSCHECK", None) else ""
     return hashlib.sha256(f"{name} {features}{checks}".encode()).hexdigest()[:16]
 
 

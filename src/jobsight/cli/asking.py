@@ -235,7 +235,7 @@ def own_store(settings: Settings, *, named: bool) -> str:
 
 def _moment(jobs: JobTable, given: int | None, *, live: bool) -> tuple[int, str]:
     """The moment asked about, and that moment in words."""
-    end, first = last_recorded(jobs), jobs.table["seen"].to_physical()[0]
+    end, first = jobs.end(), jobs.table["seen"].to_physical()[0]
     if given is not None:
         refuse_before(given, first, "job")
         return given, format_micros(given)

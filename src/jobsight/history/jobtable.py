@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from jobsight.codes import EventCode
@@ -45,6 +46,7 @@ from jobsight.history.timelines import History
 __all__ = ["JobTable"]
 
 _LARGEST = 1e300
+_YEAR, _LATEST = 366 * 86_400_000_000, 32
 _ENDS = [state.value for state in State if state.ended]
 _RUNS = [State.RUNNING.value, State.SUSPENDED.value]
 _FROM_CHANGES = ("eligible", "start", "last_start", "starts", "host", "state")
@@ -156,6 +158,20 @@ class JobTable:
             for one, is_newer in ((self, False), (newer, True))
         )  # fmt: skip
         return self._derived(jobs.select(columns), changes.sort("row", maintain_order=True))
+
+    def end(self) -> int:
+        """The last moment of which anything is recorded, in µs; 0 where there are no jobs.
+
+        A job dated more than a year after all others has a wrong date, and does not count.
+        """
+        last = self.table["seen"].to_physical().to_numpy(writable=True)
+        dated = self.changes.drop_nulls("known").select("row", pl.col("known").to_physical())
+        np.maximum.at(last, dated["row"].to_numpy(), dated["known"].to_numpy())
+        few = min(len(last), _LATEST)
+        latest = np.sort(np.partition(last, len(last) - few)[len(last) - few :]) if few else last
+        while len(latest) > 1 and len(last) > 2 and latest[-1] - latest[-2] > _YEAR:
+            latest = latest[:-1]
+        return int(latest[-1]) if few else 0
 
     def as_of(self, moment: int) -> JobTable:
         """What was known before a moment (µs): the table of the same jobs, cut there."""

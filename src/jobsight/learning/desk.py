@@ -180,7 +180,7 @@ def indexed(
 
 
 def last_recorded(jobs: JobTable) -> int:
-    """The last moment of which anything is recorded, µs."""
+    """The last moment of which anything is recorded, µs; even of a job with a wrong date."""
     last = [jobs.table["seen"].max(), jobs.changes["known"].max()]
     return max((micros(one) for one in last if one is not None), default=0)  # type: ignore[arg-type]
 

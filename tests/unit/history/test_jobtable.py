@@ -304,3 +304,16 @@ def test_a_removal_by_a_policy_is_a_failure() -> None:
     ]
     jobs = JobTable.read(history=History.from_table(table(ends)))
     assert jobs.table["state"].to_list() == ["timeout", "failed", "cancelled", "cancelled"]
+
+
+def test_one_job_of_a_wrong_year_does_not_move_the_end() -> None:
+    jobs = [slurm_job(told(9 * k, State.PENDING), id_=f"slurm:c:{k}") for k in range(5)]
+    late = told(2.5e11, State.PENDING)  # in the year 9949
+    assert JobTable.read(jobs).end() == START + 36_000_000
+    assert JobTable.read([*jobs, slurm_job(late)]).end() == START + 36_000_000
+    again = [
+        slurm_job(told(4e7, State.PENDING), id_="slurm:c:8"),
+        slurm_job(told(4e7, State.RUNNING)),
+    ]
+    assert JobTable.read([*jobs, *again]).end() == START + 40_000_000_000_000
+    assert JobTable.read([]).end() == 0

@@ -40,10 +40,10 @@ def _primitive(typing: Callable[..., Any]) -> Any:
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
     found = context.make_array(kind)(context, builder, array)
-    if config.BOUNDSCHECK:
+    if getattr(config, "BOUNDSCHECK", None):
         size = builder.extract_value(found.shape, 0)
         for index in (at, builder.add(at, ir.Constant(at.type, WIDTH - 1))):
-            cgutils.do_boundscheck(context, builder, index, size)
+            cgutils.do_boundscheck(context, builder, index, size)  # type: ignore[no-untyped-call]
     return builder.bitcast(builder.gep(found.data, [at]), _BLOCK.as_pointer())
 
 

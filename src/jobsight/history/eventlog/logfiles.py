@@ -11,6 +11,7 @@ import errno
 import glob
 import os
 import re
+import select
 import stat
 import sys
 import tempfile
@@ -42,6 +43,7 @@ Kind = Literal["text", "xml", "json", "empty"]
 _HEAD = 64 << 10
 _KEPT = 8 << 10
 _BLOCK = 4 << 20
+_PIPE_SECONDS = 60.0
 _TEXT_HEADER = re.compile(rb"^\d{3} \(-?\d+\.-?\d+\.-?\d+\) ", re.MULTILINE)
 _XML_START = (b"<?xml", b"<!DOCTYPE", b"<classads", b"<c>", b"<a n=")
 _XML_MARKS = (b"<c>", b"<a n=")
@@ -242,12 +244,13 @@ def open_file(name: str) -> tuple[LogFile, bytes]:
     A pipe is copied to a temporary file.
 
     Raises:
-        SourceError: it is missing, cannot be read, or is neither a file nor a pipe.
+        SourceError: it is missing, cannot be read, or is neither a file nor a pipe; or nothing is
+            written to the pipe.
     """
     try:
         status = os.stat(name)  # noqa: PTH116
         if stat.S_ISFIFO(status.st_mode):
-            with open(name, "rb") as pipe:  # noqa: PTH123
+            with _pipe(name) as pipe:
                 return _copied(name, pipe, time.time())
         if not stat.S_ISREG(status.st_mode):
             raise SourceError(f"{name!r} is neither a file, a folder nor a pipe; name a log")
@@ -256,6 +259,21 @@ def open_file(name: str) -> tuple[LogFile, bytes]:
     except OSError as error:
         raise cannot_read(name, error) from None
     return _new_file(name, Path(name).absolute(), status, head, status.st_mtime)
+
+
+def _pipe(name: str) -> IO[bytes]:
+    """A named pipe, open, once something was written to it; else nothing would end the wait."""
+    descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    # What the shell makes, `<(command)`, has its writer, which may take its time.
+    limit = None if name.startswith(("/dev/fd/", "/proc/")) else _PIPE_SECONDS
+    if not select.select([descriptor], [], [], limit)[0]:
+        os.close(descriptor)
+        raise SourceError(
+            f"{name!r} is a pipe to which nothing was written for {limit:g} s; start its writer "
+            "first, or name a file"
+        )
+    os.set_blocking(descriptor, True)
+    return os.fdopen(descriptor, "rb")
 
 
 def _new_file(

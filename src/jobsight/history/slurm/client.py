@@ -64,6 +64,11 @@ class _NoZone(dt.tzinfo):
         )
         raise SlurmError(reason, FailureKind.OTHER)
 
+    dst = utcoffset
+
+    def tzname(self, _moment: dt.datetime | None) -> str:
+        return "unknown"
+
 
 class SlurmClient:
     """Slurm's tools as functions. One thread at a time.

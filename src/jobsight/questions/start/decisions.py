@@ -72,7 +72,7 @@ def outcomes_of(jobs: JobTable, seed: int = 0) -> pl.DataFrame:
     its time teaches what a limit leaves of a runtime, and judges nothing (`bound runtime`). Runs
     that people, other jobs or nodes ended have no runtime.
     """
-    table, last = jobs.table, _last_moment(jobs)
+    table, last = jobs.table, jobs.end()
     rows = starts_asked(jobs, seed).with_columns(
         state=table["state"].cast(pl.String),
         began=table["last_start"].to_physical(),
@@ -100,14 +100,6 @@ def outcomes_of(jobs: JobTable, seed: int = 0) -> pl.DataFrame:
         kept=True,
         teaches=True,
     ).sort("decided", "row")
-
-
-def _last_moment(jobs: JobTable) -> int:
-    """µs: the end of the data."""
-    moments = [jobs.table["seen"].max(), jobs.changes["known"].max()]
-    found = pl.Series([one for one in moments if one is not None], dtype=pl.Datetime("us", "UTC"))
-    last = found.to_physical().max()
-    return last if isinstance(last, int) else 0
 
 
 def at_moment(rows: pl.DataFrame, moment: str) -> pl.DataFrame:

@@ -18,7 +18,7 @@ import polars as pl
 
 from jobsight.clock import format_micros
 from jobsight.errors import JobsightError, SourceError
-from jobsight.learning.desk import Desk, indexed, last_recorded
+from jobsight.learning.desk import Desk, indexed
 from jobsight.learning.following import Tables
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.hold.champions import Answerers, choose_answerers
@@ -75,7 +75,7 @@ class Ready:
     @cached_property
     def end(self) -> int:
         """µs: the last moment of which anything is recorded of a job."""
-        return last_recorded(self.tables.jobs)
+        return self.tables.jobs.end()
 
     def index(
         self, question: Question[Any], entry: Entry | None, moment: int | None = None

@@ -3,11 +3,13 @@
 import gzip
 import io
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from jobsight.errors import SourceError
+from jobsight.history.eventlog import logfiles
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.eventlog.logfiles import LogFile, looks_like_log, sniff, spool
 
@@ -161,3 +163,18 @@ def test_the_head_that_is_kept_is_unpacked_and_short(tmp_path: Path) -> None:
     (file,) = find_logs([str(tmp_path / "log")])
     assert file.head == (RECORD * 9000)[: len(file.head)]
     assert len(file.head) == 8 << 10
+
+
+def test_a_pipe_that_nothing_writes_to_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = str(tmp_path / "pipe")
+    os.mkfifo(name)
+    monkeypatch.setattr(logfiles, "_PIPE_SECONDS", 0.1)
+    with pytest.raises(SourceError, match="a pipe to which nothing was written for 0.1 s"):
+        logfiles.open_file(name)
+    monkeypatch.setattr(logfiles, "_PIPE_SECONDS", 60.0)
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(Path(name).write_bytes, b"some text\n" * 50_000)
+        file, _ = logfiles.open_file(name)
+        assert file.size == written.result() == 500_000
