@@ -171,7 +171,7 @@ def test_a_pipe_that_nothing_writes_to_is_an_error(
     name = str(tmp_path / "pipe")
     os.mkfifo(name)
     monkeypatch.setattr(logfiles, "_PIPE_SECONDS", 0.1)
-    with pytest.raises(SourceError, match="a pipe to which nothing was written for 0.1 s"):
+    with pytest.raises(SourceError, match=r"a pipe to which nothing was written for 0\.1 s"):
         logfiles.open_file(name)
     monkeypatch.setattr(logfiles, "_PIPE_SECONDS", 60.0)
     with ThreadPoolExecutor(1) as pool:
