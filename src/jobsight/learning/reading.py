@@ -243,8 +243,10 @@ def are_documents(text: str) -> bool:
             from jobsight.store.snapshot import is_snapshot
 
             return is_snapshot(path)
+        if not path.is_file():  # opening a pipe waits for its writer
+            return False
         with path.open("rb") as file:
-            return path.is_file() and file.read(len(_MAGIC)) == _MAGIC
+            return file.read(len(_MAGIC)) == _MAGIC
     except (OSError, ValueError):
         return False
 
