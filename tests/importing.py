@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from jobsight.documents import JobDocument, merge
+from jobsight.documents import JobDocument
 from jobsight.history.importers import FileImport, Importer, ImportReport, Options
+from tests.storedjobs import merge_into
 
 __all__ = ["JOB_TABLE", "SACCT_JSON", "SAMPLES", "imported", "states", "written"]
 
@@ -66,7 +67,7 @@ def imported(
     found: dict[str, JobDocument] = {}
     for batch in reading.batches():
         for document in batch:
-            found[document.id] = merge(found.get(document.id), document)
+            merge_into(found, document)
     return {id_.rpartition(":")[2]: document for id_, document in found.items()}, reading.report
 
 

@@ -5,18 +5,17 @@ The real one is in `tests/testbed`; this one loses records, reverses clocks and 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from jobsight.documents import JobDocument
-from jobsight.documents.identity import nth_id, sort_out
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.failures import FailureKind, SlurmError
 from jobsight.history.slurm.poller import SlurmSource
 from jobsight.history.slurm.sacct import COLUMNS
 from jobsight.history.slurm.squeue import FIELDS
 from jobsight.settings import SlurmSettings
+from tests.storedjobs import merge_into
 
 __all__ = ["FakeJob", "FakeSlurm", "Keeper"]
 
@@ -241,16 +240,11 @@ class Keeper:
             if seen is None:
                 return count
             for document in seen.documents:
-                ids = (nth_id(document.id, at) for at in itertools.count(1))
-                known = [self.documents[id_] for id_ in itertools.takewhile(self._has, ids)]
-                self.documents |= {one.id: one for _, one in sort_out(known, [document])}
+                merge_into(self.documents, document)
             count += len(seen.documents)
             self.position = seen.position
             if not seen.more:
                 return count
-
-    def _has(self, id_: str) -> bool:
-        return id_ in self.documents
 
     def job(self, name: str) -> JobDocument:
         return self.documents[f"slurm:fake:{name}"]

@@ -1,5 +1,6 @@
 """Job documents and stores for tests of the command line."""
 
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from jobsight.documents import (
     merge,
     slurm_id,
 )
+from jobsight.documents.identity import nth_id, sort_out
 from jobsight.store import open_store
 
 SECOND = 1_000_000
@@ -81,3 +83,10 @@ def filled(path: Path, documents: Iterable[JobDocument]) -> str:
     with open_store(str(path), create=True) as store:
         assert not store.merge(documents).refused
     return str(path)
+
+
+def merge_into(documents: dict[str, JobDocument], partial: JobDocument) -> None:
+    """Merge a report into documents by id, as `Store.merge` does."""
+    ids = (nth_id(partial.id, at) for at in itertools.count(1))
+    known = [documents[id_] for id_ in itertools.takewhile(documents.__contains__, ids)]
+    documents |= {one.id: one for _, one in sort_out(known, [partial])}

@@ -357,3 +357,28 @@ def test_where_letters_are_ascii_the_life_is_drawn_in_them(url: str) -> None:
     )  # fmt: skip
     assert done.returncode == 0
     assert b"####" in done.stdout
+
+
+def test_of_a_number_used_again_the_newest_job_is_shown_and_the_others_are_named(
+    tmp_path: Path,
+) -> None:
+    first = slurm_job("7", State.PENDING, State.RUNNING, user="ann")
+    again = [
+        msgspec.structs.replace(one, time=one.time + 600 * SECOND)
+        for one in slurm_job("7", *LIVES).timeline
+    ]
+    second = JobDocument(
+        id=first.id,
+        updated=first.updated + 600 * SECOND,
+        submission=Submission(user="bob", submitted=again[0].time),
+        timeline=tuple(again),
+    )
+    url = filled(tmp_path / "jobs.db", [first, second])
+    found = call(url, "7")
+    assert found.stdout.startswith("COMPLETED  job 7@2 on ")
+    assert f"Slurm gave this number to other jobs too: {first.id} of " in found.stderr
+    older = call(url, first.id)
+    assert older.stdout.startswith("RUNNING  job 7 on ")
+    assert f"{first.id}@2 of bob" in older.stderr
+    assert "siblings" not in found.stdout + older.stdout
+    assert json.loads(shown(url, "7@2", "--json"))["submission"]["user"] == "bob"

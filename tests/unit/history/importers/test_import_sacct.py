@@ -350,3 +350,38 @@ def test_a_row_without_its_cluster_is_a_bad_row(tmp_path: Path) -> None:
     assert (len(jobs), report.bad) == (13, 1)
     assert report.first_bad[0].reason == "column Cluster is empty; give --cluster NAME"
     assert len(imported(path, options=Options(cluster="c"))[0]) == 14
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_jobs_of_one_number_are_several_and_runs_of_a_requeued_job_are_not(
+    tmp_path: Path, restarts: bool
+) -> None:
+    head = "JobID|State|Cluster|User|Submit|Start|End" + ("|Restarts" if restarts else "")
+    runs = [
+        ("7", "COMPLETED", "ann", 1, "0"), ("7", "TIMEOUT", "ann", 3, "0"),
+        ("7", "FAILED", "bob", 5, "0"),
+        ("8", "REQUEUED", "ann", 1, "0"), ("8", "NODE_FAIL", "ann", 3, "1"),
+        ("8", "FAILED", "ann", 5, "2"),
+        ("9_1", "RUNNING", "ann", 1, "0"), ("9_1", "COMPLETED", "bob", 3, "0"),
+    ]  # fmt: skip
+    rows = [
+        f"{job}|{state}|c|{user}|2026-03-02T0{hour}:00:00|2026-03-02T0{hour}:01:00|"
+        f"2026-03-02T0{hour}:02:00" + (f"|{count}" if restarts else "")
+        for job, state, user, hour, count in runs
+    ]
+    whole = written(tmp_path, "\n".join([head, *rows, ""]))
+    parts = [written(tmp_path, f"{head}\n{row}\n", name=f"{at}.psv") for at, row in enumerate(rows)]
+    found, _ = imported(whole, options=UTC)
+    assert {job: str(one.state) for job, one in found.items()} == {
+        "7": "completed", "7@2": "timeout", "7@3": "failed", "8": "failed", "9_1": "pending",
+        "9_1@2": "completed",
+    }  # fmt: skip
+    assert found["8"].usage.requeues == 2
+    for again in ([*parts, *parts], [whole, whole], parts[::-1]):
+        jobs, _ = imported(*again, options=UTC)
+        assert {job: one.timeline[-1].time for job, one in jobs.items()} == {
+            job: one.timeline[-1].time for job, one in found.items()
+        }
+        assert {job: one.submission for job, one in jobs.items()} == {
+            job: one.submission for job, one in found.items()
+        }
