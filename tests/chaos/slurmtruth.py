@@ -186,7 +186,7 @@ def _submits(document: JobDocument) -> set[int]:
 
 def _is_forgotten(run: Row) -> bool:
     """Whether a run never ends in the accounts, although no job lives any more."""
-    return run["State"].split()[0] in ("PENDING", "RUNNING", "SUSPENDED")
+    return _number(run["End"]) is None
 
 
 def _check_unaccounted(verdict: Verdict, job: str, document: JobDocument) -> None:
