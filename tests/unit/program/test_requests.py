@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,10 @@ NodeName=b CPUTot=4 RealMemory=9000 Partitions=small
     checker = Checker(site=known, shellcheck=False)
     report = checker.check(str(written(Path(), "job.sh", text) / "job.sh"))
     assert [one.fix for one in report.findings if one.code == "JS210"] == [fix]
+
+
+def test_rights_are_those_of_the_user_who_asks() -> None:
+    Path("logs").mkdir(mode=0o555)
+    allowed = os.access("logs", os.W_OK)  # root may write there
+    text = SLURM.format(asked="--output=logs/%j.out") + "sort /etc/passwd\n"
+    assert found(text) == ([] if allowed else [("error", 2, "JS105")])

@@ -34,9 +34,10 @@ _GUARDS = r"is\.na\(|nzchar|isnan\(|isempty\(|haskey\(|tryCatch|try\b"
     "JS216 A variable that Slurm sets only with an option that is not given",
     fails="#SBATCH --mem=1G\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
     passes="#SBATCH --mem=1G\n#SBATCH --array=1-3\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
+    severity="warning",
 )
 def _unset_by_slurm(job: Job) -> Iterator[Hit]:
-    """It is an error where the options of the call are known, else a warning: they may give it."""
+    """An error where the options of the call are known: they could give the option."""
     if not job.is_slurm or _CALL.search(job.text):
         return
     seen: set[str] = set()
@@ -54,7 +55,7 @@ def _unset_by_slurm(job: Job) -> Iterator[Hit]:
 
 
 def _severity(job: Job) -> Severity | None:
-    return None if job.options else "warning"
+    return "error" if job.options else None
 
 
 def _lacks(name: str, job: Job) -> bool:

@@ -144,6 +144,11 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
         for one in command.launchers:
             if one.name not in MPI and one.name != "srun":
                 continue
+            nodes = one.options.get("N", one.options.get("nodes", ""))
+            most = request.most_nodes
+            if one.name == "srun" and nodes.isdecimal() and int(nodes) > (most or math.inf):
+                message = f"srun wants {nodes} nodes, the job has {most}"
+                yield hit(one, message, f"#SBATCH --nodes={nodes}", source=command.source)
             names = ("n", "np", "ntasks") if one.name == "srun" else ("n", "np", "ntasks", "c")
             named = next((one.options[name] for name in names if name in one.options), "")
             given = job.whole(named)
@@ -156,13 +161,10 @@ def _launcher_tasks(job: Job) -> Iterator[Hit]:
                 perhaps = whole or (one.name in MPI and given <= cpus)
                 message = f"{one.name} starts {given} tasks, the job has {request.tasks}"
                 severity: Severity | None = "warning" if perhaps else None
-                yield hit(one, message, f"#SBATCH --ntasks={given}", severity=severity,
-                          source=command.source)  # fmt: skip
-            nodes = one.options.get("N", one.options.get("nodes", ""))
-            most = request.most_nodes
-            if one.name == "srun" and nodes.isdecimal() and most and int(nodes) > most:
-                message = f"srun wants {nodes} nodes, the job has {most}"
-                yield hit(one, message, f"#SBATCH --nodes={nodes}", source=command.source)
+                fix = f"#SBATCH --ntasks={given}"
+                if request.cpus_per_task > 1 and given <= cpus:
+                    fix += " in place of --cpus-per-task"
+                yield hit(one, message, fix, severity=severity, source=command.source)
 
 
 @rule(

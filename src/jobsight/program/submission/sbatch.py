@@ -154,6 +154,10 @@ def _parse(
 def _split(word: str, place: Place, problems: list[Problem]) -> tuple[str | None, str | None]:
     """The name of an option and the value in the same word; name None: unknown, reported."""
     if not word.startswith("--"):
+        if len(word) > 2 and word[1:].partition("=")[0] in OPTIONS:
+            text = f"{word[:40]} is read as -{word[1]} with the value {word[2:40]}"
+            problems.append(Problem(place, "value", text, f"-{word}"))
+            return None, None
         name = _SHORT.get(word[1])
         if name is None:
             problems.append(Problem(place, "unknown", f"-{word[1]} is not an option of sbatch"))
