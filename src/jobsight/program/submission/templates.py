@@ -21,12 +21,12 @@ _ANYWHERE = re.compile(
     r"|\{\{[#^/]?\s*[\w.]+\s*(?:\|[^}]*)?\}\}|<%[=-]?\s*\w[^%]*%>"
 )
 _VALUE = (
-    r"(?<!\$)\{[A-Za-z_][\w.]*(?::[^{}]*)?\}|(?<!\$)\{\d\}|@\w+@|%[A-Za-z]\w{2,}%|%\(\w+\)[sdif]"
+    r"(?<!\$)\{[A-Za-z_][\w.]*(?::[^{}]*)?\}|(?<!\$)\{\d\}|@\w+@|%[A-Z][A-Z_]{2,}%(?!\w)|%\(\w+\)[sdif]"
     r"|<[A-Za-z][\w. -]*>|\[\[\s*\w+\s*\]\]|__[A-Z]\w*[A-Z]__"
 )
 _DOLLAR = r"|\$\{?[A-Za-z_]\w*"
 _CAPITALS = re.compile(
-    r"(?:--(?:time|nodes|ntasks|ntasks-per-node|cpus-per-task|mem|mem-per-cpu|array)[=\s]|-[tNnca]\s*)"
+    r"\s(?:--(?:time|nodes|ntasks|ntasks-per-node|cpus-per-task|mem|mem-per-cpu|array)[=\s]|-[tNnca]\s*)"
     r"(?!(?:UNLIM|INFIN))_*[A-Z][A-Z_]{2,}\b(?!\w)"
 )
 """A word where a number is needed."""
