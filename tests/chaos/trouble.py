@@ -52,6 +52,9 @@ class DaemonTrouble(Work):
             "slurmctld killed": self._kill_controller,
             "slurmdbd stopped": self._stop_accounts,
         }
+        if self._cluster.version == "22.05":
+            # Its slurmdbd has damaged records of such jobs (ReqMem 16?): nothing to compare with.
+            del kinds["slurmctld killed"]
         if not self._left:
             self._left = self.random.sample(sorted(kinds), len(kinds))
         kind = self._left.pop()
