@@ -8,6 +8,7 @@ __all__ = [
     "beginning",
     "closest",
     "counted",
+    "meant",
     "one_slip",
     "printable",
     "visible",

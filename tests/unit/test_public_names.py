@@ -17,7 +17,7 @@ def defined(tree: ast.Module) -> set[str]:
     """Names that a module has at its top, those under TYPE_CHECKING too."""
     names: set[str] = set()
     for found in ast.walk(tree):
-        if isinstance(found, ast.FunctionDef | ast.ClassDef):
+        if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(found.name)
         elif isinstance(found, ast.ImportFrom | ast.Import):
             names |= {(one.asname or one.name).partition(".")[0] for one in found.names}
@@ -41,7 +41,8 @@ def test_what_is_public_is_told(name: str) -> None:
     public = {
         found.name
         for found in tree.body
-        if isinstance(found, ast.FunctionDef | ast.ClassDef) and not found.name.startswith("_")
+        if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and not found.name.startswith("_")
     }
     if names is None:
         assert not public

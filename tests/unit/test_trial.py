@@ -75,9 +75,9 @@ def test_answers_are_read_as_commands() -> None:
     bug = read_answer(unlikely["2.0"])
     assert (bug.verb, bug.person) == ("fix", True)
     assert _lines(bug) == ["condor_release -name ap 2.0"]
-    nothing = read_answer(unlikely["3.0"])  # no command: passed on to a person
-    assert (nothing.verb, nothing.person) == ("unsure", True)
-    assert _lines(nothing) == ["condor_release 3.0"]
+    nothing = read_answer(unlikely["3.0"])  # nothing like it was released: once, to see
+    assert (nothing.verb, nothing.person) == ("unsure", False)
+    assert _lines(nothing) == ["condor_release -name ap 3.0"]
 
 
 def test_a_wait_is_read_as_its_seconds_and_the_release() -> None:

@@ -117,7 +117,7 @@ def jobs(
     """The jobs of the store, newest first; a job that is named is shown at once."""
     if id.strip():
         found = site.job(who, id.strip())
-        return _to(request, f"/jobs/{quote(found.id)}")
+        return _to(request, f"/jobs/{quote(found.id, safe=':@+')}")
     states = [state] if state else []
     page = site.jobs(who, user=user or None, states=states, after=after or None, limit=_SHOWN)
     rows = [summary(one) for one in page.jobs]
