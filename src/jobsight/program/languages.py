@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from jobsight.errors import SourceError
+from jobsight.program.limited import uninterrupted
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -44,7 +45,11 @@ _CONTENT = {
     "bash": re.compile(r"^#(?:SBATCH|PBS|\$) |^(?:set -[eux]|export \w+=|module load|srun )", re.M),
 }
 _DEEPEST = 400
-_MOST_SECONDS, _QUICK, _CHUNK = 10.0, 4096, 1 << 20
+_MOST_SECONDS, _QUICK, _CHUNK = 4.0, 4096, 1 << 20
+_MOST_PIPED = 3000
+"""The memory that a pipe without an end takes to parse grows with its square: here 150 MB."""
+_MOST_PAGES = 65_536
+"""Of memory: errors in a text can make the parser keep as many versions of it as it has words."""
 
 
 def shebang(text: str) -> list[str] | None:
@@ -78,6 +83,19 @@ def _parser(language: str, _thread: int) -> Parser:
     return known(language)  # type: ignore[no-any-return]
 
 
+def _longest_pipe(text: bytes) -> int:
+    """The most signs of a pipe in a line, or in lines that go on behind one."""
+    if text.count(b"|") <= _MOST_PIPED:
+        return 0
+    return max(line.count(b"|") for line in re.sub(rb"\|\s*\n", b"|", text).split(b"\n"))
+
+
+def _resident() -> int:
+    """Pages of memory that this process has now."""
+    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  # thousands of times
+        return int(file.read().split()[1])
+
+
 def syntax_tree(language: str, text: bytes, *, with_text: bool = True) -> Node:
     """The root of the syntax tree of a program in one of the languages with a file ending.
 
@@ -87,20 +105,28 @@ def syntax_tree(language: str, text: bytes, *, with_text: bool = True) -> Node:
         with_text: the nodes know their texts; else a large program is parsed once, not twice.
 
     Raises:
-        SourceError: parsing takes more than `_MOST_SECONDS`, as of some deeply nested texts.
+        SourceError: parsing takes more than `_MOST_SECONDS` or `_MOST_PAGES`, as of some deeply
+            nested texts.
     """
     parser = _parser(language, threading.get_ident())
+    if language == "bash" and _longest_pipe(text) > _MOST_PIPED:
+        raise SourceError(f"the bash program has more than {_MOST_PIPED} commands in a pipe")
     text = _single_heres(text) if language == "bash" and text.count(b"<<") > 1 else text
     if len(text) > _QUICK:
-        begun = time.thread_time()
+        begun, most = time.thread_time(), _resident() + _MOST_PAGES
+
+        def read(offset: int, _point: object) -> bytes:
+            return text[offset : offset + _CHUNK]
+
+        def too_long(*_: object) -> bool:
+            return time.thread_time() - begun > _MOST_SECONDS or _resident() > most
+
+        uninterrupted.update((read.__code__, too_long.__code__))
         try:
-            tree = parser.parse(
-                lambda offset, _: text[offset : offset + _CHUNK],
-                progress_callback=lambda *_: time.thread_time() - begun > _MOST_SECONDS,
-            )
+            tree = parser.parse(read, progress_callback=too_long)
         except ValueError:
             parser.reset()
-            raise SourceError(f"the {language} program takes too long to be parsed") from None
+            raise SourceError(f"the {language} program takes too much to be parsed") from None
         if not with_text:
             return tree.root_node
     return parser.parse(text).root_node

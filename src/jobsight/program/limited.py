@@ -9,10 +9,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
-from typing import Never
+from types import CodeType, FrameType
 
-__all__ = ["CPU_S", "MEMORY_MB", "WALL_S", "LimitError", "limited"]
+__all__ = ["CPU_S", "MEMORY_MB", "WALL_S", "LimitError", "limited", "uninterrupted"]
 
 CPU_S = 10.0
 """Seconds of CPU time for one script, without the programs that are asked about it."""
@@ -20,8 +19,11 @@ WALL_S = 60.0
 """Seconds, those of the programs included."""
 MEMORY_MB = 768
 """MiB that are allocated for one script."""
-_AGAIN_S = 0.5
-"""An exception raised in a callback of C is lost: it is raised again."""
+_AGAIN_S = 0.2
+"""Until the next try where one came at a moment at which nothing may be raised."""
+
+uninterrupted = set[CodeType]()
+"""Callbacks of libraries that crash when these raise."""
 
 
 class LimitError(BaseException):
@@ -63,8 +65,9 @@ def limited() -> Iterator[None]:
 
 
 def _stop(limit: str) -> signal._HANDLER:
-    def stop(_number: int, _frame: FrameType | None) -> Never:
-        raise LimitError(limit)
+    def stop(_number: int, frame: FrameType | None) -> None:
+        if frame is None or frame.f_code not in uninterrupted:
+            raise LimitError(limit)
 
     return stop
 

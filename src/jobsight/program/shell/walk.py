@@ -115,6 +115,8 @@ class _Walker(Runner):
                     self.walk.unreached.append((self.source, self.place(node), self.left_by))
                     self.left_by = ""
                 return
+            if not _is_statement(node):
+                continue
             following = nodes[at + 1].type if at + 1 < len(nodes) else ""
             with self.within(background=following == "&"):
                 self.visit(node)
@@ -123,7 +125,7 @@ class _Walker(Runner):
         if self.depth > _DEEPEST_TREE or len(self.walk.commands) >= _MOST_COMMANDS:
             self.walk.complete = False
             return
-        if not node.is_named or node.type == "comment" or node.is_error:
+        if not _is_statement(node):
             return
         self.depth += 1
         handler = getattr(self, f"on_{node.type}", None)
@@ -371,6 +373,10 @@ class _Walker(Runner):
                 words += words_of(more, self.state.variables)
         if words:
             self.record(tuple(words), redirects, self.place(node), assigned)
+
+
+def _is_statement(node: Node) -> bool:
+    return node.is_named and node.type != "comment" and not node.is_error
 
 
 def _goes_on(node: Node) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from tests.limits import limit
@@ -53,7 +54,9 @@ def test_every_page_is_made_and_hostile_text_stays_text(tmp_path: Path) -> None:
 def test_search_leads_to_the_page_of_the_job(tmp_path: Path) -> None:
     with client(site(tmp_path), "root", "admin") as asked:
         found = asked.get("/jobs?id=12.3", follow_redirects=False)
-        assert (found.status_code, found.headers["location"]) == (303, f"/jobs/{OTHER}")
+        assert found.status_code == 303
+        assert unquote(found.headers["location"]) == f"/jobs/{OTHER}"
+        assert "<h1>" in asked.get(found.headers["location"]).text
 
 
 def test_who_has_an_expired_token_sees_the_login_as_it_should_be(tmp_path: Path) -> None:
