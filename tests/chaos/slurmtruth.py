@@ -157,7 +157,7 @@ def _compare_number(
             left = [at for at in left if at not in found]
             _compare_job(verdict, job, documents[found[0]], runs, kills)
     for at in left:
-        _check_unaccounted(verdict, f"{number} at {first[at] // 1_000_000}", documents[at])
+        _check_unaccounted(verdict, f"{number} at {first[at] // 1_000_000}", documents[at], kills)
 
 
 def _compare_job(
@@ -189,10 +189,15 @@ def _is_forgotten(run: Row) -> bool:
     return _number(run["End"]) is None
 
 
-def _check_unaccounted(verdict: Verdict, job: str, document: JobDocument) -> None:
+def _check_unaccounted(
+    verdict: Verdict, job: str, document: JobDocument, kills: Sequence[int]
+) -> None:
     verdict.disputes.append(f"{job}: sacct knows no such job")
     verdict.check(f"{job} ended", str(document.state) in ("cancelled", "unknown_end"), True)
-    starts = [event.time for event in document.timeline if event.state == "running"]
+    # A controller that is killed as a job starts may not have reported it to slurmdbd.
+    kept = max(kills, default=0) * 1_000_000
+    times = [event.time for event in document.timeline if event.state == "running"]
+    starts = [time for time in times if time > kept]
     verdict.check(f"{job} starts", starts, [])
 
 
