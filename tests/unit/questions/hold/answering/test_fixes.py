@@ -281,7 +281,7 @@ def test_the_words_say_which_resource_and_all_that_is_known_how_much(
     assert sure(code, subcode, reason, memory_mb=393.0, runs=RUNS).edit == edit
 
 
-def test_several_resources_are_told_apart_by_what_was_exceeded() -> None:
+def test_of_several_resources_the_one_that_was_exceeded_counts() -> None:
     reason = (
         "The system macro SYSTEM_PERIODIC_HOLD expression '(MemoryUsage > RequestMemory) || "
         "(DiskUsage > RequestDisk)' evaluated to TRUE"
