@@ -44,6 +44,8 @@ __all__ = ["EventLog", "EventReader", "read_events", "scan_chunk", "year_of_firs
 
 _AD_BLOCK = 1 << 20
 _MOST_WAITING = 1_000_000
+_MOST_BEFORE_FIRST = 256 << 20
+"""Bytes of a file until its first record: a small compressed file may be gigabytes of anything."""
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,7 @@ class EventReader:
                         resolver.begin_segment(segment.header.ctime)
                     name = segment_name(segment) if self._generations else ""
                     origin = Origin(segment.file.name, log.number, log.access_point)
+                    read = 0
                     for batch in self._segment(segment, origin, pool):
                         times = resolver.resolve(batch.stamp, batch.form)
                         self._account(batch, times, origin)
@@ -185,6 +188,13 @@ class EventReader:
                             yield in_generation(batch, name, segment.start).table(times)
                         else:
                             yield batch.table(times)
+                        read += batch.size
+                        if read > _MOST_BEFORE_FIRST and not found[segment.file.name]:
+                            where = segment.start + read
+                            self._skipped(
+                                Skipped(origin.source, where, 0, "not read: no record before")
+                            )
+                            break
         self._look_for_others(found)
         self.report.jobs = self._jobs.count()
         self.report.seconds = time.perf_counter() - started
@@ -261,11 +271,12 @@ def year_of_first(parts: Iterable[Chunk], modified: float, zone: dt.tzinfo) -> i
         modified: seconds since 1970 of its last change.
         zone: of its wall clock.
     """
-    counter = YearCounter()
+    counter, read, found = YearCounter(), 0, 0
     for part in parts:
         rows, _ = scan_chunk(part)
         counter.feed(rows[:, record.STAMP], rows[:, record.FORM].astype(np.uint8))
-        if counter.settled:
+        read, found = read + len(part.data), found + len(rows)
+        if counter.settled or (read > _MOST_BEFORE_FIRST and not found):
             break
     return counter.first_year(modified, zone)
 

@@ -271,3 +271,15 @@ def test_a_stream_that_is_no_log_is_cut_anywhere(monkeypatch: pytest.MonkeyPatch
 def test_a_file_may_be_older_than_what_it_tells(tmp_path: Path) -> None:
     path = write(tmp_path / "log", LOG, modified="1999-01-01T00:00:00+00:00")
     assert read_events([path], timezone="UTC").report.skipped == []
+
+
+def test_a_small_file_of_gigabytes_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobsight.history.events._MOST_BEFORE_FIRST", 1 << 20)
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(bytes(200 << 20), 1))
+    reader = EventReader([str(tmp_path / "bomb.gz")])
+    assert list(reader.batches())
+    assert reader.report.bytes < 100 << 20
+    assert "has no event record" in reader.report.unreadable[0][1]
+    assert "not read" in reader.report.skipped[-1].reason

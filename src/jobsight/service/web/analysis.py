@@ -155,7 +155,7 @@ async def unless_gone(request: Request, work: Awaitable[T]) -> T:
     """Do what a client waits for; cancel it when the client goes away.
 
     Raises:
-        RefusedError: it has gone; nobody reads the answer.
+        RefusedError: it has gone, so that no answer is read.
     """
     task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
     try:
