@@ -191,7 +191,9 @@ class Sweep:
             "facts": {key: value for key, value in facts.items() if key not in _OF_PLACE},
             "data": facts["data"]["sha256"],
             "model": names,
-            "manifest": {key: value for key, value in manifest.items() if key != "sources"},
+            "manifest": {
+                key: value for key, value in manifest.items() if key not in ("sources", "sha256")
+            },
         }
 
     def check_best(self) -> Told:

@@ -205,8 +205,10 @@ def test_a_real_clusters_accounting(tmp_path: Path) -> None:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         rows = [line.split("|") for line in file][1:]
     jobs = [row[6].split()[0].lower() for row in rows if "." not in row[0]]
-    counts = pl.Series(jobs).value_counts(name="count")
-    assert found["states"] == dict(counts.iter_rows())
+    states, counts = found["states"], pl.Series(jobs).value_counts(name="count")
+    kills = states.pop("out_of_memory")  # which Slurm calls FAILED: see the causes in the truth
+    assert states | {"failed": states["failed"] + kills} == dict(counts.iter_rows())
+    assert 70 < kills < 100
     assert (found["bad_rows"], found["rows"], found["notes"]) == (0, len(rows), [])
 
 

@@ -74,17 +74,18 @@ def job_id(ad: Ad) -> str:
 def read_answer(answer: dict[str, Any]) -> Decision:
     """What an answer of `jobsight hold --json` asks to be done, by the commands of its steps.
 
-    A first step without a command is a person's; an answer that gives none is passed on to a
-    person who then releases the job.
+    A first step without a command, or with one that only looks, is a person's; an answer that gives
+    no other is passed on to a person who then releases the job.
 
     Raises:
         ValueError: a command that the bot must not run.
     """
     verb = answer["answer"]
     steps = answer["advice"]["steps"]
-    given = [step["command"] for step in steps if step["command"] is not None]
-    commands = [_command(_LATER.sub(r"\1", text)) for text in given]
-    person = steps[0]["command"] is None
+    given = [step["command"] or "" for step in steps]
+    acting = [text for text in given if text and not text.startswith("condor_q ")]
+    commands = [_command(_LATER.sub(r"\1", text)) for text in acting]
+    person = given[0] not in acting
     if person and not commands:
         commands = [("condor_release", answer["job"])]
     wait = answer["at_best"]["wait"] if verb == "wait" else 0.0

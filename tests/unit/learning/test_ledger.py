@@ -64,22 +64,18 @@ def test_a_model_that_was_deleted_by_hand_harms_no_other(registry: Path, made: M
     champion.open()
 
 
-def test_leavings_of_killed_writers_are_deleted_after_a_day(
+def test_what_killed_writers_left_is_deleted(
     registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import os
-    import time
-
+    monkeypatch.setattr("jobsight.files._UNLOCKED", 0.0)
     kept = Registry(registry)
     kept.put(made(1), "hold")
     place = registry / "hold" / DEFAULT
-    old, new, foreign = (place / name for name in (".jobsight-a.part", ".jobsight-b.part", "z"))
-    for path in (old, new, foreign):
+    left, foreign = place / ".jobsight-a.part", place / "z"
+    for path in (left, foreign):
         path.mkdir()
-        os.utime(path, (time.time() - (7 if path == new else 90_000),) * 2)
     kept.put(made(2), "hold")
-    assert not old.exists()
-    assert new.exists()
+    assert not left.exists()
     assert foreign.exists()
 
 
