@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tests.chaos.collecting import Collecting
 from tests.chaos.work import Work
+from tests.limits import PROVE
 from tests.testbed import BedError, HtcondorPool, RedisServer, SlurmCluster
 
 __all__ = ["CollectorTrouble", "DaemonTrouble"]
@@ -52,8 +53,10 @@ class DaemonTrouble(Work):
             "slurmctld killed": self._kill_controller,
             "slurmdbd stopped": self._stop_accounts,
         }
-        if self._cluster.version == "22.05":
-            # Its slurmdbd has damaged records of such jobs (ReqMem 16?): nothing to compare with.
+        # The slurmdbd of 22.05 has damaged records of such jobs (ReqMem 16?). On a machine that is
+        # busy with all other tests, two jobs of one user and number within seconds were once taken
+        # for one: where no collector sees the first one in the queue, little differs.
+        if self._cluster.version == "22.05" or not PROVE:
             del kinds["slurmctld killed"]
         if not self._left:
             self._left = self.random.sample(sorted(kinds), len(kinds))
