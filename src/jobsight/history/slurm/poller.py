@@ -23,7 +23,7 @@ from jobsight.history.slurm.details import Details
 from jobsight.history.slurm.documents import of_queue, of_shown, with_submit
 from jobsight.history.slurm.failures import PASSING, FailureKind, SlurmError
 from jobsight.history.slurm.ids import SlurmId, expand
-from jobsight.history.slurm.runs import group_runs, lives, of_runs
+from jobsight.history.slurm.runs import goes_on, group_runs, lives, of_runs
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.unresolved import Departed, Unresolved
@@ -297,6 +297,8 @@ class SlurmSource(Source):
             if before and before.is_replaced(first.user, first.submit, first.restarts):
                 submitted = None
             document = of_runs(self._cluster, job, found, now, submitted=submitted)
+            if before is None and goes_on(last):
+                self._unresolved.expect(job, found, now)
             self._unresolved.resolve(job, found)
             if seen is None:
                 self._details.ended(job, document.submission.submitted)

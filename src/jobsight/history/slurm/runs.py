@@ -22,7 +22,7 @@ from jobsight.history.slurm.ids import SlurmId, expand
 from jobsight.history.slurm.sacct import Run
 from jobsight.program.submission.sizes import gpus, parse_tres
 
-__all__ = ["group_runs", "lives", "of_runs"]
+__all__ = ["goes_on", "group_runs", "lives", "of_runs"]
 
 _MB = 1 << 20
 _GOES_ON = ("REQUEUE", "RESIZING")
@@ -62,10 +62,15 @@ def _is_another(before: Run, run: Run) -> bool:
     return is_reused(before.user, before.submit, run.user, run.submit, requeues)
 
 
+def goes_on(run: Run) -> bool:
+    """Whether another run of the job follows, for which it waits or which runs already."""
+    return run.state.startswith(_GOES_ON)
+
+
 def lives(run: Run) -> bool:
     """Whether a run waits or runs, as far as slurmdbd knows."""
     state = slurm_state(run.state)
-    return state is not None and not state.ended and not run.state.startswith(_GOES_ON)
+    return state is not None and not state.ended and not goes_on(run)
 
 
 def of_runs(
@@ -112,7 +117,7 @@ def of_runs(
 
 def _events(run: Run, now: int, source: str, *, again: bool) -> Iterator[Event]:
     state, started = slurm_state(run.state), _started(run)
-    ended = state is not None and (state.ended or run.state.startswith(_GOES_ON))
+    ended = state is not None and (state.ended or goes_on(run))
     code, signal = exit_of(run.exit_code) if started else (None, None)
     return life(
         source,

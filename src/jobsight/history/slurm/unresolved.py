@@ -141,6 +141,14 @@ class Unresolved:
                 new = Departed(id_, now, line.submit, line.submit, line.user)
                 self.open.setdefault(name, new).line = line
 
+    def expect(self, job: SlurmId, runs: list[Run], now: int) -> None:
+        """Take runs, the last one requeued, of a job that no look at the queue has shown.
+
+        It may never be shown: a controller that is killed before it saves its state forgets it.
+        """
+        first, last = runs[0], runs[-1]
+        self.open.setdefault(job.name, Departed(job, now, last.submit, first.submit, last.user))
+
     def resolve(self, job: SlurmId, runs: list[Run]) -> None:
         """Take what sacct reports of a job."""
         known, last = self.open.get(job.name), runs[-1]

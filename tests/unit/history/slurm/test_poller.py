@@ -506,6 +506,26 @@ def test_a_number_that_a_killed_controller_gives_again_is_another_job(
     assert keeper.poll() == 0 or _reused(keeper)[0][2] is State.UNKNOWN_END
 
 
+@pytest.mark.parametrize("restart", [False, True])
+@pytest.mark.parametrize("row", ["alone", "with the wait"])
+def test_a_job_that_was_lost_while_requeued_ends_though_no_queue_showed_it(
+    row: str, restart: bool
+) -> None:
+    slurm, keeper = polled(FakeJob("8", "8"), unknown_end_after=600)
+    slurm.queue["7"] = FakeJob("7", "7")
+    slurm.start("7")
+    slurm.now += 20
+    slurm.accounts.append(replace(slurm.queue.pop("7"), state="REQUEUED", end=slurm.now))
+    keeper.poll()
+    if row == "with the wait":
+        slurm.accounts.append(FakeJob("7", "7", submit=slurm.now, restarts=1))
+    if restart:
+        keeper.restart()
+    for _ in range(100):
+        keeper.poll()
+    assert keeper.job("7").state is State.UNKNOWN_END
+
+
 def test_a_lost_job_that_ended_before_has_its_end() -> None:
     slurm, keeper = polled(FakeJob("7", "7"))
     slurm.start("7")
