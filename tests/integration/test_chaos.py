@@ -173,11 +173,18 @@ def _compare_living(bed: Bed, kills: Sequence[int]) -> dict[str, Verdict]:
         collector.start()
     name = f"slurm:{bed.cluster.name}"
     before = slurmtruth.living(bed.cluster)
-    polls = [collector.sources().get(name, {}).get("polls", 0) for collector in bed.collectors]
+    begun = time.time_ns() // 1000
+    first: dict[str, int] = {}
 
     def looked() -> bool:
-        now = [collector.sources().get(name, {}).get("polls", 0) for collector in bed.collectors]
-        return all(new > old + 2 for new, old in zip(now, polls, strict=True))
+        """Each has looked twice since the first status that it wrote after `begun`."""
+        for collector in bed.collectors:
+            polls = collector.sources().get(name, {}).get("polls")
+            if polls is not None and collector.status().get("written", 0) > begun:
+                first.setdefault(collector.name, polls)
+            if (polls or 0) < first.get(collector.name, 1 << 60) + 2:
+                return False
+        return True
 
     until(looked, "the collectors to look at the queue", timeout=60)
     found = {collector.name: collector.documents("slurm") for collector in bed.collectors}
