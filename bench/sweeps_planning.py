@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bench.measure import Section, isolated, median, spread
 
 if TYPE_CHECKING:
-    from tests.sweepproof import Sweep
+    from tests.integration.sweepproof import Sweep
     from tests.testbed import HtcondorPool, SlurmCluster
 
 __all__ = ["measure", "planned_here", "run"]
@@ -47,7 +47,7 @@ def _size(folder: Path) -> tuple[int, int]:
 
 def measure(where: str) -> Any:
     """All costs with one scheduler, or why they cannot be measured here."""
-    from tests.sweepproof import open_umask
+    from tests.integration.sweepproof import open_umask
     from tests.testbed import HtcondorPool, SlurmCluster, Unavailable
 
     with ExitStack() as stack:
@@ -61,7 +61,7 @@ def measure(where: str) -> Any:
 
 
 def _measure(where: str, bed: HtcondorPool | SlurmCluster) -> dict[str, Any]:
-    from tests.sweepproof import Sweep
+    from tests.integration.sweepproof import Sweep
 
     found: dict[str, Any] = {"plan": [], "submit": [], "status": []}
     work = bed.folder / "work"
@@ -104,7 +104,7 @@ def _one_by_one(where: str, bed: HtcondorPool | SlurmCluster) -> list[float]:
 
 def planned_here() -> dict[str, Any]:
     """Planning without a scheduler."""
-    from tests.sweepproof import Sweep
+    from tests.integration.sweepproof import Sweep
 
     found: dict[str, Any] = {"plan": []}
     with tempfile.TemporaryDirectory() as folder:

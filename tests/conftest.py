@@ -20,9 +20,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from jobsight.compiling import _cache_directory
-from tests.fewtrees import few_trees as fewer_trees
-from tests.limits import PROVE
-from tests.once import FOLDER
+from tests.support.fewtrees import few_trees as fewer_trees
+from tests.support.limits import PROVE
+from tests.support.once import FOLDER
 
 pytest_plugins = ["tests.testbed.fixtures"]
 
@@ -106,7 +106,7 @@ def no_terminal() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A folder for what the processes of this run make once (`tests.once`)."""
+    """A folder for what the processes of this run make once (`tests.support.once`)."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent  # that of all processes

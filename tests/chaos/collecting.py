@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from jobsight.documents import JobDocument, parse_key
 from jobsight.store import open_store
-from tests.limits import limit
+from tests.support.limits import limit
 
 __all__ = ["Collecting"]
 

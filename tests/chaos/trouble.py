@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tests.chaos.collecting import Collecting
 from tests.chaos.work import Work
-from tests.limits import PROVE
+from tests.support.limits import PROVE
 from tests.testbed import BedError, HtcondorPool, RedisServer, SlurmCluster
 
 __all__ = ["CollectorTrouble", "DaemonTrouble"]

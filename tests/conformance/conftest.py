@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.limits import prove
+from tests.support.limits import prove
 from tests.testbed import RedisServer
 
 

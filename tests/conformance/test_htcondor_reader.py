@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.limits import PROVE
+from tests.support.limits import PROVE
 
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.events import read_events

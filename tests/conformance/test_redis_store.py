@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.limits import PROVE
+from tests.support.limits import PROVE
 from tests.testbed import RedisServer
 from tests.testbed.namespace import free_ports, until
 

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.limits import PROVE, limit
-from tests.registry_writer import tiny_model
+from tests.conformance.registry_writer import tiny_model
+from tests.support.limits import PROVE, limit
 
 from jobsight.errors import ModelError
 from jobsight.learning.registry import DEFAULT, Registry
@@ -21,7 +21,14 @@ ROOT = Path(__file__).parents[2]
 
 
 def started(path: Path, seed: int, operations: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.registry_writer", str(path), str(seed), str(operations)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.conformance.registry_writer",
+        str(path),
+        str(seed),
+        str(operations),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"

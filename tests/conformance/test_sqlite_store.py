@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.limits import PROVE
+from tests.support.limits import PROVE
 
 from jobsight.settings import StoreSettings
 from jobsight.store import Store, open_store

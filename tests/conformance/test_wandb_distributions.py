@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.limits import limit, prove
-from tests.wandb_reference import GRIDS, QUANTILES, SPECS, ask
+from tests.conformance.wandb_reference import GRIDS, QUANTILES, SPECS, ask
+from tests.support.limits import limit, prove
 
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.definition import to_wandb

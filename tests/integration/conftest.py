@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.limits import prove
-from tests.noticing import QUICK
-from tests.sweepproof import SHORT, Sweep
+from tests.integration.noticing import QUICK
+from tests.integration.sweepproof import SHORT, Sweep
+from tests.support.limits import prove
 from tests.testbed import SlurmCluster
 
 from jobsight.store import Store, open_store

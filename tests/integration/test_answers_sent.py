@@ -7,7 +7,7 @@ import json
 import os
 
 import pytest
-from tests.noticing import NOW, settings
+from tests.integration.noticing import NOW, settings
 from tests.testbed.kafka import KafkaBroker
 
 from jobsight.documents import Prediction

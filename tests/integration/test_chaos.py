@@ -25,7 +25,7 @@ from tests.chaos.segments import Record, Segment, Segments
 from tests.chaos.slurmwork import SlurmWork
 from tests.chaos.trouble import CollectorTrouble, DaemonTrouble
 from tests.chaos.work import Work, run_together
-from tests.limits import PROVE
+from tests.support.limits import PROVE
 from tests.testbed import EventLogOptions, HtcondorPool, RedisServer, SlurmCluster
 from tests.testbed.namespace import logs_folder, until
 

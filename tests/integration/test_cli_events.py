@@ -13,9 +13,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.calling import jobsight
-from tests.limits import limit
-from tests.logtext import EXECUTE, HELD, RELEASED, SUBMIT, information, record
+from tests.support.calling import jobsight
+from tests.support.limits import limit
+from tests.support.logtext import EXECUTE, HELD, RELEASED, SUBMIT, information, record
 
 LOG = record(0, SUBMIT) + record(1, EXECUTE) + record(12, HELD) + information(12)
 LOG += record(13, RELEASED, "124.000.000")

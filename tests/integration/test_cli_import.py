@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.calling import jobsight
-from tests.importing import SAMPLES
-from tests.limits import PROVE, limit
+from tests.support.calling import jobsight
+from tests.support.importing import SAMPLES
+from tests.support.limits import PROVE, limit
 
 from jobsight.store import open_store
 

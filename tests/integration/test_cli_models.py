@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 import pytest
-from tests import pools
-from tests.histories import table
-from tests.hold_models import held
+from tests.support import pools
+from tests.support.histories import table
+from tests.support.hold_models import held
 
 from jobsight.cli import reading
 from jobsight.cli.main import main

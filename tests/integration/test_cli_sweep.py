@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests import small_sweeps
+from tests.support import small_sweeps
 from tests.testbed.namespace import until
 from typer.testing import CliRunner, Result
 

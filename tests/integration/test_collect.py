@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.limits import PROVE, limit
+from tests.support.limits import PROVE, limit
 from tests.testbed.namespace import until
 from tests.testbed.redis import RedisServer
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from tests.limits import PROVE, prove
-from tests.sweepbefalls import OnCondor, OnSlurm
-from tests.sweepproof import SHORT, Sweep, assert_same, open_umask, program
+from tests.integration.sweepbefalls import OnCondor, OnSlurm
+from tests.integration.sweepproof import SHORT, Sweep, assert_same, open_umask, program
+from tests.support.limits import PROVE, prove
 from tests.testbed import BedError, HtcondorPool, SlurmCluster, Unavailable, containers
 from tests.testbed.containers import image, pack_image
 from tests.testbed.fixtures import python_folders

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.dagplans import Work, first_in_path, states
-from tests.limits import limit, prove
+from tests.integration.dagplans import Work, first_in_path, states
+from tests.support.limits import limit, prove
 from tests.testbed import HtcondorPool
 from tests.testbed.namespace import until
 from tests.testbed.sites import SitePool

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.growing import Follower, read_at_once
+from tests.support.growing import Follower, read_at_once
 
 from jobsight.documents import decode, encode
 from jobsight.history.events import read_events

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests import failing
+from tests.support import failing
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from tests.chaos.collecting import Collecting
-from tests.limits import prove
-from tests.storedjobs import filled
+from tests.support.limits import prove
+from tests.support.storedjobs import filled
 from tests.testbed import SlurmCluster
 from tests.testbed.namespace import until
 from typer.testing import CliRunner, Result

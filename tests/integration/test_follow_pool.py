@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.calling import jobsight
-from tests.growing import Follower, read_at_once
-from tests.limits import limit
+from tests.support.calling import jobsight
+from tests.support.growing import Follower, read_at_once
+from tests.support.limits import limit
 from tests.testbed import EventLogOptions, HtcondorPool
 
 from jobsight.clock import format_micros

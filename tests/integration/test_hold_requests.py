@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.calling import jobsight
+from tests.support.calling import jobsight
 from tests.testbed.condor import HtcondorPool
 
 from jobsight.history.condor.client import CondorClient

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.limits import limit
+from tests.support.limits import limit
 from tests.testbed.namespace import until
 
 from jobsight.cluster import Node, NodeState, Plan, Program, Resources, Stage, create

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.limits import limit, prove
+from tests.support.limits import limit, prove
 
 POOL = Path(__file__).resolve().parents[2] / "data/pool-a.log.gz"
 COPIES = 64  # of 33 MB: more than 2 GB

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, TopicPartition
-from tests.limits import PROVE, limit, prove
-from tests.noticing import Collecting, Scheduler, committed, notice, settings, stored
+from tests.integration.noticing import Collecting, Scheduler, committed, notice, settings, stored
+from tests.support.limits import PROVE, limit, prove
 from tests.testbed.kafka import KafkaBroker
 from tests.testbed.namespace import until
 
@@ -260,7 +260,7 @@ from jobsight.service.worker import Worker
 from jobsight.service.notices.source import NoticeSource
 from jobsight.settings import CollectSettings, KafkaSettings
 from jobsight.store import open_store
-from tests import noticing
+from tests.integration import noticing
 
 told = KafkaSettings.model_validate_json(sys.argv[1])
 scheduler = noticing.Scheduler()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.noticing import Collecting, notice, settings, stored
+from tests.integration.noticing import Collecting, notice, settings, stored
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.kafka import KafkaBroker
 from tests.testbed.namespace import until

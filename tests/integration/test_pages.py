@@ -15,10 +15,10 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, Page
 from playwright.sync_api import Request as Request_
-from tests.limits import limit
-from tests.pageserving import browser as opened
-from tests.pageserving import served
-from tests.storedjobs import filled, job, told
+from tests.integration.pageserving import browser as opened
+from tests.integration.pageserving import served
+from tests.support.limits import limit
+from tests.support.storedjobs import filled, job, told
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app

@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-from tests.limits import limit
-from tests.pageserving import browser, served
+from tests.integration.pageserving import browser, served
+from tests.support.limits import limit
 from tests.testbed import HtcondorPool
 
 from jobsight.store import open_store

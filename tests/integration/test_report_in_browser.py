@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.browsers import WIDTHS, assert_light_and_dark, find_browser, measured
-from tests.hold_reports import shown
+from tests.integration.browsers import WIDTHS, assert_light_and_dark, find_browser, measured
+from tests.support.hold_reports import shown
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests import pools
-from tests.limits import PROVE
+from tests.support import pools
+from tests.support.limits import PROVE
 
 from jobsight.learning.sweep.records import RunStatus, read_record
 

@@ -18,10 +18,10 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
-from tests.calling import jobsight
-from tests.limits import PROVE, limit
-from tests.serving import documents, still_held
-from tests.storedjobs import filled
+from tests.support.calling import jobsight
+from tests.support.limits import PROVE, limit
+from tests.support.serving import documents, still_held
+from tests.support.storedjobs import filled
 
 from jobsight.store import open_store
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.importing import imported, written
-from tests.limits import PROVE, limit, prove
+from tests.support.importing import imported, written
+from tests.support.limits import PROVE, limit, prove
 from tests.testbed.namespace import until
 from tests.testbed.slurm import SlurmCluster
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.limits import prove
+from tests.support.limits import prove
 from tests.testbed import namespace
 from tests.testbed.slurm import SlurmCluster
 

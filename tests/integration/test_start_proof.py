@@ -21,7 +21,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from tests.chaos.collecting import Collecting
-from tests.limits import prove
+from tests.support.limits import prove
 from tests.testbed import SlurmCluster
 from tests.testbed.namespace import until
 from typer.testing import CliRunner

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from tests.limits import PROVE, limit, prove
-from tests.sweepbefalls import OnCondor, OnSlurm, OnThisMachine
-from tests.sweepproof import (
+from tests.integration.sweepbefalls import OnCondor, OnSlurm, OnThisMachine
+from tests.integration.sweepproof import (
     SHORT,
     SPACE,
     Sweep,
@@ -24,6 +23,7 @@ from tests.sweepproof import (
     packed,
     program,
 )
+from tests.support.limits import PROVE, limit, prove
 from tests.testbed import HtcondorPool, SlurmCluster
 from tests.testbed.fixtures import python_folders
 from tests.testbed.sites import SiteCluster, SitePool

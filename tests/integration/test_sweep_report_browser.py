@@ -3,8 +3,14 @@
 from pathlib import Path
 
 import pytest
-from tests.browsers import WIDTHS, assert_light_and_dark, find_browser, measured, run_browser
-from tests.sweep_folders import sweep_folder
+from tests.integration.browsers import (
+    WIDTHS,
+    assert_light_and_dark,
+    find_browser,
+    measured,
+    run_browser,
+)
+from tests.unit.reports.sweep.sweep_folders import sweep_folder
 
 from jobsight.reports.sweep.report import write_report
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.limits import prove
-from tests.sweepbefalls import OnCondor
-from tests.sweepproof import Sweep, differences, open_umask, program, read_run
+from tests.integration.sweepbefalls import OnCondor
+from tests.integration.sweepproof import Sweep, differences, open_umask, program, read_run
+from tests.support.limits import prove
 from tests.testbed import HtcondorPool
 from tests.testbed.condor import Ad
 from tests.testbed.fixtures import python_folders

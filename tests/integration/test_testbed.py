@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.limits import limit, prove
+from tests.support.limits import limit, prove
 from tests.testbed import (
     BedError,
     HtcondorPool,

@@ -213,7 +213,7 @@ def test_what_is_not_there_is_told_and_not_made(folder: Path, tmp_path: Path) ->
 
 
 def test_a_store_without_events_of_logs_teaches_nothing(tmp_path: Path) -> None:
-    from tests.storedjobs import filled, slurm_job
+    from tests.support.storedjobs import filled, slurm_job
 
     from jobsight.documents import State
 

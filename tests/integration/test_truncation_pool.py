@@ -6,7 +6,7 @@
 from pathlib import Path
 
 import numpy as np
-from tests.limits import PROVE
+from tests.support.limits import PROVE
 
 from jobsight.history.events import read_events
 from jobsight.history.timelines import History

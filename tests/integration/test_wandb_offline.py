@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from tests.limits import PROVE, limit
+from tests.integration.wandb_server import KEY, black_hole, serving
+from tests.support.limits import PROVE, limit
 from tests.testbed.namespace import until
-from tests.wandb_server import KEY, black_hole, serving
 
 from jobsight.errors import SweepError
 from jobsight.learning.sweep.records import RunStatus, read_record

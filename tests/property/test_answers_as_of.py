@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.histories import table
-from tests.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, constant_model
-from tests.limits import examples
+from tests.support.histories import table
+from tests.support.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, constant_model
+from tests.support.limits import examples
 
 from jobsight.history.timelines import History
 from jobsight.history.twins import current_jobs

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.histories import table
-from tests.limits import examples
+from tests.support.histories import table
+from tests.support.limits import examples
 
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import label_rows

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.logtext import EXECUTE, HELD, RELEASED, SUBMIT, information, record
+from tests.support.logtext import EXECUTE, HELD, RELEASED, SUBMIT, information, record
 
 from jobsight.history.events import read_events
 from jobsight.history.timelines import History

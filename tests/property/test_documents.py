@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.limits import PROVE, examples
+from tests.support.limits import PROVE, examples
 
 from jobsight.documents import (
     Event,

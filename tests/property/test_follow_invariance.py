@@ -9,8 +9,8 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.growing import Follower, GrowingLog, event, held, read_at_once
-from tests.limits import examples
+from tests.support.growing import Follower, GrowingLog, event, held, read_at_once
+from tests.support.limits import examples
 
 _WRITE = st.tuples(st.just("write"), st.integers(0, 3), st.integers(1, 6))
 _PART = st.tuples(st.just("part"), st.integers(0, 3), st.integers(1, 300))

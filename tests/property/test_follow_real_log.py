@@ -10,8 +10,8 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.growing import Follower, GrowingLog, read_at_once
-from tests.limits import examples
+from tests.support.growing import Follower, GrowingLog, read_at_once
+from tests.support.limits import examples
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 SEPARATOR = b"\n...\n"

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
-from tests.limits import PROVE
-from tests.logtext import (
+from tests.support.limits import PROVE
+from tests.support.logtext import (
     ABORTED,
     DATE,
     EXECUTE,

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.importing import JOB_TABLE, SACCT_JSON, SAMPLES, imported
-from tests.limits import PROVE
+from tests.support.importing import JOB_TABLE, SACCT_JSON, SAMPLES, imported
+from tests.support.limits import PROVE
 
 from jobsight.documents import decode, encode
 from jobsight.errors import JobsightError

@@ -15,8 +15,17 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.limits import PROVE
-from tests.logtext import ABORTED, EXECUTE, HELD, RELEASED, TERMINATED, header, information, record
+from tests.support.limits import PROVE
+from tests.support.logtext import (
+    ABORTED,
+    EXECUTE,
+    HELD,
+    RELEASED,
+    TERMINATED,
+    header,
+    information,
+    record,
+)
 
 from jobsight.errors import SourceError
 from jobsight.history.eventlog import scanner

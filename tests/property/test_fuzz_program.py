@@ -8,7 +8,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, example, given, settings
-from tests.limits import PROVE
+from tests.support.limits import PROVE
 
 from jobsight.errors import SourceError
 from jobsight.program.preflight.check import Checker

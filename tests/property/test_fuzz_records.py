@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.limits import examples
+from tests.support.limits import examples
 
 from jobsight.learning.sweep.records import RunRecord, RunStatus, read_record
 from jobsight.learning.tracking import RECORD, RunEnd, Tracker

@@ -6,7 +6,7 @@ import datetime as dt
 
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, given, settings
-from tests.limits import PROVE
+from tests.support.limits import PROVE
 
 from jobsight.documents import decode, encode, merge
 from jobsight.history.slurm.documents import of_queue, of_shown

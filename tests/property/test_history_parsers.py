@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.limits import examples
+from tests.support.limits import examples
 
 from jobsight.history.eventlog.adcolumns import batch_from_ads
 from jobsight.history.eventlog.columns import Origin

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.limits import examples
+from tests.support.limits import examples
 
 from jobsight.learning import metrics
 from jobsight.learning.splits import part_borders, split_forward

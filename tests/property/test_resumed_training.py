@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.limits import examples
+from tests.support.limits import examples
 
 from jobsight.models.checkpoints import Checkpoints
 from jobsight.models.recurrent import Recurrent

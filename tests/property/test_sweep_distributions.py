@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.limits import examples
+from tests.support.limits import examples
 
 from jobsight.learning.sweep.distributions import points_of, probability, quantile, size_of
 from jobsight.learning.sweep.parameters import DISTRIBUTIONS, ConfigProblem, Parameter, parse

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from tests.histories import table
-from tests.limits import examples
+from tests.support.histories import table
+from tests.support.limits import examples
 
 from jobsight.history.timelines import History
 from jobsight.learning.audit.truncation import prove_as_of

@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 
 import pytest
 
-from tests.limits import PROVE
+from tests.support.limits import PROVE
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.containers import need_apptainer
 from tests.testbed.kafka import KafkaBroker

@@ -20,7 +20,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from tests.limits import limit
+from tests.support.limits import limit
 from tests.testbed.errors import BedError
 from tests.testbed.namespace import new_folder, remove, until
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from tests.limits import limit
+from tests.support.limits import limit
 from tests.testbed.errors import BedError, Unavailable
 
 __all__ = [

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Never
 
-from tests.limits import limit
+from tests.support.limits import limit
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.errors import BedError, Unavailable
 from tests.testbed.kafka import KafkaBroker

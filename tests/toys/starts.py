@@ -17,7 +17,7 @@ from jobsight.history.timelines import History
 from jobsight.learning.question import Builder, Decisions, Question, Stratum
 from jobsight.models.base import Inputs
 from jobsight.settings import QuestionSettings
-from tests.logtext import record
+from tests.support.logtext import record
 
 START, ENDS = 1, (4, 5, 9, 12)
 NAMES = {4: "evicted", 5: "terminated", 9: "removed", 12: "held"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.limits import limit
+from tests.support.limits import limit
 
 from jobsight.commands import child_environment, find_tool, run_command
 

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.hold_models import EXITED, MEMORY, TIMED_OUT, constant_model, held, history
+from tests.support.hold_models import EXITED, MEMORY, TIMED_OUT, constant_model, held, history
 from tests.trial.__main__ import main
 from tests.trial.bot import ASK_AGAIN, OWNER_TAKES, Bot, Command, Decision, Policy, read_answer
 from tests.trial.results import account

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.hold_models import constant_model
+from tests.support.hold_models import constant_model
 from typer.testing import CliRunner
 
 from jobsight.cli.common import check_output

@@ -7,10 +7,10 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from tests.calling import jobsight
-from tests.failingjobs import documents, model, ran
-from tests.importing import SAMPLES
-from tests.storedjobs import HOSTILE, filled, held_job
+from tests.support.calling import jobsight
+from tests.support.failingjobs import documents, model, ran
+from tests.support.importing import SAMPLES
+from tests.support.storedjobs import HOSTILE, filled, held_job
 
 from jobsight.files import Kind, new_folder
 from jobsight.learning.registry import Registry

@@ -9,9 +9,9 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from tests.calling import jobsight
-from tests.hold_models import constant_model
-from tests.storedjobs import filled, held_job
+from tests.support.calling import jobsight
+from tests.support.hold_models import constant_model
+from tests.support.storedjobs import filled, held_job
 
 from jobsight.files import Kind, new_folder
 

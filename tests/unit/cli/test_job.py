@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 from rich.cells import cell_len
-from tests.limits import limit
-from tests.storedjobs import HOSTILE, SECOND, START, filled, held_job, job, slurm_job, told
+from tests.support.limits import limit
+from tests.support.storedjobs import HOSTILE, SECOND, START, filled, held_job, job, slurm_job, told
 from typer.testing import CliRunner, Result
 
 from jobsight.cli.main import app

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.hold_models import constant_model
-from tests.storedjobs import filled, held_job
+from tests.support.hold_models import constant_model
+from tests.support.storedjobs import filled, held_job
 
 from jobsight.cli import main as cli
 from jobsight.cli import output

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
-from tests.calling import jobsight
-from tests.limits import limit
+from tests.support.calling import jobsight
+from tests.support.limits import limit
 
 from jobsight.program.profile import CLASSES, SCHEMA
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.failingjobs import model, ran
-from tests.storedjobs import HOSTILE, SECOND, START, filled, held_job
+from tests.support.failingjobs import model, ran
+from tests.support.storedjobs import HOSTILE, SECOND, START, filled, held_job
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app

@@ -7,10 +7,10 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from tests.calling import jobsight
-from tests.failingjobs import ran
-from tests.importing import SAMPLES
-from tests.storedjobs import HOSTILE, filled
+from tests.support.calling import jobsight
+from tests.support.failingjobs import ran
+from tests.support.importing import SAMPLES
+from tests.support.storedjobs import HOSTILE, filled
 
 from jobsight.store import open_store
 

@@ -5,7 +5,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from tests.storedjobs import SECOND, START, filled, held_job, slurm_job
+from tests.support.storedjobs import SECOND, START, filled, held_job, slurm_job
 from typer.testing import CliRunner, Result
 
 from jobsight.cli.main import app

@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests import pools
+from tests.support import pools
 from typer.testing import CliRunner
 
 from jobsight.cli import reading, verify

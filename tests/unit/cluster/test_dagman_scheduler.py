@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.logtext import ABORTED, SUBMIT, TERMINATED, record
+from tests.support.logtext import ABORTED, SUBMIT, TERMINATED, record
 
 from jobsight.cluster import Node, NodeState, Plan, Program, Stage
 from jobsight.cluster.dagman import Dagman, last_error, manager_of, run_tool

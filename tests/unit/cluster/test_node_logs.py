@@ -3,7 +3,16 @@
 from pathlib import Path
 
 import pytest
-from tests.logtext import ABORTED, EXECUTE, HELD, RELEASED, SUBMIT, TERMINATED, USAGE, record
+from tests.support.logtext import (
+    ABORTED,
+    EXECUTE,
+    HELD,
+    RELEASED,
+    SUBMIT,
+    TERMINATED,
+    USAGE,
+    record,
+)
 
 from jobsight.cluster import NodeState, NodeStatus
 from jobsight.cluster.nodelogs import follow_nodes, read_rows

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.limits import prove
+from tests.support.limits import prove
 
 import jobsight
 from jobsight.cluster.packing import compiled_kernels

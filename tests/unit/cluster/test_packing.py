@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from tests.limits import prove
+from tests.support.limits import prove
 
 from jobsight.cluster import packing
 from jobsight.cluster.packing import pack

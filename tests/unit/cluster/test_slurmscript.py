@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.limits import limit
+from tests.support.limits import limit
 from tests.testbed.namespace import until
 
 from jobsight.cluster import Node, Plan, Program, Resources, Stage

@@ -10,7 +10,7 @@ from corpus.check.manifest import HERE, Job, Planted, jobs
 from corpus.check.running import confined
 from corpus.check.score import found_by_check, interval, measures
 from corpus.check.verify import contradiction, run_locally
-from tests.limits import prove
+from tests.support.limits import prove
 
 JOBS = jobs()
 LOCAL = [job for job in JOBS if "run" in job.verified]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.growing import Begun, Follow, Follower, GrowingLog, event
+from tests.support.growing import Begun, Follow, Follower, GrowingLog, event
 
 
 @pytest.fixture

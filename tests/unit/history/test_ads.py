@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.histories import table
+from tests.support.histories import table
 
 from jobsight.history.ads import attach_ads
 from jobsight.history.timelines import History

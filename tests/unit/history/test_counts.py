@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.histories import micros, table
-from tests.limits import examples
+from tests.support.histories import micros, table
+from tests.support.limits import examples
 
 from jobsight.history.counts import NEVER, CountIndex, factorize
 from jobsight.history.timelines import History

@@ -3,7 +3,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests import histories, hold_models
+from tests.support import histories, hold_models
 
 from jobsight.history.edits import edited_releases
 from jobsight.history.labels import label_rows

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import zstandard
-from tests.logtext import EXECUTE, HELD, RELEASED, SUBMIT, TERMINATED, chunk_size, record
+from tests.support.logtext import EXECUTE, HELD, RELEASED, SUBMIT, TERMINATED, chunk_size, record
 
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.chunks import chunks

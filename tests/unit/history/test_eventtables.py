@@ -1,5 +1,5 @@
 import polars as pl
-from tests import histories, pools
+from tests.support import histories, pools
 
 from jobsight.history.eventtables import joined_tables, queue_table
 from jobsight.history.timelines import History

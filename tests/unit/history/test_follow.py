@@ -8,8 +8,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
-from tests.growing import Begun, Follow, Follower, GrowingLog, append, event, read_at_once
-from tests.logtext import ABORTED, HELD, SUBMIT, information, record
+from tests.support.growing import Begun, Follow, Follower, GrowingLog, append, event, read_at_once
+from tests.support.logtext import ABORTED, HELD, SUBMIT, information, record
 
 from jobsight.documents import State
 from jobsight.errors import SourceError

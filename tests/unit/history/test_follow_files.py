@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.growing import Begun, Follow, GrowingLog, append, event, read_at_once
-from tests.logtext import ABORTED, HELD, SUBMIT, record
+from tests.support.growing import Begun, Follow, GrowingLog, append, event, read_at_once
+from tests.support.logtext import ABORTED, HELD, SUBMIT, record
 
 from jobsight.errors import SourceError
 from jobsight.history.follow import EventLogSource

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.growing import BEGUN, Begun, Follow, GrowingLog, event, read_at_once
+from tests.support.growing import BEGUN, Begun, Follow, GrowingLog, event, read_at_once
 
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.family import Opened, opened_family

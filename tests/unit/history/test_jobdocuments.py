@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
-from tests.growing import event, read_at_once
-from tests.limits import examples
-from tests.logtext import (
+from tests.support.growing import event, read_at_once
+from tests.support.limits import examples
+from tests.support.logtext import (
     ABORTED,
     EXECUTE,
     HELD,

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests import failing
-from tests.histories import micros, table
-from tests.importing import SACCT_JSON, SAMPLES, imported, written
-from tests.storedjobs import START, held_job, job, told
+from tests.support import failing
+from tests.support.histories import micros, table
+from tests.support.importing import SACCT_JSON, SAMPLES, imported, written
+from tests.support.storedjobs import START, held_job, job, told
 
 from jobsight.codes import EventCode
 from jobsight.documents import (

@@ -1,7 +1,7 @@
 import json
 from typing import Any
 
-from tests.histories import table
+from tests.support.histories import table
 
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from tests.importing import SAMPLES, imported
-from tests.pastreference import lives, queue_reference, reference
-from tests.storedjobs import START, job, told
+from tests.support.importing import SAMPLES, imported
+from tests.support.storedjobs import START, job, told
+from tests.unit.history.pastreference import lives, queue_reference, reference
 
 from jobsight.documents import Event, JobDocument, Request, State, Submission, Usage
 from jobsight.history.importers import Options

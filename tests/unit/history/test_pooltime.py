@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from tests.hold_models import EXITED, MEMORY, TIMED_OUT, held, history, released
+from tests.support.hold_models import EXITED, MEMORY, TIMED_OUT, held, history, released
 
 from jobsight.history.labels import label_rows
 from jobsight.history.pooltime import pool_timeline, short_cause

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.histories import micros, table
+from tests.support.histories import micros, table
 
 from jobsight.history.labels import label_rows
 from jobsight.history.sampling import Moments, SampleIndex

@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from tests import histories, hold_models
+from tests.support import histories, hold_models
 
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History

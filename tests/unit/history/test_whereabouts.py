@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from tests.histories import table
+from tests.support.histories import table
 
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History

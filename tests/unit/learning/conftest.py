@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests import pools
-from tests.hold_models import Made
+from tests.support import pools
+from tests.support.hold_models import Made
 
 from jobsight.learning.manifest import write_manifest
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from tests import pools
+from tests.support import pools
 
 from jobsight.errors import TrainingError
 from jobsight.history.timelines import History

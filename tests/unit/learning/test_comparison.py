@@ -3,8 +3,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests import pools
-from tests.hold_models import constant_model
+from tests.support import pools
+from tests.support.hold_models import constant_model
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.bootstrap import Interval

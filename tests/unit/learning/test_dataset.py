@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from tests import pools
-from tests.histories import table
+from tests.support import pools
+from tests.support.histories import table
 
 from jobsight.errors import TrainingError
 from jobsight.history.timelines import History

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.histories import micros, table
+from tests.support.histories import micros, table
 
 from jobsight.errors import OutputError
 from jobsight.history.timelines import History

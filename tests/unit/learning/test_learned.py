@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests import failing
+from tests.support import failing
 
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.learned import caught_up

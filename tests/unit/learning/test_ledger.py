@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.hold_models import Made
+from tests.support.hold_models import Made
 
 from jobsight.errors import ModelError, OutputError
 from jobsight.learning.registry import DEFAULT, Registry

@@ -3,7 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.manifests import forge
+from tests.unit.learning.manifests import forge
 
 from jobsight.errors import ModelError
 from jobsight.learning.manifest import Manifest, Source, read_manifest, write_manifest

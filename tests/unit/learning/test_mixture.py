@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests import failing
-from tests.quantiles import spread
+from tests.support import failing
+from tests.unit.models.quantiles import spread
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.dataset import Dataset

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests import pools
-from tests.manifests import forge, relist
+from tests.support import pools
+from tests.unit.learning.manifests import forge, relist
 
 from jobsight.errors import ModelError
 from jobsight.learning.modeldir import ModelDir, fingerprints

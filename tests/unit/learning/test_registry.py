@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.hold_models import Made, constant_model
+from tests.support.hold_models import Made, constant_model
 
 from jobsight.errors import ModelError, UsageError
 from jobsight.learning.modeldir import ModelDir

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.failingjobs import ran, table
-from tests.storedjobs import SECOND, START
+from tests.support.failingjobs import ran, table
+from tests.support.storedjobs import SECOND, START
 
 from jobsight.documents import JobDocument, Prediction, State, merge
 from jobsight.learning.question import Question

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests import failing
+from tests.support import failing
 
 from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.savings import THRESHOLDS, savings

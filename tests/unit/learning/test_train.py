@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests import pools
+from tests.support import pools
 
 from jobsight.errors import TrainingError, UsageError
 from jobsight.files import sha256

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.quantiles import QUANTILES
+from tests.unit.models.quantiles import QUANTILES
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.models.base import Inputs, Labelled

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.quantiles import spread
+from tests.unit.models.quantiles import spread
 
 from jobsight.models import forests
 from jobsight.models.forests import BoostedColumns

@@ -9,7 +9,7 @@ one like it. Each is a mapping:
     check:   arguments of ``jobsight check``; without it, the first file. ShellCheck is left out
              unless ``--shellcheck`` is among them.
     site:    what the scheduler says: names of files and texts (see `jobsight.program.site`), or
-             ``demo``, which is `tests.checking.SITE`. Without it, nothing.
+             ``demo``, which is `tests.unit.program.checking.SITE`. Without it, nothing.
     expect:  the findings, each with its ``line`` and, where it is not in the first file, ``file``;
              ``code`` where it is not the rule's; ``severity`` and ``fix`` where they matter.
     hints:   ``ok``: warnings of the rule that are not expected do no harm.
@@ -26,7 +26,7 @@ from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
-from tests.checking import SITE, written
+from tests.unit.program.checking import SITE, written
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app

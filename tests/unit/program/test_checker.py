@@ -9,7 +9,7 @@ from pathlib import Path
 
 import htcondor2
 import pytest
-from tests.checking import SITE, written
+from tests.unit.program.checking import SITE, written
 from typer.testing import CliRunner, Result
 
 from jobsight.cli.main import app

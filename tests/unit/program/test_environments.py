@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.checking import found
+from tests.unit.program.checking import found
 
 SLURM = "#!/bin/bash\n#SBATCH --mem=1G --time=10\nmodule load lang/1.0\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.checking import found
+from tests.unit.program.checking import found
 
 SLURM = "#!/bin/bash\n#SBATCH --mem=1G --time=10{asked}\nmodule load lang/1.0\n"
 _CODES = ("JS213", "JS214")

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.checking import found, written
+from tests.unit.program.checking import found, written
 
 from jobsight.program.machine import Machine
 from jobsight.program.preflight.check import Checker

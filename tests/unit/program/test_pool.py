@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 import pytest
-from tests.checking import found, written
+from tests.unit.program.checking import found, written
 
 from jobsight.program.preflight.check import Checker
 from jobsight.program.site import Site

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.checking import written
+from tests.unit.program.checking import written
 
 from jobsight.program.preflight.check import Checker
 from jobsight.program.site import Site

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.checking import SITE, written
+from tests.unit.program.checking import SITE, written
 
 from jobsight.program.preflight.check import Checker
 from jobsight.program.preflight.findings import RULES, Rule

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.limits import limit
+from tests.support.limits import limit
 
 from jobsight.program.counters import SOFTWARE, Counters
 from jobsight.program.procfs import Stat

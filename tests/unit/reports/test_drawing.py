@@ -4,7 +4,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from tests.limits import limit
+from tests.support.limits import limit
 
 from jobsight.reports.drawing import draw
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.limits import limit
-from tests.linesource import LineSource
+from tests.support.limits import limit
 from tests.testbed.namespace import until
+from tests.unit.service.linesource import LineSource
 
 from jobsight.errors import SourceError, StoreError, StoreUnavailableError, UsageError
 from jobsight.files import read_json

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.limits import limit
+from tests.support.limits import limit
 
 from jobsight.service import systemd
 from jobsight.service.systemd import Notifier

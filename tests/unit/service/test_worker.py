@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.limits import limit
-from tests.linesource import LineSource, document
+from tests.support.limits import limit
 from tests.testbed.namespace import until
+from tests.unit.service.linesource import LineSource, document
 
 from jobsight.documents import JobDocument, condor_id
 from jobsight.errors import SourceError, StoreUnavailableError

@@ -1,7 +1,7 @@
 """What the body of each kind of record tells."""
 
 import pytest
-from tests.logtext import (
+from tests.support.logtext import (
     HELD,
     RELEASED,
     SUBMIT,

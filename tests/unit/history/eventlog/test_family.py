@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.growing import Follower, read_at_once
+from tests.support.growing import Follower, read_at_once
 
 from jobsight.documents import State
 from jobsight.history.eventlog.family import oldest_first, opened_family

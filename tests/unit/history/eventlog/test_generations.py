@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.logtext import SUBMIT, record
+from tests.support.logtext import SUBMIT, record
 
 from jobsight.history.eventlog.generations import HEAD, identify
 from jobsight.history.eventlog.terms import PREFIX, begun

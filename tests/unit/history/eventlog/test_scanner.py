@@ -4,7 +4,7 @@ import datetime as dt
 import json
 
 import pytest
-from tests.logtext import (
+from tests.support.logtext import (
     ABORTED,
     EXECUTE,
     HEAD,

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.importing import SAMPLES, imported, states, written
-from tests.logtext import EXECUTE, HELD, SUBMIT, record
+from tests.support.importing import SAMPLES, imported, states, written
+from tests.support.logtext import EXECUTE, HELD, SUBMIT, record
 
 from jobsight.errors import SourceError
 from jobsight.history.importers import Options

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from tests.importing import SAMPLES, imported, written
+from tests.support.importing import SAMPLES, imported, written
 
 from jobsight.documents import Event, JobDocument, State, merge
 from jobsight.errors import SourceError, UsageError

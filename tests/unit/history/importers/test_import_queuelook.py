@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.importing import imported, written
+from tests.support.importing import imported, written
 
 from jobsight.documents import State
 from jobsight.history.importers import ImportReport, Options

@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from tests.importing import SAMPLES, imported, states, written
+from tests.support.importing import SAMPLES, imported, states, written
 
 from jobsight.clock import format_micros
 from jobsight.errors import SourceError, UsageError

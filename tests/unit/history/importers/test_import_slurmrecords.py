@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.importing import JOB_TABLE, SACCT_JSON, imported, states, written
+from tests.support.importing import JOB_TABLE, SACCT_JSON, imported, states, written
 
 from jobsight.documents import merge
 from jobsight.errors import SourceError, UsageError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.importing import SAMPLES, imported, states, written
+from tests.support.importing import SAMPLES, imported, states, written
 
 from jobsight.documents import JobDocument, State, merge
 from jobsight.documents.spans import life, ran, total

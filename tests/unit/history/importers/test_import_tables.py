@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.importing import SAMPLES, imported, states, written
+from tests.support.importing import SAMPLES, imported, states, written
 
 from jobsight.clock import format_micros
 from jobsight.documents import JobDocument, encode

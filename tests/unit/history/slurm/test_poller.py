@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.slurm_fakes import T0, FakeJob, Keeper, cluster, kept, polled
+from tests.unit.history.slurm.slurm_fakes import T0, FakeJob, Keeper, cluster, kept, polled
 
 from jobsight.documents import State
 from jobsight.errors import SourceError

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.limits import limit
+from tests.support.limits import limit
 
 from jobsight.commands import run_command
 from jobsight.history.slurm.client import SlurmClient

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.slurm_fakes import T0, FakeClient, FakeJob, FakeSlurm, Keeper
+from tests.unit.history.slurm.slurm_fakes import T0, FakeClient, FakeJob, FakeSlurm, Keeper
 
 from jobsight.documents import JobDocument, State, merge
 from jobsight.history.slurm.failures import FailureKind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.slurm_fakes import T0, FakeJob, cluster, kept, polled
+from tests.unit.history.slurm.slurm_fakes import T0, FakeJob, cluster, kept, polled
 
 from jobsight.documents import State
 from jobsight.errors import SourceError

@@ -4,8 +4,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests import pools
-from tests.fewtrees import few_trees
+from tests.support import pools
+from tests.support.fewtrees import few_trees
 
 from jobsight.learning import train as training
 from jobsight.learning.audit import Audit, Audited, audit, audited, importance, leaks, quality

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.small_sweeps import SPACE
+from tests.support.small_sweeps import SPACE
 
 from jobsight.errors import SweepError
 from jobsight.learning.sweep.best import best_of, described, info_text, read_best, write_best

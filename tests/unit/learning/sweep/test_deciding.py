@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.small_sweeps import planned
+from tests.support.small_sweeps import planned
 
 from jobsight.errors import SweepError
 from jobsight.learning.sweep.deciding import drop_hopeless, plan_round

@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.small_sweeps import SPACE, Planned
+from tests.support.small_sweeps import SPACE, Planned
 
 from jobsight.cluster import Plan
 from jobsight.errors import OutputError, SweepError

@@ -1,7 +1,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.small_sweeps import Planned, planned
+from tests.support.small_sweeps import Planned, planned
 
 from jobsight.cli.sweepstatus import progress_lines
 from jobsight.cluster import NodeState, NodeStatus, PlanStatus

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.small_sweeps import SPACE, write_log
+from tests.support.small_sweeps import SPACE, write_log
 
 from jobsight.errors import SourceError, SweepError, UsageError
 from jobsight.history.events import read_events

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests import pools
+from tests.support import pools
 
 from jobsight.errors import ModelError, OutputError, UsageError
 from jobsight.learning.modeldir import ModelDir

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 import pytest
-from tests.wandb_reference import SPECS
+from tests.conformance.wandb_reference import SPECS
 
 from jobsight.errors import SweepError
 from jobsight.learning.sweep.config import SweepConfig

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests import pools
+from tests.support import pools
 
 from jobsight.errors import JobsightError, OutputError, SourceError
 from jobsight.history.timelines import History

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.limits import prove
+from tests.support.limits import prove
 from tests.unit.program.tree.endings import JOBS, NOT_JOBS
 
 from jobsight.errors import SourceError

@@ -4,8 +4,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.failingjobs import HOUR, documents, model, ran, table
-from tests.storedjobs import START, told
+from tests.support.failingjobs import HOUR, documents, model, ran, table
+from tests.support.storedjobs import START, told
 
 from jobsight.documents import JobDocument, State, merge
 from jobsight.history.jobtable import JobTable

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.checking import written
-from tests.failingjobs import HOUR, ran
-from tests.storedjobs import filled, job, told
+from tests.support.failingjobs import HOUR, ran
+from tests.support.storedjobs import filled, job, told
+from tests.unit.program.checking import written
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.failingjobs import HOUR, ran, table
-from tests.storedjobs import HOSTILE, job, told
+from tests.support.failingjobs import HOUR, ran, table
+from tests.support.storedjobs import HOSTILE, job, told
 
 from jobsight.documents import JobDocument, State
 from jobsight.history.jobsasked import jobs_asked

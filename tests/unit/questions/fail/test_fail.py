@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests import failing
-from tests.storedjobs import START, job, told
+from tests.support import failing
+from tests.support.storedjobs import START, job, told
 
 from jobsight.documents import JobDocument, Request, State, Submission, Usage
 from jobsight.history.events import read_events

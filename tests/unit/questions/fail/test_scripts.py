@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from tests.storedjobs import job, told
+from tests.support.storedjobs import job, told
 
 from jobsight.documents import JobDocument, State, Submission
 from jobsight.history.jobsasked import KeysUsed

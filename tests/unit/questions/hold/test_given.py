@@ -4,8 +4,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.histories import EPOCH
-from tests.hold_models import EXITED, MEMORY, TIMED_OUT, constant_model, held, history, released
+from tests.support.histories import EPOCH
+from tests.support.hold_models import (
+    EXITED,
+    MEMORY,
+    TIMED_OUT,
+    constant_model,
+    held,
+    history,
+    released,
+)
 
 from jobsight.errors import SourceError
 from jobsight.history.timelines import History

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests import failing
+from tests.support import failing
 
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.evaluation import evaluate_all

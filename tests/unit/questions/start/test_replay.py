@@ -3,7 +3,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.storedjobs import START, job, told
+from tests.support.storedjobs import START, job, told
 
 from jobsight.documents import JobDocument, Request, State, Submission, slurm_id
 from jobsight.history.jobtable import JobTable

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 from msgspec.structs import replace
-from tests import failing
-from tests.storedjobs import START as NOW
-from tests.storedjobs import job, told
+from tests.support import failing
+from tests.support.storedjobs import START as NOW
+from tests.support.storedjobs import job, told
 
 from jobsight.documents import JobDocument, Request, State, Submission
 from jobsight.history.jobtable import JobTable

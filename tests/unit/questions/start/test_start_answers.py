@@ -4,7 +4,7 @@ from typing import Any
 import msgspec
 import polars as pl
 import pytest
-from tests.storedjobs import START, job, told
+from tests.support.storedjobs import START, job, told
 
 from jobsight.documents import JobDocument, Request, State, Submission, Usage, slurm_id
 from jobsight.errors import UsageError

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.sweep_folders import REPORT, START, sweep_folder
+from tests.unit.reports.sweep.sweep_folders import REPORT, START, sweep_folder
 
 from jobsight.errors import SweepError
 from jobsight.files import write_json

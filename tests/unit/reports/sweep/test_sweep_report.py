@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.hold_reports import HOSTILE
-from tests.limits import prove
-from tests.sweep_folders import REPORT, SPACE, START, sweep_folder
+from tests.support.hold_reports import HOSTILE
+from tests.support.limits import prove
+from tests.unit.reports.sweep.sweep_folders import REPORT, SPACE, START, sweep_folder
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app

@@ -2,8 +2,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.condor_fakes import Tools
-from tests.limits import limit
+from tests.support.limits import limit
+from tests.unit.history.condor.condor_fakes import Tools
 
 from jobsight.documents import State, merge
 from jobsight.history.condor.client import CondorClient

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from tests.limits import limit
+from tests.support.limits import limit
 
 from jobsight.errors import SourceError
 from jobsight.program.limited import LimitError, limited

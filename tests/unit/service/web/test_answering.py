@@ -15,8 +15,8 @@ from weakref import ref
 
 import pytest
 from mcp.client.client import Client
-from tests.serving import client, documents, site, still_held
-from tests.storedjobs import HOSTILE, filled, slurm_job
+from tests.support.serving import client, documents, site, still_held
+from tests.support.storedjobs import HOSTILE, filled, slurm_job
 
 from jobsight.cli.mcp import server
 from jobsight.documents import State

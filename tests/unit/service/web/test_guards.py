@@ -13,9 +13,9 @@ import jwt
 import pytest
 from msgspec.structs import replace
 from starlette.testclient import TestClient
-from tests import pools
-from tests.serving import OTHER, client, site
-from tests.storedjobs import slurm_job
+from tests.support import pools
+from tests.support.serving import OTHER, client, site
+from tests.support.storedjobs import slurm_job
 
 from jobsight.documents import State
 from jobsight.errors import SettingsError, StoreError

@@ -5,8 +5,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from tests.limits import limit
-from tests.serving import OTHER, client, site
+from tests.support.limits import limit
+from tests.support.serving import OTHER, client, site
 
 from jobsight.service.web.asking import pending_rows
 from jobsight.service.web.ready import Ready

@@ -6,9 +6,9 @@ from pathlib import Path
 from weakref import ref
 
 import pytest
-from tests.limits import limit
-from tests.serving import documents
-from tests.storedjobs import filled
+from tests.support.limits import limit
+from tests.support.serving import documents
+from tests.support.storedjobs import filled
 
 from jobsight.errors import JobError
 from jobsight.learning.following import Tables

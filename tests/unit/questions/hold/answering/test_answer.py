@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.histories import micros, table
-from tests.hold_models import (
+from tests.support.histories import micros, table
+from tests.support.hold_models import (
     BY_USER,
     EXITED,
     MEMORY,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.histories import micros, table
+from tests.support.histories import micros, table
 
 from jobsight.history.timelines import History
 from jobsight.history.views import delayed

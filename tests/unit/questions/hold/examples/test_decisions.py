@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.histories import micros, table
+from tests.support.histories import micros, table
 
 from jobsight.history.outcomes import apply_horizon
 from jobsight.history.timelines import History

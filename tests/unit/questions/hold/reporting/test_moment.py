@@ -1,5 +1,5 @@
-from tests.histories import micros
-from tests.hold_models import history, released
+from tests.support.histories import micros
+from tests.support.hold_models import history, released
 
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.decisions import hold_decisions

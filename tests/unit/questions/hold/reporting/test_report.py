@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tests.histories import micros, table
-from tests.hold_models import EXITED, MEMORY, Cause, constant_model, held, history, released
-from tests.hold_reports import HOSTILE, shown, shown_jobs
+from tests.support.histories import micros, table
+from tests.support.hold_models import EXITED, MEMORY, Cause, constant_model, held, history, released
+from tests.support.hold_reports import HOSTILE, shown, shown_jobs
 
 from jobsight.errors import OutputError
 from jobsight.history.timelines import History

@@ -1,7 +1,7 @@
 """A process that puts, promotes and removes models until it is killed; for tests of the registry.
 
-``python -m tests.registry_writer REGISTRY SEED OPERATIONS`` prints a line for each thing done,
-after it was done: ``put DIGEST``, ``promoted DIGEST``, ``removed DIGEST``.
+``python -m tests.conformance.registry_writer REGISTRY SEED OPERATIONS`` prints a line for each
+thing done, after it was done: ``put DIGEST``, ``promoted DIGEST``, ``removed DIGEST``.
 """
 
 import json

@@ -16,8 +16,8 @@ from jobsight.learning.trained import Trained
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.fail.settings import FailSettings
 from jobsight.settings import Settings
-from tests.importing import SAMPLES, written
-from tests.once import once
+from tests.support.importing import SAMPLES, written
+from tests.support.once import once
 
 __all__ = ["QUICK", "dataset", "jobs_of", "sacct_text", "sample", "trained"]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from jobsight.documents import JobDocument
 from jobsight.history.importers import FileImport, Importer, ImportReport, Options
-from tests.storedjobs import merge_into
+from tests.support.storedjobs import merge_into
 
 __all__ = ["JOB_TABLE", "SACCT_JSON", "SAMPLES", "imported", "states", "written"]
 
-SAMPLES = Path(__file__).parents[1] / "data" / "samples"
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
 SACCT_JSON = """{"meta": {"Slurm": {"release": "24.11"}}, "jobs": [
 {"job_id": 11, "array": {"job_id": 9, "task_id": {"set": true, "infinite": false, "number": 0},

@@ -13,7 +13,7 @@ from jobsight.history.events import EventReader
 from jobsight.history.follow import EventLogSource
 from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
 from jobsight.settings import EventLogSettings
-from tests.logtext import information, record
+from tests.support.logtext import information, record
 
 BEGUN = 1_795_000_000
 HOST = "Job submitted from host: <192.0.2.1:9618?alias=ap1>\n"

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from tests.support.storedjobs import merge_into
+
 from jobsight.documents import JobDocument
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.failures import FailureKind, SlurmError
@@ -15,7 +17,6 @@ from jobsight.history.slurm.poller import SlurmSource
 from jobsight.history.slurm.sacct import COLUMNS
 from jobsight.history.slurm.squeue import FIELDS
 from jobsight.settings import SlurmSettings
-from tests.storedjobs import merge_into
 
 __all__ = ["FakeJob", "FakeSlurm", "Keeper"]
 

@@ -16,7 +16,7 @@ from jobsight.models.intervals import GRID, Intervals
 from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
-from tests.histories import table
+from tests.support.histories import table
 
 TIMED_OUT = (13, 256, "timed out waiting for origin ( URL file = lab://ap20/data/1 )")
 MEMORY = (34, 102, "memory usage 163 MB exceeded request_memory 128 MB")

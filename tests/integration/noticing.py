@@ -7,6 +7,8 @@ from collections.abc import Collection
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
+from tests.support.limits import limit
+from tests.testbed.kafka import KafkaBroker
 
 from jobsight.documents import (
     JSON,
@@ -26,8 +28,6 @@ from jobsight.settings import (
     KafkaSettings,
 )
 from jobsight.store import Store
-from tests.limits import limit
-from tests.testbed.kafka import KafkaBroker
 
 NOW = 1_795_224_000
 # The mock broker rebalances a group only when its members' sessions may have ended; one that is

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobsight.cluster import Node, Option, Plan, PlanStatus, Program, Resources, Stage
-from jobsight.cluster.dagman import Dagman
 from tests.testbed import HtcondorPool
 from tests.testbed.namespace import until
+
+from jobsight.cluster import Node, Option, Plan, PlanStatus, Program, Resources, Stage
+from jobsight.cluster.dagman import Dagman
 
 SMALL = Resources(cpus=1, memory_mb=100, disk_mb=10)
 

@@ -12,7 +12,7 @@ from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.train import train
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.fail.settings import FailSettings
-from tests.storedjobs import job, told
+from tests.support.storedjobs import job, told
 
 HOUR = 3600
 

@@ -5,7 +5,8 @@ numpy 1, so it cannot be installed beside Jobsight). What it said is kept in
 ``tests/conformance/wandb_sweeps.json``; to make that again::
 
     python3 -m venv /tmp/wb && /tmp/wb/bin/pip install sweeps==0.3.0
-    python -m tests.wandb_reference /tmp/wb/bin/python > tests/conformance/wandb_sweeps.json
+    python -m tests.conformance.wandb_reference /tmp/wb/bin/python \\
+        > tests/conformance/wandb_sweeps.json
 """
 
 from __future__ import annotations

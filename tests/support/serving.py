@@ -15,7 +15,7 @@ from jobsight.service.web.callers import Role
 from jobsight.service.web.site import Site
 from jobsight.settings import ServeSettings, Settings, StoreSettings
 from jobsight.store import open_store
-from tests.storedjobs import HOSTILE, filled, held_job, job, slurm_job, told
+from tests.support.storedjobs import HOSTILE, filled, held_job, job, slurm_job, told
 
 OTHER = "htcondor:ap40:12.3"
 """A job of ann's."""

@@ -9,8 +9,8 @@ from jobsight.files import write_json
 from jobsight.learning.sweep.config import SweepConfig
 from jobsight.learning.sweep.layout import Frozen, Layout, Shard
 from jobsight.learning.sweep.planning import freeze, lay_out
-from tests import pools
-from tests.logtext import SEPARATOR
+from tests.support import pools
+from tests.support.logtext import SEPARATOR
 
 BODIES = {
     0: "Job submitted from host: <192.0.2.1:9618?alias=ap1>\n",
@@ -48,7 +48,7 @@ def planned(folder: Path, **config: Any) -> Planned:
 
 
 def write_log(path: Path, *, clusters: int = 220, seed: int = 1) -> Path:
-    """The log of a pool of `tests.pools`, as HTCondor would write it."""
+    """The log of a pool of `tests.support.pools`, as HTCondor would write it."""
     with path.open("wb") as log:
         for row in pools.events(clusters, seed).iter_rows(named=True):
             moment: dt.datetime = row["time"]

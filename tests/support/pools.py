@@ -22,9 +22,9 @@ from jobsight.learning.train import train
 from jobsight.learning.trained import Trained
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
-from tests.fewtrees import few_trees
-from tests.histories import table
-from tests.once import once
+from tests.support.fewtrees import few_trees
+from tests.support.histories import table
+from tests.support.once import once
 
 SITES = ("mwt2", "ucsd", "purdue")
 ORIGINS = ("http://alpha.edu", "http://beta.edu")

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from tests.limits import limit
+from tests.support.limits import limit
 
 __all__ = ["WIDTHS", "assert_light_and_dark", "find_browser", "measured", "run_browser"]
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.support import small_sweeps
+from tests.testbed import HtcondorPool, SlurmCluster
+from tests.testbed.namespace import logs_folder, until
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app
-from tests import small_sweeps
-from tests.testbed import HtcondorPool, SlurmCluster
-from tests.testbed.namespace import logs_folder, until
 
 SPACE: dict[str, Any] = {
     "j": {"distribution": "int_uniform", "min": 2, "max": 6},

@@ -7,8 +7,16 @@ from jobsight.history.readreport import ReadReport
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.questions.hold.reporting.jobs import ShownJobs
 from jobsight.reports.shown import Shown
-from tests.histories import micros
-from tests.hold_models import EXITED, TIMED_OUT, Cause, constant_model, held, history, released
+from tests.support.histories import micros
+from tests.support.hold_models import (
+    EXITED,
+    TIMED_OUT,
+    Cause,
+    constant_model,
+    held,
+    history,
+    released,
+)
 
 HOSTILE = (
     "<script>alert(1)</script></style></svg><img src=x onerror=alert(2)> \"'& $x^{2$ \\frac "

@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
-
-from tests.browsers import find_browser
-from tests.limits import limit
+from tests.integration.browsers import find_browser
+from tests.support.limits import limit
 
 __all__ = ["browser", "served"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.sweepproof import Sweep, epochs_told
+from tests.integration.sweepproof import Sweep, epochs_told
 from tests.testbed import HtcondorPool, SlurmCluster
 from tests.testbed.namespace import until
 
