@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from bench import inputs
@@ -42,27 +43,29 @@ def measure(log: str, folder: str) -> Any:
     """Answer for single jobs at many moments, and for all held jobs at the busiest of them."""
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
-    from jobsight.history.twins import current_jobs
     from jobsight.learning.modeldir import ModelDir
     from jobsight.questions.hold.answering.answer import Answerer
+    from jobsight.questions.hold.answering.lookup import HeldHistory
     from jobsight.questions.hold.question import HOLD
     from jobsight.questions.hold.settings import HoldSettings
 
     history = History.from_table(read_events([log]).table)
     model = ModelDir.open(Path(folder), HOLD, only_chosen=True)
-    answerer = Answerer(history, HoldSettings(), model)
+    held_jobs = HeldHistory(history)
+    answerer = Answerer(held_jobs, HoldSettings(), model)
     moments = np.quantile(history.clock, np.linspace(0.3, 1.0, _MOMENTS)).astype(np.int64).tolist()
-    held = {moment: answerer.held(moment, current_jobs(history, moment)) for moment in moments}
+    held = {moment: held_jobs.held(moment) for moment in moments}
     asked = [(moment, job) for moment in moments for job in held[moment]["job"].to_list()]
     drawn = np.random.default_rng(0).permutation(len(asked))[: _SINGLE + 20]
     seconds, cpu = [], []
     for moment, job in (asked[k] for k in drawn):
         started, spent = time.perf_counter(), time.process_time()
-        answerer.answer(answerer.held(moment, np.array([job], np.int32)), moment)
+        of_moment = answerer.at(moment)
+        of_moment.answer(of_moment.asked(pl.col("job") == job))
         seconds.append(time.perf_counter() - started)
         cpu.append(time.process_time() - spent)
     fullest = max(moments, key=lambda moment: len(held[moment]))
-    bulk = timed(lambda: answerer.answer(held[fullest], fullest), _BULK_RUNS)
+    bulk = timed(lambda: answerer.at(fullest).answer(held[fullest]), _BULK_RUNS)
     return {
         "wall time": seconds[20:],
         "processor time": cpu[20:],

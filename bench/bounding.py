@@ -15,7 +15,9 @@ _PROGRAMS = Path(__file__).parent.parent / "corpus" / "programs"
 
 def run() -> Section:
     """The benchmark."""
-    from jobsight.questions.bound.answering import Answerer, shipped
+    from jobsight.answering.session import AnswerSession
+    from jobsight.questions.bound.answering import BOUND_ANSWERS
+    from jobsight.settings import Settings
 
     program = str(_PROGRAMS / "heat_diffusion" / "jacobi_blocked.py")
     cold = Times(seconds=[], cpu=[])
@@ -23,7 +25,8 @@ def run() -> Section:
         seconds, cpu = command_times("bound", "--json", program)
         cold["seconds"].append(seconds)
         cold["cpu"].append(cpu)
-    answerer = Answerer.open(shipped())
+    session = AnswerSession(BOUND_ANSWERS, None, 0, Settings(), champions=False)
+    answerer = session.answerer(None)
     warm = timed(lambda: answerer.of_file(program), _RUNS)
     section = Section("What binds a program")
     section.say(

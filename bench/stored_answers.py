@@ -54,14 +54,11 @@ def held_job(log: str) -> Any:
     from jobsight.clock import format_micros
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
-    from jobsight.history.twins import current_jobs
-    from jobsight.questions.hold.answering.answer import Answerer
-    from jobsight.questions.hold.settings import HoldSettings
+    from jobsight.questions.hold.answering.lookup import HeldHistory
 
     history = History.from_table(read_events([log]).table)
     moment = int(np.quantile(history.clock, _PART))
-    answerer = Answerer(history, HoldSettings())
-    held = answerer.held(moment, current_jobs(history, moment))
+    held = HeldHistory(history).held(moment)
     held = held.filter(held["hold_code"] != 1)
     cluster, proc = held.select("cluster", "proc").row(0)
     at = format_micros(moment).replace(" ", "T")

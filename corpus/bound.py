@@ -19,14 +19,16 @@ import numpy as np
 
 from corpus.crossed import Crossed, cross, transfer
 from corpus.programs.benchmarks import BENCHMARKS
+from jobsight.answering.session import AnswerSession
 from jobsight.format import interval, number
 from jobsight.learning.bootstrap import Interval
 from jobsight.program.examples import Example, examples_in
 from jobsight.program.sampling import machine
-from jobsight.questions.bound.answering import Answerer, shipped
+from jobsight.questions.bound.answering import BOUND_ANSWERS
 from jobsight.questions.bound.decisions import BOUND
 from jobsight.questions.bound.question import BOUND_QUESTION
 from jobsight.questions.bound.settings import BoundSettings
+from jobsight.settings import Settings
 
 MEASURED = Path(__file__).parent / "programs" / "measured.jsonl"
 DRAWS = 1000
@@ -65,7 +67,10 @@ def main() -> None:
 
 
 def _others(file: Path) -> Iterator[str]:
-    answerer, source = Answerer.open(shipped()), list(examples_in(file))
+    answerer, source = (
+        AnswerSession(BOUND_ANSWERS, None, 0, Settings(), champions=False).answerer(None),
+        list(examples_in(file)),
+    )
     said = {one.family: (one.classes, answerer.of_file(one.path).kind) for one in source}
     wrong = {name: pair for name, pair in said.items() if pair[1] not in pair[0]}
     yield f"{len(said) - len(wrong)} of {len(said)} right"

@@ -13,11 +13,11 @@ from tests.support import pools
 from tests.support.histories import table
 from tests.support.hold_models import held
 
-from jobsight.cli import reading
 from jobsight.cli.main import main
 from jobsight.history.readreport import ReadReport
 from jobsight.history.timelines import History
 from jobsight.learning.manifest import Source
+from jobsight.learning.reading import Reading
 from jobsight.learning.registry import Registry
 
 QUICK = ("--model", "rates")
@@ -72,15 +72,14 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
     monkeypatch.setenv("JOBSIGHT_CONFIG", str(tmp_path / "small.yaml"))
     monkeypatch.chdir(tmp_path)
 
-    def read(logs: list[str], *_: object, **__: object) -> tuple[object, ...]:
+    def read(_: object, logs: list[str], *__: object, **___: object) -> Reading:
         history = LOGS[logs[0]]()
         first, last = int(history.clock.min()), int(history.clock.max())
         told = ReadReport(files=1, logs=1, events=len(history), first=first, last=last)
-        return history, told, [Source(logs[0], "0" * 64, 1)]
+        return Reading(history, told, [Source(logs[0], "0" * 64, 1)])
 
-    for module in ("hold", "reading"):  # whose import of the other is not to find it patched
-        monkeypatch.setattr(f"jobsight.cli.{module}.read_history", read)
-    assert reading.read_history is read
+    for module in ("answering.session", "cli.reading"):
+        monkeypatch.setattr(f"jobsight.{module}.read", read)
 
     def call(*arguments: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["jobsight", *arguments])

@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from jobsight.cli.main import app
-from jobsight.cli.reading import read_inputs
+from jobsight.cli.output import Console
 from jobsight.documents import JobDocument
 from jobsight.errors import SourceError, StoreError, UsageError
-from jobsight.learning.reading import are_documents
+from jobsight.learning.reading import are_documents, read_events
 from jobsight.settings import Settings, StoreSettings
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def taught(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 def test_without_hashes_the_table_is_the_same(folder: Path) -> None:
     for text in kinds(folder).values():
         hashed, plain = (
-            read_inputs([text], Settings(), lambda *_: None, hashed=one) for one in (True, False)
+            read_events([text], Settings(), Console, hashed=one) for one in (True, False)
         )
         assert plain.table.equals(hashed.table)
         assert (plain.sources, plain.names) == ([], [one.name for one in hashed.sources])
@@ -94,8 +94,7 @@ def test_without_hashes_the_table_is_the_same(folder: Path) -> None:
 
 def test_the_event_table_is_that_of_the_log(folder: Path) -> None:
     tables = {
-        name: read_inputs([text], Settings(), lambda *_: None)
-        for name, text in kinds(folder).items()
+        name: read_events([text], Settings(), Console) for name, text in kinds(folder).items()
     }
     log = tables.pop("log")
     assert len(log.table) > 30_000
@@ -157,8 +156,8 @@ def test_the_other_verbs_read_stores_too(
 
 def test_a_log_and_a_store_are_read_together(folder: Path) -> None:
     log, store = str(folder / "pool.log"), str(folder / "jobs.db")
-    both = read_inputs([store, log], Settings(), lambda *_: None)
-    alone = read_inputs([log], Settings(), lambda *_: None)
+    both = read_events([store, log], Settings(), Console)
+    alone = read_events([log], Settings(), Console)
     assert len(both.table) == 2 * len(alone.table)
     assert both.table["log"].to_list() == sorted(both.table["log"].to_list())
     assert both.table["log"].n_unique() == 2 * alone.table["log"].n_unique()
@@ -240,7 +239,7 @@ def test_what_is_taken_for_documents(folder: Path, tmp_path: Path) -> None:
 
 def test_the_store_that_is_set_has_a_short_name(folder: Path) -> None:
     settings = Settings(store=StoreSettings(url=str(folder / "jobs.db")))
-    reading = read_inputs(["store:"], settings, lambda *_: None)
+    reading = read_events(["store:"], settings, Console)
     assert reading.sources[0].name == str(folder / "jobs.db")
 
 

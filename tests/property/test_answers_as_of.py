@@ -10,19 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.histories import table
-from tests.support.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, constant_model
+from tests.support.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, answered, constant_model
 from tests.support.limits import examples
 
 from jobsight.history.timelines import History
-from jobsight.history.twins import current_jobs
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.mixing import Weights
 from jobsight.learning.mixture import REFIT, Mixture
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
-from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.examples.decisions import held_jobs
-from jobsight.questions.hold.settings import HoldSettings
 
 SITES = ("mwt2", "ucsd", None)
 
@@ -93,9 +90,7 @@ def mixture_model() -> ModelDir:
 
 def answers(events: pl.DataFrame, moment: int, model: ModelDir | None) -> list[dict[str, Any]]:
     history = History.from_table(events)
-    answerer = Answerer(history, HoldSettings(), model)
-    held = answerer.held(moment, current_jobs(history, moment))
-    return [one.to_json() for one in answerer.answer(held, moment)]
+    return [answer.to_json() for answer in answered(history, moment, model)]
 
 
 @pytest.mark.parametrize("made", [None, sum_model, mixture_model])

@@ -12,15 +12,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.hold_models import answered
 
 from jobsight.history.events import read_events
 from jobsight.history.timelines import History
 from jobsight.ids import JobId
 from jobsight.program.submission.proposals import proposed
-from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.answering.groups import group_answers
 from jobsight.questions.hold.answering.heldjob import Pool
-from jobsight.questions.hold.settings import HoldSettings
 
 _EDIT = re.compile(r"condor_qedit (.*) (Request\w+) (\d+)")
 _NAMES = {"Memory": "Memory (MB)", "Disk": "Disk (KB)", "Cpus": "Cpus"}
@@ -108,8 +107,7 @@ def test_every_figure_of_a_command(
     path.write_text(log_of(jobs, *codes))
     of = History.from_table(read_events([str(path)]).table)
     moment = int(of.clock.max())
-    answerer = Answerer(of, HoldSettings())
-    answers = answerer.answer(answerer.held(moment), moment, Pool(largest=lambda: largest))
+    answers = answered(of, moment, pool=Pool(largest=lambda: largest))
     assert len(answers) == len(jobs)
     advice = [one.advice for one in answers] + [one.advice for one in group_answers(answers)]
     steps = [step for one in advice for step in one.steps]
@@ -157,8 +155,8 @@ def test_the_jobs_of_a_group_with_no_larger_slot_are_not_in_its_command(tmp_path
     path.write_text(log_of(jobs, 21, 102))
     of = History.from_table(read_events([str(path)]).table)
     moment = int(of.clock.max())
-    answerer, pool = Answerer(of, HoldSettings()), Pool(largest=lambda: {"RequestMemory": 4000})
-    groups = group_answers(answerer.answer(answerer.held(moment), moment, pool))
+    pool = Pool(largest=lambda: {"RequestMemory": 4000})
+    groups = group_answers(answered(of, moment, pool=pool))
     assert [[one.job for one in group.members] for group in groups] == [
         [JobId(9, 0), JobId(9, 1)], [JobId(9, 2)],
     ]  # fmt: skip

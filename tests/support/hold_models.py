@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from jobsight.history.timelines import History
 from jobsight.learning.fitted import Fitted
@@ -13,6 +14,9 @@ from jobsight.learning.targets import BinaryCalibrated
 from jobsight.models.calibration import Calibration
 from jobsight.models.constant import Constant
 from jobsight.models.intervals import GRID, Intervals
+from jobsight.questions.hold.answering.answer import Answer, Answerer
+from jobsight.questions.hold.answering.heldjob import UNKNOWN, Pool
+from jobsight.questions.hold.answering.lookup import HeldHistory
 from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
@@ -89,3 +93,15 @@ def constant_model(
         targets={"outcome": main},
         seen=np.zeros(0, np.uint64),
     )
+
+
+def answered(
+    of: History,
+    moment: int,
+    model: ModelDir | None = None,
+    settings: HoldSettings | None = None,
+    pool: Pool = UNKNOWN,
+) -> list[Answer]:
+    """The answers for all jobs of a history that are held at a moment (µs)."""
+    answerer = Answerer(HeldHistory(of), settings or HoldSettings(), model, moment).within(pool)
+    return answerer.answer(answerer.asked(pl.lit(value=True)))

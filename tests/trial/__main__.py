@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from jobsight.cli.reading import read_history
+from jobsight.cli.reading import read_for
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.train import train
 from jobsight.questions.hold.question import HOLD
@@ -53,7 +53,7 @@ def _say(text: str) -> None:
 
 def _train_rates(log: Path, folder: Path) -> None:
     """Rates that learn on, for the same answers as those of the other model."""
-    history, _, sources = read_history([str(log)], Settings())
+    history, _, sources = read_for(HOLD, [str(log)], Settings())
     data = Dataset.for_training(HOLD, history, HoldSettings())
     names = ("constant", "rates:learning")
     train(data, names=names, sources=sources).model.save(folder, seed=0, facts={})

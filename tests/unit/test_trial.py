@@ -8,14 +8,19 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.support.hold_models import EXITED, MEMORY, TIMED_OUT, constant_model, held, history
+from tests.support.hold_models import (
+    EXITED,
+    MEMORY,
+    TIMED_OUT,
+    answered,
+    constant_model,
+    held,
+    history,
+)
 from tests.trial.__main__ import main
 from tests.trial.bot import ASK_AGAIN, OWNER_TAKES, Bot, Command, Decision, Policy, read_answer
 from tests.trial.results import account
 from tests.trial.schedule import REGIMES, Submission, plan
-
-from jobsight.questions.hold.answering.answer import Answerer
-from jobsight.questions.hold.settings import HoldSettings
 
 Ad = dict[str, Any]
 
@@ -52,8 +57,7 @@ def _answers(probability: float, **more: Any) -> dict[str, Any]:
     log = history(*jobs, held(8.0, 3, cause=TIMED_OUT))
     moment = int(log.clock.max())
     model = constant_model(probability, **more)
-    answerer = Answerer(log, HoldSettings(), model)
-    answers = answerer.answer(answerer.held(moment), moment)
+    answers = answered(log, moment, model)
     return {str(one.job): json.loads(json.dumps(one.to_json())) for one in answers}
 
 

@@ -19,6 +19,7 @@ import re
 import resource
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -73,11 +74,23 @@ def _check(name: str, text: str, options: list[str], ignored: list[str]) -> dict
 
 
 def _bound(name: str, text: str, model: str) -> dict[str, Any]:
-    from jobsight.files import without_nan
-    from jobsight.questions.bound.answering import Answerer
+    from jobsight.files import MANIFEST, without_nan
 
-    answer: dict[str, Any] = without_nan(Answerer.open(Path(model)).of_text(name, text).to_json())
+    folder = Path(model)
+    answerer = _answerer(folder, (folder / MANIFEST).stat().st_mtime_ns)
+    answer: dict[str, Any] = without_nan(answerer.of_text(name, text).to_json())
     return answer
+
+
+@lru_cache(2)
+def _answerer(folder: Path, _written: int) -> Any:
+    """Answers by the model in a folder, opened once while it is the same."""
+    from jobsight.answering.session import now_micros
+    from jobsight.learning.modeldir import ModelDir
+    from jobsight.questions.bound.answering import Answerer
+    from jobsight.questions.bound.question import BOUND_QUESTION
+
+    return Answerer(ModelDir.open(folder, BOUND_QUESTION, only_chosen=True), now_micros())
 
 
 def _command(

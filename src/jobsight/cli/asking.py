@@ -1,7 +1,6 @@
 """Jobs of a history asked about: by their names, by queue, or as a script with options of sbatch.
 
-What the commands of questions on job tables share: the history as of a moment, the champion of each
-cluster, and which jobs are meant.
+What the commands of questions share: the session that answers, and which jobs are meant.
 """
 
 from __future__ import annotations
@@ -14,22 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import polars as pl
 import typer
 
+from jobsight.answering.jobtables import answer_unsubmitted, script_row
+from jobsight.answering.session import AnswerSession
 from jobsight.cli.common import caller
-from jobsight.cli.output import print_objects, report_problems, stages
-from jobsight.cli.reading import has_store, named_model, now, read_for, refuse_before
+from jobsight.cli.output import Console, print_objects, report_problems, stages
+from jobsight.cli.reading import has_store
 from jobsight.cli.served import ready_for
-from jobsight.clock import format_micros, micros, parse_moment, zone_named
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.slurm.options import requested
 from jobsight.ids import JobName, parse_job_name
-from jobsight.learning.desk import Answerer, Desk, indexed, last_recorded, script_row
 from jobsight.learning.reading import are_documents
 from jobsight.text import printable
 
 if TYPE_CHECKING:
-    from jobsight.history.jobtable import JobTable
-    from jobsight.learning.question import Question
-    from jobsight.learning.registry import Entry
+    from jobsight.answering.question import Answerable
     from jobsight.settings import Settings
 
 __all__ = [
@@ -41,7 +38,8 @@ __all__ = [
     "OneOrListOption",
     "SaveOption",
     "asked",
-    "open_desk",
+    "history_of",
+    "open_session",
     "own_store",
     "title",
 ]
@@ -74,52 +72,51 @@ OneOrListOption = Annotated[
 _LARGEST_SCRIPT = 4 << 20
 
 
-def open_desk(
-    question: Question[Any],
+def open_session(
+    answerable: Answerable[Any],
     settings: Settings,
     inputs: list[str],
     *,
-    store: bool,
+    live: bool,
     model: str | None,
     at: str | None,
-    adapt: Callable[[Answerer[Any]], Answerer[Any]] = lambda one: one,
-) -> Desk[Any]:
-    """Read a history, as of a moment.
+    adapt: Callable[[Any], Any] = lambda answerer: answerer,
+) -> AnswerSession[Any]:
+    """The session that answers: the service's own where the call runs in it.
 
     Args:
-        question: that is asked.
+        answerable: the question.
         settings: of the call.
-        inputs: files; without any, the store.
-        store: the call names a store.
+        inputs: what is read.
+        live: whether more may be written to the inputs meanwhile.
         model: a folder, a digest of the registry, or ``none``; None: champions answer.
         at: the moment, as the user writes it; None: now, or the end of files.
-        adapt: what is to be done with each answerer.
+        adapt: see `AnswerSession`.
 
     Raises:
         JobsightError: nothing can be read, or there is no such model or moment.
     """
+    ready = ready_for(inputs, settings, answerable.question, now=model is None and at is None)
+    if ready is not None:
+        return ready.session(answerable.question.name, step=1).adapted(adapt)
+    with stages() as progress:
+        progress("indexing")
+        return AnswerSession.open(
+            answerable, inputs, settings, Console, model=model, at=at, live=live, adapt=adapt
+        )
+
+
+def history_of(inputs: list[str], settings: Settings, *, store: bool) -> tuple[list[str], bool]:
+    """What a question on job tables reads, and whether more is written to it meanwhile.
+
+    Args:
+        inputs: files that the call names; without any, the store.
+        settings: of the call.
+        store: the call names a store.
+    """
     if store or not inputs:
         inputs = [*inputs, own_store(settings, named=store)]
-    given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
-    opened = named_model(model, settings, question)
-    ready = ready_for(inputs, settings, question)
-    everything = (
-        ready.tables.jobs if ready else read_for(question, inputs, settings, hashed=False)[0]
-    )
-    live = any(map(are_documents, inputs))
-    moment, when = _moment(everything, given, live=live)
-    known = everything if moment > last_recorded(everything) else everything.as_of(moment)
-
-    def index(entry: Entry | None) -> Answerer[Any]:
-        with stages() as progress:
-            progress("indexing")
-            if ready is not None and known is everything and opened is None:
-                return adapt(ready.index(question, entry))
-            if opened is not None:
-                return adapt(question.answerer(known, moment, opened))
-            return adapt(indexed(question, known, moment, entry))
-
-    return Desk(question, known, moment, when, settings, model is None, index)
+    return inputs, any(map(are_documents, inputs))
 
 
 @dataclass(frozen=True)
@@ -131,13 +128,13 @@ class Asked:
     script: tuple[str, tuple[str, ...]] | None = None
 
     def report(
-        self, desk: Desk[Any], *, save: bool, as_json: bool,
+        self, session: AnswerSession[Any], *, save: bool, as_json: bool,
         table: Callable[[list[Any]], None], page: Callable[[list[Any]], None],
     ) -> None:  # fmt: skip
         """Answer, and print the answers, after they are saved: their reader may go away.
 
         Args:
-            desk: that answers.
+            session: that answers.
             save: keep the answers in the store.
             as_json: print them as one object, or as a list of objects.
             table: prints answers for queues.
@@ -146,12 +143,14 @@ class Asked:
         Raises:
             JobsightError: they cannot be saved; or of some names there are none.
         """
-        answers, problems = self.answers(desk)
+        answers, problems = self.answers(session)
         try:
             if save:
                 from jobsight.cli.saving import keep_answers
 
-                problems += keep_answers(desk.question.name, answers, desk.settings, save=True)
+                problems += keep_answers(
+                    session.answerable.question.name, answers, session.settings, save=True
+                )
         finally:
             if as_json:
                 print_objects(answers, single=self.script is not None or len(self.names) == 1)
@@ -159,19 +158,14 @@ class Asked:
                 (table if self.queues else page)(answers)
         report_problems(problems)
 
-    def answers(self, desk: Desk[Any]) -> tuple[list[Any], list[str]]:
+    def answers(self, session: AnswerSession[Any]) -> tuple[list[Any], list[str]]:
         """The answers, and what is wrong with the names."""
         if self.script is not None:
-            return [_of_script(desk, *self.script)], []
+            return [_of_script(session, *self.script)], []
         if self.queues:
             states = [state for queue in self.queues.values() for state in queue]
-            return desk.answer(pl.col("state").cast(pl.String).is_in(states)), []
-        problems, ids = [], []
-        for name in self.names:
-            found, problem = desk.find(name)
-            ids += found
-            problems += [problem] if problem else []
-        return desk.answer(pl.col("id").is_in(ids)) if ids else [], problems
+            return session.answer(pl.col("state").cast(pl.String).is_in(states)), []
+        return session.answer_names(self.names)
 
 
 def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, options: str) -> Asked:
@@ -212,7 +206,7 @@ def _is_script(text: str) -> bool:
     return False
 
 
-def _of_script(desk: Desk[Any], path: str, options: tuple[str, ...]) -> Any:
+def _of_script(session: AnswerSession[Any], path: str, options: tuple[str, ...]) -> Any:
     """The answer for a script as if it were submitted now by the caller."""
     try:
         with Path(path).open("rb") as file:
@@ -220,7 +214,8 @@ def _of_script(desk: Desk[Any], path: str, options: tuple[str, ...]) -> Any:
     except OSError as error:
         raise SourceError(f"cannot read {printable(path, 80)}: {error.strerror}") from None
     request = requested(text, options)
-    return desk.unsubmitted(script_row(desk.jobs, desk.settings, path, text, request, caller()))
+    row = script_row(session.source, session.settings, path, text, request, caller())
+    return answer_unsubmitted(session, row)
 
 
 def own_store(settings: Settings, *, named: bool) -> str:
@@ -231,19 +226,6 @@ def own_store(settings: Settings, *, named: bool) -> str:
             "FILE"
         )
     return "store:"
-
-
-def _moment(jobs: JobTable, given: int | None, *, live: bool) -> tuple[int, str]:
-    """The moment asked about, and that moment in words."""
-    end, first = jobs.end(), jobs.table["seen"].to_physical()[0]
-    if given is not None:
-        refuse_before(given, first, "job")
-        return given, format_micros(given)
-    if not live:
-        # After the records of the last second.
-        return end + 1_000_000, f"{format_micros(end)} (the end of the history)"
-    moment = max(end + 1, now())
-    return moment, f"{format_micros(moment)} (now; last record {format_micros(end)})"
 
 
 def title(job: Mapping[str, Any]) -> str:

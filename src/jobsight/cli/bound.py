@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jobsight.answering.models import named_model
+from jobsight.answering.session import AnswerSession, now_micros
 from jobsight.cli.common import ConfigOption, StoreOption, load_settings
-from jobsight.cli.modelnames import model_folder
 from jobsight.cli.output import print_objects, report_problems, say
 from jobsight.cli.terminal import field, paint
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.format import percent
-from jobsight.questions.bound.answering import Answer, Answerer, answering_model
+from jobsight.questions.bound.answering import BOUND_ANSWERS, Answer, Answerer
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -60,8 +61,9 @@ def bound(
     files = [one for one in programs if Path(one).exists()]
     if save and files:
         raise UsageError(f"{printable(files[0], 60)} is not a job; only answers of jobs are saved")
-    folder = answering_model(settings) if model is None else model_folder(model, settings, "bound")
-    answerer = Answerer.open(folder)
+    opened = named_model(model, settings, BOUND_ANSWERS.question)
+    session = AnswerSession(BOUND_ANSWERS, None, now_micros(), settings, model=opened)
+    answerer = session.answerer(None)
     answers: list[Answer] = []
     problems: list[str] = []
     for one in programs:

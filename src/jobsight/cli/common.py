@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobsight.cli.modelnames import MODEL_HELP
+from jobsight.answering.models import MODEL_HELP
 from jobsight.errors import OutputError, UsageError
 from jobsight.modes import set_group_access
 from jobsight.questions import QUESTIONS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,7 @@ from jobsight.cli.tables import table
 from jobsight.format import number, percent
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.learning.modeldir import by_target
-from jobsight.questions import question_named
+from jobsight.questions import answerable_named, question_named
 from jobsight.reports.scores import answer_rows, savings_rows
 
 __all__ = ["evaluate"]
@@ -45,7 +46,8 @@ def evaluate(
     """How good are its predictions on what it has not seen?"""
     asked = question_named(question)
     judged = open_judged(asked, logs, model, timezone=timezone, config=config, network=network)
-    found = evaluate_all(judged.model, judged.source, truth)
+    score = partial(answerable_named(question).score_answers, truth=truth)
+    found = evaluate_all(judged.model, judged.source, score)
     if as_json:
         print_json(by_target(asked, {name: one.to_json() for name, one in found.items()}))
         return

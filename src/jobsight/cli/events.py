@@ -20,6 +20,7 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.output import (
     SHOWN,
+    Console,
     files_and_reasons,
     note,
     print_json,
@@ -72,9 +73,9 @@ def events(
 def _read(logs: list[str], settings: Settings, output: Path | None) -> ReadReport:
     """Read everything and write the table, if it is wanted; logs alone in bounded memory."""
     if any(map(are_documents, logs)):
-        from jobsight.cli.reading import read_events_of  # needs Polars, which logs alone do not
+        from jobsight.learning.reading import read_events  # needs Polars, which logs alone do not
 
-        reading = read_events_of(logs, settings)
+        reading = read_events(logs, settings, Console)
         if output is not None:
             # In the reader's own schema.
             schema = event_schema()

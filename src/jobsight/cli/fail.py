@@ -22,7 +22,8 @@ from jobsight.cli.asking import (
     OneOrListOption,
     SaveOption,
     asked,
-    open_desk,
+    history_of,
+    open_session,
     title,
 )
 from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
@@ -32,7 +33,7 @@ from jobsight.cli.terminal import field, paint
 from jobsight.documents import State
 from jobsight.format import UNKNOWN, chance, hours, percent
 from jobsight.program.submission.proposals import Ceilings
-from jobsight.questions.fail.answering import RUNNING
+from jobsight.questions.fail.answering import FAIL_ANSWERS, RUNNING
 from jobsight.questions.fail.evidence import Advice
 from jobsight.questions.fail.groups import by_cause
 from jobsight.questions.fail.question import FAIL
@@ -84,13 +85,14 @@ def fail(
     def adapt(one: Any) -> Any:
         return one.within(lambda job: most(*(job[name] for name in _PLACE)))
 
-    desk = open_desk(
-        FAIL, settings, inputs, store=store is not None, model=model, at=at, adapt=adapt
+    inputs, live = history_of(inputs, settings, store=store is not None)
+    session = open_session(
+        FAIL_ANSWERS, settings, inputs, live=live, model=model, at=at, adapt=adapt
     )
     wanted.report(
-        desk, save=save, as_json=as_json,
-        table=partial(_print_table, queue=" or ".join(queues), when=desk.when, each=each),
-        page=partial(_print_answers, when=desk.when),
+        session, save=save, as_json=as_json,
+        table=partial(_print_table, queue=" or ".join(queues), when=session.when, each=each),
+        page=partial(_print_answers, when=session.when),
     )  # fmt: skip
 
 

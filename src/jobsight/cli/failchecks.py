@@ -27,10 +27,10 @@ def open_history(settings: Settings, files: list[str], *, named: bool) -> PriorR
     Raises:
         JobsightError: nothing can be read.
     """
+    from jobsight.answering.jobtables import script_row
     from jobsight.cli.asking import own_store
     from jobsight.cli.common import caller
     from jobsight.cli.reading import read_for
-    from jobsight.learning.desk import script_row
     from jobsight.questions.fail.priorruns import PriorRuns, Texts
     from jobsight.questions.fail.question import FAIL
 

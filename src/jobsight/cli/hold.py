@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated
 import polars as pl
 import typer
 
+from jobsight.cli.asking import open_session
 from jobsight.cli.common import (
     ConfigOption,
     NetworkOption,
@@ -30,37 +32,26 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.holdpage import print_all, print_answers
 from jobsight.cli.holdqueue import HeldQueue
-from jobsight.cli.output import note, print_objects, report_problems, stages
-from jobsight.cli.reading import (
-    has_store,
-    named_model,
-    note_shortened,
-    now,
-    read_history,
-    refuse_before,
-)
-from jobsight.cli.served import ready_for
-from jobsight.clock import format_micros, micros, parse_moment, zone_named
+from jobsight.cli.output import note, print_objects, report_problems
+from jobsight.cli.reading import has_store
 from jobsight.documents import parse_key
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.allotments import generations_of
 from jobsight.history.condor.client import CondorClient
-from jobsight.history.reasons import kept_masks
-from jobsight.history.twins import current_jobs
+from jobsight.ids import parse_job_name
 from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.program.site import Site
-from jobsight.questions.hold.answering.answer import Answerer
+from jobsight.questions.hold.answerable import HOLD_ANSWERS
 from jobsight.questions.hold.answering.groups import by_use
 from jobsight.questions.hold.answering.heldjob import Pool
-from jobsight.questions.hold.answering.lookup import HeldName, held_names
-from jobsight.questions.hold.champions import Answerers, answers_for, choose_answerers, is_of
+from jobsight.questions.hold.answering.lookup import held_name
 from jobsight.questions.hold.question import HOLD
-from jobsight.questions.hold.settings import HoldSettings
 from jobsight.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from jobsight.answering.session import AnswerSession
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
     from jobsight.store import Store
@@ -129,7 +120,8 @@ def hold(
     """Held jobs: release, wait, fix or remove? With probability, evidence and what to do."""
     if jobs and (every or each):
         raise UsageError("name jobs, or ask for --all (or --each), not both")
-    asked = held_names(jobs or [])
+    names = [parse_job_name(job) for job in jobs or []]
+    asked = [held_name(name) for name in names]
     settings = load_settings(
         config,
         {"timezone": timezone, "store": store, "hold": {"lstm": {"network": network}}},
@@ -140,16 +132,27 @@ def hold(
     # Not the setting access_point: it may name the place that a copied log is from.
     with contextlib.suppress(SourceError):
         schedd = CondorClient(settings.condor).schedd_name()
-    # What is kept may be read on other machines: there the schedd is always named.
-    here = None if save or publish else schedd
     queue = HeldQueue(settings, schedd if at is None else None, asked)
     pool = _pool(site, settings, queue, live=live)
-    answerers, moment, when = _open(inputs, live, model, at, settings, here)
+    # What is kept may be read on other machines: there the schedd is always named.
+    pool = replace(pool, here=None if save or publish else schedd)
+    session = open_session(
+        HOLD_ANSWERS, settings, inputs, live=live, model=model, at=at,
+        adapt=lambda answerer: answerer.within(pool),
+    )  # fmt: skip
     owner = None if asked or every or each else caller()
     # A log that is named has the jobs that it has; those that are named may be elsewhere.
-    others = queue.others(answerers, moment, owner, here, pool) if live or asked else []
-    left = [one for one in asked if not any(is_of(other, one) for other in others)]
-    answers, problems = _answers(answerers, left, moment, owner, pool, others)
+    others = queue.others(session, owner, pool) if live or asked else []
+    if asked:
+        left = [
+            name
+            for name, named in zip(names, asked, strict=True)
+            if not any(named.covers(other.job, other.access_point) for other in others)
+        ]
+        answers, problems = session.answer_names(left)
+        answers += others
+    else:
+        answers, problems = by_use(_of_owner(session, owner, pool) + others), []
     try:
         # Kept before they are shown: the reader of the output may go away.
         if save or publish:
@@ -163,9 +166,9 @@ def hold(
             # One id may name jobs of several access points.
             print_objects(answers, single=len(asked) == 1 and asked[0].job.proc is not None)
         elif asked:
-            print_answers(answers, when, verbose=verbose)
+            print_answers(answers, session.when, verbose=verbose)
         else:
-            print_all(answers, when, owner, each=each)
+            print_all(answers, session.when, owner, each=each)
     report_problems(problems)
 
 
@@ -220,33 +223,18 @@ def _own_logs(settings: Settings) -> list[str]:
     return [str(file) for path in paths for file in (path, *(old for _, old in rotated(path)))]
 
 
-def _answers(
-    answerers: Answerers,
-    asked: list[HeldName],
-    moment: int,
-    owner: str | None,
-    pool: Pool,
-    others: list[Answer],
-) -> tuple[list[Answer], list[str]]:
-    """The answers for the ids asked for, else for all held jobs; and what is wrong with the ids.
-
-    With an `owner`, not for jobs of others. `others` are what the queue alone knows, see
-    `HeldQueue`.
-    """
-    if asked:
-        answers, problems = answers_for(answerers, asked, moment, pool)
-        return answers + others, problems
-    held = answerers.held(moment, current_jobs(answerers.history, moment))
-    if owner is not None:
-        ads = pool.ads(held)
-        of_queue = pl.Series(
-            [ads.get(job, {}).get("Owner") for job in held["job"]], dtype=pl.String
-        )
-        held = held.with_columns(pl.col("owner").fill_null(of_queue))
-        held = held.filter((held["owner"] == owner).fill_null(True))
-        if unknown := held["owner"].null_count():
-            note(f"of {counted(unknown, 'job')} no owner is recorded: they may be of others")
-    return by_use(answerers.answer(held, moment, pool) + others), []
+def _of_owner(session: AnswerSession[Answer], owner: str | None, pool: Pool) -> list[Answer]:
+    """The answers for the held jobs of an owner; None: for all."""
+    if owner is None:
+        return session.answer(pl.lit(value=True))
+    held = session.jobs()
+    ads = pool.ads(held)
+    of_queue = pl.Series([ads.get(job, {}).get("Owner") for job in held["job"]], dtype=pl.String)
+    owners = held["owner"].fill_null(of_queue)
+    if unknown := owners.null_count():
+        note(f"of {counted(unknown, 'job')} no owner is recorded: they may be of others")
+    mine = held["job"].filter((owners == owner).fill_null(value=True))
+    return session.answer(pl.col("job").is_in(mine.to_list()))
 
 
 def _pool(folder: Path | None, settings: Settings, queue: HeldQueue, *, live: bool) -> Pool:
@@ -269,46 +257,3 @@ def _generations(settings: Settings) -> Mapping[str, str]:
         return generations_of(_own_logs(settings))
     except (SourceError, UsageError):
         return {}
-
-
-def _open(
-    inputs: list[str],
-    live: bool,
-    model: str | None,
-    at: str | None,
-    settings: Settings,
-    here: str | None,
-) -> tuple[Answerers, int, str]:
-    """Who answers, the moment asked about (µs), and that moment in words."""
-    given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
-    named = named_model(model, settings, HOLD)
-    ready = ready_for(inputs, settings, HOLD)
-    if ready is None:
-        history, _, _ = read_history(inputs, settings, hashed=False)
-    else:
-        history = ready.require_history()
-        note_shortened(len(ready.tables.shortened))
-    if given is not None:
-        refuse_before(given, int(history.clock.min()), "event")
-    with stages() as progress, kept_masks():
-        progress("indexing")
-        if model is None:
-            answerers = (
-                choose_answerers(history, settings, here=here)
-                if ready is None
-                else ready.held(here)
-            )
-        else:
-            own = settings.of("hold", HoldSettings)
-            answerers = Answerers.of(
-                history, lambda labels: Answerer(history, own, named, here=here, labels=labels)
-            )
-    end = int(history.clock.max())
-    if given is not None:
-        return answerers, given, format_micros(given)
-    if not live:
-        return answerers, end, f"{format_micros(end)} (the end of the log)"
-    # What is in a store is being collected, the machine's own log is written: without news a job
-    # is held until now.
-    moment = max(end, now())
-    return answerers, moment, f"{format_micros(moment)} (now; last event {format_micros(end)})"

@@ -7,22 +7,18 @@ event, such as those submitted on hold.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from jobsight.answering.session import AnswerSession, now_micros
 from jobsight.cli.output import note
-from jobsight.cli.reading import now
 from jobsight.errors import SourceError
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.eventtables import queue_table
 from jobsight.history.jobads import plain_ad
 from jobsight.history.timelines import History
-from jobsight.history.twins import current_jobs
-from jobsight.questions.hold.answering.answer import Answerer
-from jobsight.questions.hold.champions import Answerers, is_of
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.answerable import HOLD_ANSWERS
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -74,25 +70,18 @@ class HeldQueue:
                 found[row["job"]] = ad
         return found
 
-    def others(
-        self, answerers: Answerers, moment: int, owner: str | None, here: str | None, pool: Pool
-    ) -> list[Answer]:
+    def others(self, session: AnswerSession[Answer], owner: str | None, pool: Pool) -> list[Answer]:
         """Answers for jobs that are held by the queue alone; by their reasons, as of now.
 
         None where the history has jobs of other access points, which may have equal ids.
 
         Args:
-            answerers: of the history.
-            moment: µs, that the history is asked about.
+            session: of the history.
             owner: only of this user; None: of all.
-            here: see `Answerer`.
             pool: what is known besides.
         """
-        log = answerers.history
-        points = log.jobs["access_point"].drop_nulls().unique()
-        clusters = sorted({cluster for cluster, _ in self._ads})
-        held = answerers.held(moment, current_jobs(log, moment, clusters))
-        known = set(held.select("cluster", "proc").iter_rows())
+        points = session.source.history.jobs["access_point"].drop_nulls().unique()
+        known = set(session.jobs().select("cluster", "proc").iter_rows())
         ads = [
             ad
             for key, ad in self._ads.items()
@@ -101,14 +90,15 @@ class HeldQueue:
         if not ads or self._schedd is None or not all(map(self._is_here, points)):
             return []
         history = History.from_table(queue_table(ads, self._schedd))
-        own = self._settings.of("hold", HoldSettings)
-        make = partial(Answerer, history, own, None, here=here)
-        found = Answerers.of(history, lambda labels: make(labels=labels))
-        answers = found.answer(found.held(now()), now(), pool)
+        of_queue = AnswerSession(
+            HOLD_ANSWERS, history, now_micros(), self._settings, champions=False,
+            adapt=lambda answerer: answerer.within(pool),
+        )  # fmt: skip
         return [
-            one
-            for one in answers
-            if not self._names or any(is_of(one, name) for name in self._names)
+            answer
+            for answer in of_queue.answer(pl.lit(value=True))
+            if not self._names
+            or any(name.covers(answer.job, answer.access_point) for name in self._names)
         ]
 
     def _is_here(self, access_point: str | None) -> bool:

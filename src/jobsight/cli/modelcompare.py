@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jobsight.answering.models import entry_named, model_folder
 from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
@@ -14,7 +15,6 @@ from jobsight.cli.common import (
     TimezoneOption,
     load_settings,
 )
-from jobsight.cli.modelnames import entry_named, model_folder
 from jobsight.cli.modelpage import comparison_text, side_by_side, side_by_side_text
 from jobsight.cli.models import (
     ModelArgument,
@@ -27,8 +27,8 @@ from jobsight.cli.output import answer, note, print_json, say
 from jobsight.cli.promoting import challenge, compared
 from jobsight.cli.reading import read_for
 from jobsight.errors import ModelError
-from jobsight.learning.champions import open_registry
 from jobsight.learning.manifest import read_manifest
+from jobsight.learning.registry import Registry
 from jobsight.questions import question_named
 from jobsight.text import printable
 
@@ -88,7 +88,7 @@ def promote(
     as_json: JsonOption = False,
 ) -> None:
     """Make a model champion, if it is surely better than the champion on later decisions."""
-    registry = open_registry(load_settings(config, {}))
+    registry = Registry(load_settings(config, {}).registry)
     entry = of_one_cluster(registry, entry_named(registry, model, question, cluster), cluster)
     settings = _settings(entry.question, config, timezone, network)
     source = read_for(question_named(entry.question), logs, settings)[0] if logs else None

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jobsight.answering.models import entry_named
 from jobsight.cli.common import ConfigOption, JsonOption, load_settings
-from jobsight.cli.modelnames import entry_named
 from jobsight.cli.modelpage import listing, page
 from jobsight.cli.output import answer
 from jobsight.errors import UsageError
-from jobsight.learning.champions import open_registry
+from jobsight.learning.registry import Registry
 from jobsight.learning.registry.listing import listed, shown
 from jobsight.text import printable
 
@@ -53,7 +53,7 @@ def list_(
 ) -> None:
     """Which models are there? One row a model; champions are marked."""
     settings = load_settings(config, {})
-    rows = [listed(entry) for entry in open_registry(settings).entries(question, cluster)]
+    rows = [listed(entry) for entry in Registry(settings.registry).entries(question, cluster)]
     none = f"no model is in the registry {settings.registry}; `jobsight train` puts one there"
     answer(rows, lambda: listing(rows) if rows else none, as_json=as_json)
 
@@ -66,7 +66,7 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """What is it made of, how good was it, and when was it champion?"""
-    registry = open_registry(load_settings(config, {}))
+    registry = Registry(load_settings(config, {}).registry)
     entry = entry_named(registry, model, question, cluster)
     found = shown(entry, registry.history(entry.question, entry.cluster))
     answer(found, lambda: page(found), as_json=as_json)
@@ -82,7 +82,7 @@ def remove(
     as_json: JsonOption = False,
 ) -> None:
     """Delete a model; that it was there stays on record."""
-    registry = open_registry(load_settings(config, {}))
+    registry = Registry(load_settings(config, {}).registry)
     entry = of_one_cluster(registry, entry_named(registry, model, question, cluster), cluster)
     registry.remove(entry, force=force, why=why)
     removed = {"removed": entry.digest, "question": entry.question, "cluster": entry.cluster}

@@ -14,6 +14,7 @@ from jobsight.text import printable
 
 __all__ = [
     "SHOWN",
+    "Console",
     "answer",
     "files_and_reasons",
     "flush",
@@ -174,6 +175,14 @@ def tell_unread(unreadable: Sequence[tuple[str, str]], events: int) -> None:
     if len(unreadable) > SHOWN:
         note(f"jobsight: {len(unreadable) - SHOWN} more files could not be read")
     _unread.extend(unreadable)
+
+
+class Console:
+    """What a reading shows on standard error: see `jobsight.learning.reading.Watch`."""
+
+    progress = staticmethod(progress_bar)
+    note = staticmethod(note)
+    unread = staticmethod(tell_unread)
 
 
 def some_unread() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jobsight.cli.reading import network_of
+from jobsight.answering.models import network_of
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.comparison import Comparison, compare
 from jobsight.learning.modeldir import ModelDir

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from jobsight.answering.models import MODEL_HELP
+from jobsight.answering.session import refuse_before
 from jobsight.cli.common import (
     ConfigOption,
     LogArguments,
@@ -15,15 +18,14 @@ from jobsight.cli.common import (
     TimezoneOption,
     check_output,
 )
-from jobsight.cli.modelnames import MODEL_HELP
 from jobsight.cli.output import say, stages
-from jobsight.cli.reading import Judged, open_judged, refuse_before
+from jobsight.cli.reading import Judged, open_judged
 from jobsight.cli.sweepopening import layout_of
 from jobsight.clock import micros, parse_moment, zone_named
 from jobsight.errors import SourceError, UsageError
 from jobsight.files import Kind, read_json
 from jobsight.learning.evaluation import evaluate_all
-from jobsight.questions import question_named
+from jobsight.questions import answerable_named, question_named
 from jobsight.reports.report import write_report
 from jobsight.reports.shown import Shown
 from jobsight.reports.sweep.report import write_report as write_sweep_report
@@ -68,11 +70,13 @@ def report(
     judged = open_judged(
         asked, logs, model, timezone=timezone, config=config, network=network, output=output
     )
+    answerable = answerable_named(question)
+    score = partial(answerable.score_answers, truth=None)
     with stages() as progress:
         progress("judging and answering")
         shown = Shown(
             model=judged.model,
-            evaluations=evaluate_all(judged.model, judged.source),
+            evaluations=evaluate_all(judged.model, judged.source, score),
             source=judged.source,
             read=judged.read,
             verification=verification,
@@ -80,7 +84,7 @@ def report(
             at=None if at is None else _asked(at, judged),
         )
         progress("drawing")
-        write_report(output, shown)
+        write_report(output, shown, answerable.own_parts(shown))
     say(f"wrote {output}")
 
 

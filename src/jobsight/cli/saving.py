@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from jobsight.answering.question import Answer
 from jobsight.cli.output import note
 from jobsight.documents import JobDocument, Prediction
 from jobsight.errors import StoreError
@@ -16,40 +17,13 @@ if TYPE_CHECKING:
     from jobsight.settings import Settings
     from jobsight.store import Store
 
-__all__ = ["Kept", "by_id", "keep_answers", "prediction"]
+__all__ = ["by_id", "keep_answers", "prediction"]
 
 
-class Kept(Protocol):
-    """An answer that can be kept."""
-
-    @property
-    def id(self) -> str | None:
-        """Of the job's document, where it is known."""
-
-    @property
-    def job(self) -> Any:
-        """What errors call the job."""
-
-    @property
-    def moment(self) -> int:
-        """As of when, µs."""
-
-    @property
-    def model(self) -> str:
-        """What gave the answer."""
-
-    @property
-    def inputs(self) -> str:
-        """Hash of what was read for it."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The answer as plain data."""
+A = TypeVar("A", bound=Answer)
 
 
-A = TypeVar("A", bound=Kept)
-
-
-def prediction(question: str, answer: Kept) -> Prediction:
+def prediction(question: str, answer: Answer) -> Prediction:
     """The answer as it is kept: its time is the moment that was asked about."""
     return Prediction(
         question=question,
@@ -60,7 +34,7 @@ def prediction(question: str, answer: Kept) -> Prediction:
     )
 
 
-def by_id(store: Store, answer: Kept) -> list[str]:
+def by_id(store: Store, answer: Answer) -> list[str]:
     """The id of the job's document, if the store has it."""
     return [answer.id] if answer.id and store.get([answer.id]) else []
 

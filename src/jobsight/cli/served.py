@@ -42,18 +42,22 @@ class ElsewhereError(Exception):
     """The command needs what the service does not have ready: it does its own work."""
 
 
-def ready_for(inputs: list[str], settings: Settings, question: Question[Any]) -> Ready | None:
+def ready_for(
+    inputs: list[str], settings: Settings, question: Question[Any], *, now: bool
+) -> Ready | None:
     """What is ready where a command runs in the service; None: it runs by itself.
 
     Raises:
-        ElsewhereError: it asks for another store, or has other settings.
+        ElsewhereError: it asks for another store, a model or a moment (not `now`), or has other
+            settings.
     """
     ready = _READY.get()
     if ready is None:
         return None
     own = ready.settings
     same = (
-        inputs == ["store:"]
+        now
+        and inputs == ["store:"]
         and place_of(settings.store.url) == place_of(own.store.url)
         and settings.registry.absolute() == own.registry.absolute()
         and settings.slurm == own.slurm

@@ -21,7 +21,8 @@ from jobsight.cli.asking import (
     OneOrListOption,
     SaveOption,
     asked,
-    open_desk,
+    history_of,
+    open_session,
     title,
 )
 from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
@@ -36,6 +37,7 @@ from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.failures import SlurmError
 from jobsight.history.slurm.waiting import is_busy
+from jobsight.questions.start.answering import START_ANSWERS
 from jobsight.questions.start.question import START
 from jobsight.questions.start.queue import Machine
 from jobsight.text import counted, printable
@@ -82,21 +84,22 @@ def start(
     wanted = asked(jobs or [], queues, save=save, options="--pending")
     settings = load_settings(config, {"timezone": timezone, "store": store}, START)
     inputs = [*(log or []), *(files or [])]
-    live = at is None and not inputs
-    machine = _machine(settings) if live else Machine()
-    analysis = _analysis(jobs or [], settings) if live else {}
+    of_now = at is None and not inputs
+    machine = _machine(settings) if of_now else Machine()
+    analysis = _analysis(jobs or [], settings) if of_now else {}
 
     def adapt(one: Any) -> Any:
         return one.of_cluster(machine, analysis)
 
-    desk = open_desk(
-        START, settings, inputs, store=store is not None, model=model, at=at, adapt=adapt
+    inputs, live = history_of(inputs, settings, store=store is not None)
+    session = open_session(
+        START_ANSWERS, settings, inputs, live=live, model=model, at=at, adapt=adapt
     )
     zone = zone_named(settings.timezone)
     wanted.report(
-        desk, save=save, as_json=as_json,
-        table=partial(_print_table, when=desk.when, zone=zone),
-        page=partial(_print_answers, when=desk.when, zone=zone),
+        session, save=save, as_json=as_json,
+        table=partial(_print_table, when=session.when, zone=zone),
+        page=partial(_print_answers, when=session.when, zone=zone),
     )  # fmt: skip
 
 

@@ -189,7 +189,9 @@ def _opened(folder: Path) -> tuple[Frozen, Layout]:
 def _parse_documents(shard: Shard, frozen: Frozen, layout: Layout) -> None:
     import polars as pl
 
-    from jobsight.cli.reading import read_for, read_inputs
+    from jobsight.cli.output import Console
+    from jobsight.cli.reading import read_for
+    from jobsight.learning.reading import read_events
     from jobsight.learning.sweep.parsing import write_table
 
     asked, inputs = question_named(frozen.question), list(shard.inputs)
@@ -203,7 +205,7 @@ def _parse_documents(shard: Shard, frozen: Frozen, layout: Layout) -> None:
             table = found.packed()
         write_table(shard, layout, table, report, sources)
         return
-    reading = read_inputs(inputs, load_settings(None, {}), lambda _done, _total: None)
+    reading = read_events(inputs, load_settings(None, {}), Console)
     write_table(shard, layout, reading.table, reading.report, reading.sources)
 
 

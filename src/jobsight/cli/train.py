@@ -24,14 +24,13 @@ from jobsight.cli.promoting import challenge
 from jobsight.cli.reading import cluster_of, read_for
 from jobsight.errors import ModelError, UsageError
 from jobsight.files import Kind, new_folder
-from jobsight.learning.champions import open_registry
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.question import Question
-from jobsight.learning.registry import Entry
+from jobsight.learning.registry import Entry, Registry
 from jobsight.learning.train import model_names
 from jobsight.learning.train import train as train_models
 from jobsight.learning.trained import Trained
-from jobsight.questions import question_named
+from jobsight.questions import answerable_named, question_named
 from jobsight.settings import QuestionSettings, Settings
 from jobsight.text import printable
 
@@ -78,7 +77,7 @@ def train(
     source, _, sources = read_for(asked, logs, settings)
     cluster = cluster or cluster_of(source)
     if registered:
-        open_registry(settings).require_writable(question, cluster)
+        Registry(settings.registry).require_writable(question, cluster)
     entry = None
     with tempfile.TemporaryDirectory(prefix="jobsight-") as scratch:
         folder = output or Path(scratch) / "model"
@@ -92,8 +91,8 @@ def train(
         if registered:
             # By the sources' own names: the address of a store, as typed, may hold a password.
             why = f"trained on {printable(', '.join(one.name for one in sources), 200)}"
-            digest = open_registry(settings).put(folder, question, cluster, why=why)
-            entry = open_registry(settings).find(digest, question=question, cluster=cluster)
+            digest = Registry(settings.registry).put(folder, question, cluster, why=why)
+            entry = Registry(settings.registry).find(digest, question=question, cluster=cluster)
     for name, reason in trained.main.skipped.items():
         note(f"{name} was not trained: {reason}")
     if entry is not None and promote and not entry.champion:
@@ -123,7 +122,7 @@ def _registered(
             raise UsageError("with --no-registry, name the folder of the model with -o")
         return False
     try:
-        question.require_answerable(settings)
+        answerable_named(question.name).require_answerable(settings)
     except ModelError as error:
         if output is None or promote:
             raise UsageError(f"{error}; only written to a folder: name it with -o") from None
@@ -134,7 +133,7 @@ def _registered(
 
 def _challenging(entry: Entry, source: Any, settings: Settings) -> Entry:
     """The entry, champion if it is surely better than the champion on what is later."""
-    registry = open_registry(settings)
+    registry = Registry(settings.registry)
     done = challenge(registry, entry, source, settings)
     note(("promoted: " if done.promoted else "not promoted: ") + printable(done.reason))
     return registry.find(entry.digest, question=entry.question, cluster=entry.cluster)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from jobsight.errors import UsageError
 
 if TYPE_CHECKING:
     from jobsight.learning.question import Question
 
-__all__ = ["QUESTIONS", "question_named"]
+__all__ = ["QUESTIONS", "imported", "question_named"]
 
 QUESTIONS: dict[str, str] = {}
 """``module:attribute`` of each question, by name."""
@@ -22,7 +23,17 @@ def question_named(name: str) -> Question[Any]:
     Raises:
         UsageError: there is no such question.
     """
-    if name not in QUESTIONS:
-        raise UsageError(f"there is no question {name[:40]!r}; known are {', '.join(QUESTIONS)}")
-    module, _, attribute = QUESTIONS[name].partition(":")
-    return cast("Question[Any]", getattr(importlib.import_module(module), attribute))
+    question: Question[Any] = imported(QUESTIONS, name)
+    return question
+
+
+def imported(table: Mapping[str, str], name: str) -> Any:
+    """What a table has for the question of a name.
+
+    Raises:
+        UsageError: there is no such question.
+    """
+    if name not in table:
+        raise UsageError(f"there is no question {name[:40]!r}; known are {', '.join(table)}")
+    module, _, attribute = table[name].partition(":")
+    return getattr(importlib.import_module(module), attribute)

@@ -13,8 +13,9 @@ from jobsight.clock import format_micros
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.bootstrap import Bootstrap, Interval
 from jobsight.learning.dataset import Dataset, batch_weights, drawn_together
+from jobsight.learning.fingerprints import fingerprints
 from jobsight.learning.mixture import predicted_in_time
-from jobsight.learning.modeldir import ModelDir, fingerprints
+from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.targets import Scores, Target
 from jobsight.models import is_baseline
 from jobsight.models.base import Floats, Labelled

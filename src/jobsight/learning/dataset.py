@@ -12,7 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
-from jobsight.learning.modeldir import ModelDir, fingerprints
+from jobsight.learning.fingerprints import fingerprints
+from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.question import Builder, Decisions, Question
 from jobsight.learning.splits import DROPS, PARTS, part_borders, split_forward
 from jobsight.learning.targets import Target
@@ -119,7 +120,7 @@ class Dataset:
         encoding: Any,
         borders: Ints,
     ) -> Dataset:
-        table = question.settled(decisions.table.filter("kept"), encoding)
+        table = question.resolved(decisions.table.filter("kept"), encoding)
         together = pl.col("drawn" if "drawn" in table.columns else "batch")
         table = table.with_columns(
             place=pl.int_range(pl.len()), nth=pl.int_range(pl.len()).over(together)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,10 @@ __all__ = ["Evaluation", "evaluate", "evaluate_all", "quality"]
 
 _SURE = 0.02
 _KNOWN = (25, 50, 100, 200, 400, 800)
+
+
+ScoreAnswers = Callable[[ModelDir, Dataset, NDArray[np.bool_]], dict[str, Any] | None]
+"""What following the answers would have got, of the decisions of a dataset that a mask marks."""
 
 
 @dataclass(frozen=True)
@@ -260,13 +263,15 @@ def quality(
     }
 
 
-def evaluate_all(model: ModelDir, source: Any, truth: Path | None = None) -> dict[str, Evaluation]:
+def evaluate_all(
+    model: ModelDir, source: Any, score_answers: ScoreAnswers | None = None
+) -> dict[str, Evaluation]:
     """Judge a model on what it has not seen of a source: one evaluation per target that it shows.
 
     Args:
         model: trained.
         source: see `Question.source`.
-        truth: see `Question.answered`.
+        score_answers: None where more than a probability is not answered.
 
     Raises:
         TrainingError: no decision with an outcome is left to judge by.
@@ -280,8 +285,10 @@ def evaluate_all(model: ModelDir, source: Any, truth: Path | None = None) -> dic
         except TrainingError:
             if target == data.target:
                 raise
-    answers = model.question.answered(model, data, data.unseen_by(model)[0], truth)
-    return found | {data.target: replace(found[data.target], answers=answers)}
+    if score_answers is not None:
+        answers = score_answers(model, data, data.unseen_by(model)[0])
+        found[data.target] = replace(found[data.target], answers=answers)
+    return found
 
 
 def evaluate(

@@ -64,7 +64,7 @@ def write_frames(
     """
     found = question.decisions(source, settings)
     encoding = question.encoding(found.table, settings)
-    kept = question.settled(found.table.filter("kept"), encoding)
+    kept = question.resolved(found.table.filter("kept"), encoding)
     target, goal = next(iter(question.targets.items()))
     examples = kept.filter(pl.col(target).is_not_null())
     builder = question.builder(source, encoding, settings)

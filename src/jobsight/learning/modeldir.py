@@ -8,14 +8,13 @@ with (``model.json``), the reports of their test (``report.json``), what they we
 
 from __future__ import annotations
 
-import hashlib
+import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from jobsight import models
@@ -28,10 +27,12 @@ from jobsight.learning.targets import Target
 from jobsight.models.base import Model
 from jobsight.models.storage import load_arrays, save_arrays
 
-__all__ = ["SCHEMA", "ModelDir", "TargetModel", "by_target", "fingerprints", "joined"]
+__all__ = ["SCHEMA", "ModelDir", "TargetModel", "by_target", "joined"]
 
 SCHEMA = 1
 """Raised whenever features, decisions or files change so that an older model would be misread."""
+JOINED = {"mixture": "jobsight.learning.mixture:Mixture"}
+"""``module:class`` of models that consist of fitted models; imported when one is opened."""
 
 
 @dataclass(frozen=True)
@@ -282,10 +283,10 @@ class _Opening:
     def _fitted(self, data: Mapping[str, Any], folder: Path, target: Target) -> Fitted:
         name = self._known(data["name"])
         model: Model
-        if name == "mixture":
-            from jobsight.learning.mixture import Mixture  # with Numba, which others do not need
-
-            model = Mixture.load(folder, lambda one, place: self._fitted(one, place, target))
+        if name in JOINED:
+            module, _, kind = JOINED[name].partition(":")
+            load = getattr(importlib.import_module(module), kind).load
+            model = load(folder, lambda member, place: self._fitted(member, place, target))
         else:
             model = models.load(
                 name,
@@ -308,16 +309,6 @@ def _seen(path: Path) -> NDArray[np.uint64]:
     if seen.dtype != np.uint64 or seen.ndim != 1:
         raise ValueError(f"{path.name} holds no fingerprints")
     return seen
-
-
-def fingerprints(table: pl.DataFrame, key: pl.Expr) -> NDArray[np.uint64]:
-    """One number per decision that identifies it in another reading of its source: uint64 (n,).
-
-    Made of its key, which a reader of the model cannot get back from it.
-    """
-    keys = table.select(key.alias("key")).to_series()
-    digests = [hashlib.blake2b(key.encode(), digest_size=8).digest() for key in keys]
-    return np.frombuffer(b"".join(digests), np.uint64)
 
 
 def _folder_name(name: str) -> str:

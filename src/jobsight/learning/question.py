@@ -1,4 +1,4 @@
-"""The contract of a question: all that training, judging, reports and sweeps ask of one.
+"""The contract of a question that can be learned: what training, judging, reports and sweeps ask.
 
 A question is entered in `jobsight.questions.QUESTIONS` and named nowhere else. It turns a source
 (an event history, a job table, programs) into decisions with outcomes, and decisions into what
@@ -25,23 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from jobsight.errors import UsageError
 from jobsight.learning.targets import Target
 from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
 from jobsight.settings import Costs, QuestionSettings
-
-if TYPE_CHECKING:
-    from jobsight.learning.dataset import Dataset
-    from jobsight.learning.desk import Answerer
-    from jobsight.learning.modeldir import ModelDir
 
 __all__ = ["Builder", "Decisions", "Encoding", "Question", "Stratum"]
 
@@ -108,7 +99,9 @@ class Stratum(NamedTuple):
 
 
 class Question(Protocol[S]):
-    """One question; stateless. Errors: `TrainingError` where a source cannot teach anything.
+    """One question, as it is learned; stateless. How it is answered: `jobsight.answering.question`.
+
+     Errors: `TrainingError` where a source cannot teach anything.
 
     Attributes:
         name: as in `jobsight.questions.QUESTIONS`.
@@ -181,7 +174,7 @@ class Question(Protocol[S]):
         """What makes inputs of the decisions of a source."""
         ...
 
-    def settled(self, table: pl.DataFrame, encoding: Any) -> pl.DataFrame:
+    def resolved(self, table: pl.DataFrame, encoding: Any) -> pl.DataFrame:
         """Decisions with what is known of them within the encoding's horizon."""
         return table
 
@@ -192,31 +185,6 @@ class Question(Protocol[S]):
     def costs(self, settings: S) -> Costs | None:
         """What decisions cost, where acting on P(true) saves something."""
         return None
-
-    def answered(
-        self, model: ModelDir, data: Dataset, rows: NDArray[np.bool_], truth: Path | None
-    ) -> dict[str, Any] | None:
-        """What following the answers would have got, where more is answered than a probability.
-
-        Args:
-            model: that answers.
-            data: decisions as it sees them.
-            rows: bool, of `data.table`: those to score.
-            truth: file of what was planted; None: there is none.
-        """
-        return None
-
-    def answerer(self, source: Any, moment: int, model: ModelDir | None) -> Answerer[Any]:
-        """Who answers for jobs of a job table as of a moment (µs), where it is asked of such."""
-        raise UsageError(f"{self.name} is not asked of a table of jobs")
-
-    def require_answerable(self, settings: S) -> None:
-        """Refuse settings whose models cannot answer what is asked now.
-
-        Raises:
-            ModelError: so.
-        """
-        return
 
     def again(
         self, source: Any, row: pl.DataFrame, encoding: Any, settings: S, moment: str

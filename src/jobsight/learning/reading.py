@@ -1,8 +1,9 @@
-"""Where job tables are read from: stores, snapshots, files of any importer, event logs, all alike.
+"""Where questions read their source from: event logs, stores, snapshots, files of any importer.
 
 An input that is the address of a store (``sqlite:///jobs.db``, ``redis://host``, ``store:`` for the
 one that is set), an SQLite file, or a folder that `jobsight store export` wrote holds job
-documents; any other is a file that an importer knows, or an event log.
+documents; any other is a file that an importer knows, or an event log. The event table of documents
+is that of the logs that they were collected from, so what is learned from either is the same.
 """
 
 from __future__ import annotations
@@ -10,37 +11,99 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from jobsight.errors import SourceError
+from jobsight.history.readreport import ReadReport
 from jobsight.learning.manifest import Source
 from jobsight.text import printable
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from jobsight.documents import JobDocument
     from jobsight.history.importers import FileImport
     from jobsight.history.jobtable import JobTable
+    from jobsight.learning.question import Question
     from jobsight.program.examples import Example
     from jobsight.settings import Settings
     from jobsight.store.base import Store
 
 __all__ = [
     "DocumentStream",
+    "EventReading",
     "JobReading",
     "Progress",
+    "Reading",
+    "Watch",
     "are_documents",
     "is_pipe",
     "job_table",
+    "note_shortened",
     "open_stored",
     "program_lines",
     "programs",
+    "read",
+    "read_events",
     "stored",
 ]
 
 Progress = Callable[[int, int], None]
+
+
+class Watch(Protocol):
+    """Whom a reading keeps informed."""
+
+    def progress(self, label: str, *, reads_logs: bool = False) -> AbstractContextManager[Progress]:
+        """Shows how much was read; `reads_logs`: by the reader of event logs."""
+
+    def note(self, text: str) -> None:
+        """Shows a line to the user."""
+
+    def unread(self, files: Sequence[tuple[str, str]], events: int) -> None:
+        """Lists files that could not be read, with a line each.
+
+        Args:
+            files: names and lines.
+            events: how many records were read of others.
+
+        Raises:
+            SourceError: of no others.
+        """
+
+
+class Reading(NamedTuple):
+    """What a question is asked of: `source`, how it was read, and the inputs for a manifest."""
+
+    source: Any
+    report: ReadReport
+    sources: list[Source]
+
+
+@dataclass
+class EventReading:
+    """What was read of events.
+
+    Attributes:
+        table: the event table (docs/develop/architecture.md).
+        report: of the reading of logs; documents count as events and jobs.
+        sources: for the manifest of what is made of it.
+        names: of what was read, but for standard input.
+        shortened: jobs whose documents lack events of the middle.
+    """
+
+    table: pl.DataFrame
+    report: ReadReport
+    sources: list[Source]
+    names: list[str]
+    shortened: int = 0
+
 
 _ADDRESS = re.compile(r"(?:sqlite|redis|rediss|unix)://|store:\Z")
 _SET = "store:"
@@ -48,6 +111,170 @@ _MAGIC = b"SQLite format 3\0"
 _TELL_EVERY = 1000
 _UNNAMED = "unnamed"
 """The cluster of a file that does not say which; the same for all, so that a job stays the same."""
+
+
+def read(
+    question: Question[Any],
+    inputs: list[str],
+    settings: Settings,
+    watch: Watch,
+    *,
+    seen: Callable[[JobDocument], None] | None = None,
+    hashed: bool = True,
+) -> Reading:
+    """What a question is asked of, read from logs, stores, snapshots and files of importers.
+
+    Args:
+        question: that is asked.
+        inputs: what to read; ``-`` and pipes are event logs.
+        settings: of the store, of time zones, and the names of access point and cluster.
+        watch: is kept informed.
+        seen: is called with each document, where the question is asked of jobs.
+        hashed: False: without sources.
+
+    Raises:
+        SourceError: there is nothing in it, or it cannot be read; `StoreError`: a store cannot.
+    """
+    if question.reads == "events":
+        from jobsight.history.timelines import History
+
+        events = read_events(inputs, settings, watch, hashed=hashed)
+        if not events.report.events:
+            names = events.names or inputs
+            raise SourceError(f"no event record in {', '.join(map(printable, names))}")
+        return Reading(History.from_table(events.table), events.report, events.sources)
+    if question.reads == "programs":
+        with watch.progress("reading") as progress:
+            examples, sources = programs(inputs, settings, progress)
+        if not examples:
+            raise SourceError(f"no measured program in {', '.join(map(printable, inputs))}")
+        report = ReadReport(files=len(examples), jobs=len(examples))
+        report.bytes = sum(len(example.text) for example in examples)
+        return Reading(examples, report, sources)
+    with watch.progress("reading", reads_logs=bool(_logs(inputs))) as progress:
+        jobs = job_table(inputs, settings, progress, hashed=hashed, seen=seen)
+    table = jobs.jobs.table
+    watch.unread(jobs.unreadable, len(table))
+    if not len(table):
+        raise SourceError(f"no job in {', '.join(map(printable, inputs))}")
+    if jobs.bad:
+        watch.note(f"{jobs.bad} rows could not be read and were left out")
+    report = ReadReport(files=len(jobs.sources), jobs=len(table))
+    report.bytes = sum(source.bytes for source in jobs.sources)
+    seen_at, reported_at = (table[name].to_physical() for name in ("seen", "reported"))
+    report.first = seen_at.min()  # type: ignore[assignment]
+    report.last = max(time for time in (seen_at.max(), reported_at.max()) if time is not None)  # type: ignore[assignment]
+    return Reading(jobs.jobs, report, jobs.sources)
+
+
+def read_events(
+    inputs: list[str], settings: Settings, watch: Watch, *, hashed: bool = True
+) -> EventReading:
+    """Read logs, stores and snapshots into one event table, logs first; damage is noted.
+
+    Args:
+        inputs: files, folders, archives, globs, ``-``; stores.
+        settings: of logs, and of the store.
+        watch: is kept informed.
+        hashed: False: without `sources`, and without the bytes of documents.
+
+    Raises:
+        SourceError: a log cannot be read; `StoreError`: a store or snapshot cannot.
+    """
+    logs = _logs(inputs)
+    with watch.progress("reading", reads_logs=bool(logs)) as progress:
+        readings = [_events_of_logs(logs, settings, progress, hashed)] if logs else []
+        documents = [name for name in inputs if name not in logs]
+        readings += [_events_of_documents(name, settings, progress, hashed) for name in documents]
+    reading = readings[0] if len(readings) == 1 else _joined(readings)
+    watch.unread(reading.report.unreadable, reading.report.events)
+    if skipped := reading.report.skipped:
+        watch.note(
+            f"{len(skipped)} damaged stretches were skipped, the first in "
+            f"{printable(skipped[0].file)} at byte {skipped[0].offset}: {skipped[0].reason}; "
+            "`jobsight events` lists all"
+        )
+    note_shortened(reading.shortened, watch)
+    return reading
+
+
+def note_shortened(jobs: int, watch: Watch) -> None:
+    """Note how many jobs lack events; nothing where none do."""
+    if jobs:
+        watch.note(f"of {jobs} jobs that had very many events, those of the middle were not kept")
+
+
+def _logs(inputs: list[str]) -> list[str]:
+    return [name for name in inputs if is_pipe(name) or not are_documents(name)]
+
+
+def _read_logs(logs: list[str], settings: Settings, progress: Progress) -> Any:
+    from jobsight.history import events  # stores do without the compiled reader
+
+    return events.read_events(
+        logs, access_point=settings.access_point, timezone=settings.timezone, progress=progress
+    )
+
+
+def _events_of_logs(
+    logs: list[str], settings: Settings, progress: Progress, hashed: bool
+) -> EventReading:
+    log = _read_logs(logs, settings, progress)
+    names = list(dict.fromkeys(file.source for file in log.files if file.path is not None))
+    sources = [Source.of(Path(name)) for name in names] if hashed else []
+    return EventReading(log.table, log.report, sources, names)
+
+
+def _events_of_documents(
+    text: str, settings: Settings, progress: Progress, hashed: bool
+) -> EventReading:
+    """A store or snapshot, read document by document; only the event table is kept of it."""
+    from jobsight.history.eventtables import event_table
+
+    started = time.perf_counter()
+    with stored(text, settings) as (name, total, documents):
+        stream = DocumentStream(documents, progress, total, hashed, prefix="htcondor:")
+        table = event_table(stream)
+    report = _report(table, stream.bytes)
+    report.seconds = time.perf_counter() - started
+    sources = [stream.source(name)] if hashed else []
+    return EventReading(table, report, sources, [name], stream.shortened)
+
+
+def _report(table: pl.DataFrame, size: int) -> ReadReport:
+    times, codes = table["time"].dt.epoch("us"), table["code"].value_counts()
+    of_jobs = table.filter(table["cluster"] >= 0)
+    return ReadReport(
+        files=1,
+        logs=table["log"].n_unique(),
+        bytes=size,
+        events=len(table),
+        jobs=of_jobs.select("access_point", "cluster", "proc").n_unique(),
+        first=times.min(),  # type: ignore[arg-type]
+        last=times.max(),  # type: ignore[arg-type]
+        by_code=Counter(dict(codes.iter_rows())),
+    )
+
+
+def _joined(readings: list[EventReading]) -> EventReading:
+    """Several readings as one; the logs of each are numbered behind those of the one before."""
+    from jobsight.history.eventtables import joined_tables
+
+    table = joined_tables([reading.table for reading in readings])
+    report = _report(table, sum(reading.report.bytes for reading in readings))
+    report.files = sum(reading.report.files for reading in readings)
+    report.seconds = sum(reading.report.seconds for reading in readings)
+    for reading in readings:
+        report.unreadable += reading.report.unreadable
+        report.passed_over += reading.report.passed_over
+        report.skipped += reading.report.skipped
+    return EventReading(
+        table,
+        report,
+        [source for reading in readings for source in reading.sources],
+        [name for reading in readings for name in reading.names],
+        sum(reading.shortened for reading in readings),
+    )
 
 
 @dataclass(frozen=True)
@@ -81,7 +308,7 @@ def job_table(
         inputs: what to read; ``-`` and pipes are event logs.
         settings: of the store, of time zones, and the names of access point and cluster.
         progress: is called with how much was read, and of how much (0: unknown).
-        hashed: False: without `sources`, and of one store only what changed since the last call.
+        hashed: False: without `sources`.
         seen: is called with each document.
 
     Raises:
@@ -91,12 +318,6 @@ def job_table(
     from jobsight.history.jobtable import JobTable
 
     stores = [one for one in inputs if not is_pipe(one) and are_documents(one)]
-    if (
-        stores == [*inputs]
-        and len(stores) == 1
-        and not (hashed or seen or Path(stores[0]).is_dir())
-    ):
-        return JobReading(_of_store(stores[0], settings, progress), [], [], 0)
     files = [one for one in inputs if one not in stores]
     imports = {one: _import(one, settings, progress) for one in files if not is_pipe(one)}
     logs = [one for one in files if one not in imports or _is_log(imports[one])]
@@ -104,15 +325,9 @@ def job_table(
     sources: list[Source] = []
     history, unreadable = None, []
     if logs:
-        from jobsight.history.events import read_events  # stores do without the compiled reader
         from jobsight.history.timelines import History
 
-        log = read_events(
-            logs,
-            access_point=settings.access_point,
-            timezone=settings.timezone,
-            progress=progress,
-        )
+        log = _read_logs(logs, settings, progress)
         history, unreadable = History.from_table(log.table), log.report.unreadable
     documents = _documents(stores, reads, settings, progress, sources if hashed else None)
     if seen is not None:
@@ -122,18 +337,6 @@ def job_table(
     sources += [Source.of(path) for path in sorted(paths)]
     unreadable = [*unreadable, *(line for one in reads for line in one.report.unreadable)]
     return JobReading(jobs, sources, unreadable, sum(one.report.bad for one in reads))
-
-
-def _of_store(text: str, settings: Settings, progress: Progress) -> JobTable:
-    """The job table of a store, of which only documents are read that changed since last time."""
-    from jobsight.learning.kepttables import kept_jobs
-
-    with open_stored(text, settings) as store:
-
-        def shown(documents: Iterable[JobDocument]) -> Iterable[JobDocument]:
-            return DocumentStream(documents, progress, hashed=False)
-
-        return kept_jobs(store, shown)
 
 
 def programs(

@@ -14,9 +14,9 @@ import polars as pl
 from jobsight.documents import JobDocument, parse_key
 from jobsight.errors import ModelError, UsageError
 from jobsight.learning.bootstrap import Bootstrap
-from jobsight.learning.champions import open_registry
 from jobsight.learning.dataset import drawn_together
 from jobsight.learning.question import Question
+from jobsight.learning.registry import Registry
 from jobsight.learning.targets import Quantiles
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _in_registry(
     """What the test report of a model says; None where the registry does not have it."""
     with contextlib.suppress(ModelError, UsageError):
         if "@" in name:
-            _, report = open_registry(settings).find(name, question=question.name).open()
+            _, report = Registry(settings.registry).find(name, question=question.name).open()
             return promised_by(report, moment)
     return None
 

@@ -15,11 +15,12 @@ from jobsight.learning.backtest import Backtest, backtest
 from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.evaluation import evaluate
+from jobsight.learning.fingerprints import fingerprints
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.manifest import Source
 from jobsight.learning.mixing import mix
 from jobsight.learning.mixture import Mixture, Refits
-from jobsight.learning.modeldir import ModelDir, TargetModel, fingerprints
+from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.learning.question import Question
 from jobsight.learning.selection import Choice, choose_model
 from jobsight.learning.splits import PARTS

@@ -21,7 +21,7 @@ from jobsight.reports.quality import (
     unseen,
 )
 from jobsight.reports.scores import HEADINGS
-from jobsight.reports.shown import OwnParts, Reporting, Shown
+from jobsight.reports.shown import OwnParts, Shown
 from jobsight.text import printable
 
 __all__ = ["report_html", "write_report"]
@@ -29,24 +29,28 @@ __all__ = ["report_html", "write_report"]
 _EPOCH_MICRO = 1_000_000
 
 
-def write_report(path: Path, shown: Shown) -> None:
+def write_report(path: Path, shown: Shown, own: OwnParts | None = None) -> None:
     """Write the report, whole or not at all. The same input gives the same bytes.
+
+    Args:
+        path: where to.
+        shown: what the report is made of.
+        own: what the question adds.
 
     Raises:
         OutputError: the file cannot be written.
     """
-    page = report_html(shown)
+    page = report_html(shown, own)
     with new_file(path, Kind.REPORT) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
-def report_html(shown: Shown) -> str:
+def report_html(shown: Shown, own: OwnParts | None = None) -> str:
     """The report as the text of an HTML page without links out or requests.
 
     All text from logs is escaped; so is everything else that is not markup of ours.
     """
-    question = shown.model.question
-    own = question.own_parts(shown) if isinstance(question, Reporting) else OwnParts(question.title)
+    own = own or OwnParts(shown.model.question.title)
     many = len(shown.evaluations) > 1
     parts = {
         **own.parts,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from jobsight.history.readreport import ReadReport
 from jobsight.learning.evaluation import Evaluation
 from jobsight.learning.modeldir import ModelDir
 from jobsight.reports.page import Markup
 
-__all__ = ["OwnParts", "Reporting", "Shown"]
+__all__ = ["OwnParts", "Shown"]
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,3 @@ class Shown:
     def facts(self) -> Mapping[str, Any]:
         """What the model's manifest records of its training; empty where it was never saved."""
         return {} if self.model.manifest is None else self.model.manifest.facts
-
-
-@runtime_checkable
-class Reporting(Protocol):
-    """A question that adds parts of its own to its report."""
-
-    def own_parts(self, shown: Shown) -> OwnParts:
-        """The parts, of what the report is made of."""

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 
 from jobsight.cli.main import app
 from jobsight.documents import JobDocument, Submission
-from jobsight.questions.bound.answering import CLASSES, shipped
+from jobsight.questions.bound.answering import CLASSES
+from jobsight.questions.bound.shipped import SHIPPED
 from jobsight.store import open_store
 
 SLEEPER = "import time\nfor turn in range(100):\n    time.sleep(30)\n"
@@ -137,4 +138,4 @@ def test_answers_import_no_training_library(tmp_path: Path) -> None:
 
 
 def test_the_model_that_ships_is_small() -> None:
-    assert sum(path.stat().st_size for path in shipped().rglob("*")) < 600_000
+    assert sum(path.stat().st_size for path in SHIPPED.rglob("*")) < 600_000

@@ -9,7 +9,8 @@ from jobsight.errors import TrainingError
 from jobsight.history.timelines import History
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.evaluation import Evaluation, evaluate
-from jobsight.learning.modeldir import ModelDir, fingerprints
+from jobsight.learning.fingerprints import fingerprints
+from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.question import HOLD
 
 

@@ -8,7 +8,8 @@ from tests.support import pools
 from tests.unit.learning.manifests import forge, relist
 
 from jobsight.errors import ModelError
-from jobsight.learning.modeldir import ModelDir, fingerprints
+from jobsight.learning.fingerprints import fingerprints
+from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.question import HOLD
 
 RATES = "outcome/models/rates/model.json"

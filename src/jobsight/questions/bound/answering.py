@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from jobsight.answering.question import Answerable
 from jobsight.errors import ModelError, SourceError
-from jobsight.files import MANIFEST
-from jobsight.program.examples import LONGEST_PROGRAM, Example
+from jobsight.program.examples import LONGEST_PROGRAM
 from jobsight.program.machine import Elsewhere
 from jobsight.program.profile import CLASSES
 from jobsight.questions.bound.decisions import BOUND
 from jobsight.questions.bound.evidence import Line, evidence_of, gpu_line, idles, not_a_job
 from jobsight.questions.bound.features import Features, Read, read
+from jobsight.questions.bound.question import BOUND_QUESTION
+from jobsight.questions.bound.shipped import SHIPPED
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from jobsight.learning.modeldir import ModelDir
     from jobsight.settings import Settings
 
-__all__ = ["CLASSES", "Answer", "Answerer", "answering_model", "resolved", "shipped"]
+__all__ = ["BOUND_ANSWERS", "CLASSES", "Answer", "Answerer", "BoundAnswers"]
 
 _BY_RULE = 0.8
 """Share of the gpu for a program that calls one, of waiting for one that serves or asks: those of
@@ -77,46 +76,15 @@ class Answer:
         }
 
 
-def answering_model(settings: Settings) -> Path:
-    """The folder of the model that answers: the champion, or the one that ships."""
-    from jobsight.learning.champions import champion_of, open_registry
-
-    entry = None
-    if settings.registry.exists():
-        entry = champion_of(open_registry(settings), "bound", None)
-    return shipped() if entry is None else entry.folder
-
-
-def shipped() -> Path:
-    """The model that ships with Jobsight."""
-    return Path(__file__).parent / "default"
-
-
 class Answerer:
     """Answers for programs by one model."""
 
-    def __init__(self, model: ModelDir) -> None:
-        self._model = model
+    def __init__(self, model: ModelDir, moment: int) -> None:
+        self._model, self.moment = model, moment
 
-    @classmethod
-    def open(cls, folder: Path) -> Self:
-        """Open a model directory; what was opened last is given again while it is the same.
-
-        Raises:
-            ModelError: see `ModelDir.open`.
-        """
-        manifest = folder.absolute() / MANIFEST
-        return cls._opened(
-            folder, manifest, manifest.stat().st_mtime_ns if manifest.exists() else 0
-        )
-
-    @classmethod
-    @lru_cache(2)
-    def _opened(cls, folder: Path, _manifest: Path, _written: int) -> Self:
-        from jobsight.learning.modeldir import ModelDir
-        from jobsight.questions.bound.question import BOUND_QUESTION
-
-        return cls(ModelDir.open(folder, BOUND_QUESTION, only_chosen=True))
+    def at(self, moment: int) -> Answerer:
+        """The same as of another moment (µs)."""
+        return Answerer(self._model, moment)
 
     def of_file(self, name: str) -> Answer:
         """The answer for a program on disk.
@@ -143,13 +111,6 @@ class Answerer:
         path = str(Path(folder) / (command or "script"))
         return self._answer(document.id, read(path, script), id_=document.id)
 
-    def likeliest(self, example: Example) -> str | None:
-        """The class of those that a measurement leaves possible that the program speaks for."""
-        inputs = Features([example]).inputs([read(example.path, example.text)])
-        found = self._model.targets["class"].answering.predict(inputs)[0]
-        possible = {kind: found[k] for k, kind in enumerate(BOUND) if kind in example.classes}
-        return max(possible, key=lambda kind: possible[kind]) if possible else None
-
     def _answer(self, name: str, program: Read, id_: str | None = None) -> Answer:
         inputs = Features([]).inputs([program])
         found = self._model.targets["class"].answering.predict(inputs)[0]
@@ -174,7 +135,7 @@ class Answerer:
             confidence=confidence,
             evidence=evidence if endless is None else [endless, *evidence],
             model=self._model.label,
-            moment=time.time_ns() // 1000,
+            moment=self.moment,
             inputs=inputs.digests()[0],
             id=id_,
         )
@@ -194,17 +155,18 @@ def _mostly(kind: str, shares: Mapping[str, float]) -> dict[str, float]:
     return rest | {kind: rest[kind] + _BY_RULE}
 
 
-@cache
-def _default() -> Answerer | None:
-    with contextlib.suppress(ModelError):  # there is none, or one of an older version of trees
-        return Answerer.open(shipped())
-    return None
+class BoundAnswers(Answerable[Answer]):
+    """How the question is answered: of programs, not of jobs of a history."""
+
+    question = BOUND_QUESTION
+    ships: ClassVar[Path | None] = SHIPPED
+
+    def answerer(
+        self, source: None, moment: int, model: ModelDir | None, settings: Settings
+    ) -> Answerer:
+        """See `Answerer`."""
+        assert model is not None  # one ships
+        return Answerer(model, moment)
 
 
-def resolved(example: Example) -> str | None:
-    """The class of an example that was measured too coarsely, by the model that ships.
-
-    Partial labels: the likeliest of the possible ones is learned (Jin and Ghahramani, NIPS 2002).
-    """
-    answerer = _default()
-    return None if answerer is None else answerer.likeliest(example)
+BOUND_ANSWERS = BoundAnswers()

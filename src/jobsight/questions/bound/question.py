@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import polars as pl
@@ -16,6 +17,7 @@ from jobsight.program.tree.vocabulary import VERSION
 from jobsight.questions.bound.decisions import BOUND, table_of
 from jobsight.questions.bound.features import FAMILIES, Features
 from jobsight.questions.bound.settings import BoundSettings
+from jobsight.questions.bound.shipped import likeliest
 
 __all__ = ["BOUND_QUESTION", "Bound", "Encoding"]
 
@@ -71,9 +73,7 @@ class Bound(Question[BoundSettings]):
 
     def decisions(self, source: Sequence[Example], settings: BoundSettings) -> Decisions:
         """Every program with what bound it."""
-        from jobsight.questions.bound.answering import resolved
-
-        table = table_of(source, settings.seed, resolved)
+        table = table_of(source, settings.seed, partial(likeliest, self))
         first, last = (int(table["decided"].to_numpy().min(initial=0)),
                        int(table["decided"].to_numpy().max(initial=0)))  # fmt: skip
         facts = {"programs": len(table), "families": table["family"].n_unique()}

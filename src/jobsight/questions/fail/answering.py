@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 
+from jobsight.answering.jobtables import JobTableAnswerable
+from jobsight.answering.learned import caught_up
+from jobsight.answering.question import JobAnswer
 from jobsight.clock import format_micros
 from jobsight.documents import State
 from jobsight.history.jobsasked import jobs_asked, submitted_now
@@ -20,9 +23,7 @@ from jobsight.history.pastevents import D50
 from jobsight.history.pastwalk import PRIOR
 from jobsight.history.slurm.waiting import last_reasons, refusal
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.desk import JobAnswer
 from jobsight.learning.fitted import Fitted
-from jobsight.learning.learned import caught_up
 from jobsight.learning.mixture import Mixture
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
@@ -31,8 +32,12 @@ from jobsight.program.submission.proposals import Ceilings
 from jobsight.questions.fail.decisions import KINDS
 from jobsight.questions.fail.evidence import Advice, Counted, Ends, Finding, advise, findings
 from jobsight.questions.fail.features import Features
+from jobsight.questions.fail.question import FAIL
 
-__all__ = ["LABEL", "RUNNING", "Answer", "Answerer"]
+if TYPE_CHECKING:
+    from jobsight.settings import Settings
+
+__all__ = ["FAIL_ANSWERS", "LABEL", "RUNNING", "Answer", "Answerer", "FailAnswers"]
 
 LABEL = "rates (uncalibrated)"
 """What an answer names as its model where there is none."""
@@ -314,3 +319,18 @@ def _moment_of(state: str | None) -> str:
 
 def _at(target: TargetModel, moment: str) -> TargetModel:
     return target.moments.get(moment, target)
+
+
+class FailAnswers(JobTableAnswerable[Answer]):
+    """How the question is answered; see `jobsight.answering.question.Answerable`."""
+
+    question = FAIL
+
+    def answerer(
+        self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings
+    ) -> Answerer:
+        """See `Answerer`."""
+        return Answerer(source, moment, model)
+
+
+FAIL_ANSWERS = FailAnswers()

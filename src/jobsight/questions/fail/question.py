@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -16,10 +16,6 @@ from jobsight.models.base import Inputs
 from jobsight.questions.fail.decisions import KINDS, outcomes_of
 from jobsight.questions.fail.features import MOMENTS, REQUEST, Features, at_moment
 from jobsight.questions.fail.settings import FailSettings
-
-if TYPE_CHECKING:
-    from jobsight.learning.modeldir import ModelDir
-    from jobsight.questions.fail.answering import Answerer
 
 __all__ = ["FAIL", "Fail"]
 
@@ -99,12 +95,6 @@ class Fail(Question[FailSettings]):
         "its partition": ("partition",),
         "the whole machine": ("all", "hour", "weekday", "waited"),
     }
-
-    def answerer(self, source: JobTable, moment: int, model: ModelDir | None) -> Answerer:
-        """See `jobsight.questions.fail.answering`."""
-        from jobsight.questions.fail.answering import Answerer
-
-        return Answerer(source, moment, model)
 
     def decisions(self, source: JobTable, settings: FailSettings) -> Decisions:
         """Every job, decided at its submission."""

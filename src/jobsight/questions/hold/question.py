@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from jobsight.errors import ModelError
 from jobsight.history import outcomes
 from jobsight.history.timelines import History
 from jobsight.learning.question import Decisions, Question, Stratum
@@ -19,16 +15,12 @@ from jobsight.learning.targets import Binary, Target
 from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
 from jobsight.questions.hold.examples.builder import ExampleBuilder, built_again
-from jobsight.questions.hold.examples.decisions import hold_decisions
+from jobsight.questions.hold.examples.decisions import CAUSE, hold_decisions
 from jobsight.questions.hold.examples.features import LEARNED_RATE
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.rulesets import RULE_NAMES, RULE_SETS
 from jobsight.questions.hold.settings import HoldSettings
 from jobsight.settings import Costs
-
-if TYPE_CHECKING:
-    from jobsight.learning.dataset import Dataset
-    from jobsight.learning.modeldir import ModelDir
 
 __all__ = ["HOLD", "Hold"]
 
@@ -58,15 +50,7 @@ class Hold(Question[HoldSettings]):
     job: ClassVar[pl.Expr] = pl.format("{} {}.{}", "access_point", "cluster", "proc")
     causes: ClassVar[tuple[str, ...]] = _CAUSES
     strata: ClassVar[Mapping[str, Stratum]] = {
-        "cause": Stratum(
-            pl.format(
-                "{}/{} {}",
-                pl.col("hold_code").fill_null(0),
-                pl.col("hold_subcode").fill_null(0),
-                pl.col("masked").fill_null(""),
-            ),
-            "By cause",
-        ),
+        "cause": Stratum(CAUSE, "By cause"),
         "owner": Stratum(pl.col("owner"), "By owner", saved=False),
         "site": Stratum(pl.col("site"), "By site", saved=False),
         "releaser": Stratum(pl.col("releaser"), "By who released"),
@@ -95,7 +79,7 @@ class Hold(Question[HoldSettings]):
         table = found.table.with_columns(decided="released", teaches=~pl.col("edited"))
         return replace(found, table=_named(table))
 
-    def settled(self, table: pl.DataFrame, encoding: Scale) -> pl.DataFrame:
+    def resolved(self, table: pl.DataFrame, encoding: Scale) -> pl.DataFrame:
         """Releases whose outcome came later than the horizon have none."""
         return _named(outcomes.apply_horizon(table, encoding.horizon_micros))
 
@@ -129,30 +113,6 @@ class Hold(Question[HoldSettings]):
     ) -> Inputs | None:  # fmt: skip
         """See `jobsight.questions.hold.examples.builder.built_again`."""
         return built_again(source, row, encoding, settings, float(moment))
-
-    def require_answerable(self, settings: HoldSettings) -> None:
-        """Models trained as of holds cannot say whether to release a job that is held now."""
-        if settings.as_of == "hold":
-            raise ModelError(
-                "this model was trained on what is known at the hold, not on what is known now; "
-                "train one with hold.as_of: release"
-            )
-
-    def own_parts(self, shown: Any) -> Any:
-        """See `jobsight.reports.shown.Reporting`."""
-        from jobsight.questions.hold.reporting.jobs import hold_parts
-
-        return hold_parts(shown)
-
-    def answered(
-        self, model: ModelDir, data: Dataset, rows: NDArray[np.bool_], truth: Path | None
-    ) -> dict[str, Any] | None:
-        """See `jobsight.questions.hold.given`; None: the model was trained as of holds."""
-        from jobsight.questions.hold.given import score_answers
-
-        if model.settings.as_of == "hold":
-            return None
-        return score_answers(model, data, rows, truth)
 
     def checks(self) -> Mapping[str, Callable[[Any], Any]]:
         """Was it right to wait?"""

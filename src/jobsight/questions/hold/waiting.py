@@ -28,7 +28,8 @@ from jobsight.learning.dataset import batch_weights
 from jobsight.models.base import Floats, Ints
 from jobsight.questions.hold.answering.predictor import delays_of
 from jobsight.questions.hold.answering.verdict import hourly_delay_cost
-from jobsight.questions.hold.question import HOLD
+from jobsight.questions.hold.examples.builder import ExampleBuilder
+from jobsight.questions.hold.examples.decisions import CAUSE
 
 __all__ = ["check_waiting", "find_spells", "later_success"]
 
@@ -87,7 +88,7 @@ def _runs(decisions: pl.DataFrame, reach: float) -> pl.DataFrame:
 
 def _keyed(decisions: pl.DataFrame) -> pl.DataFrame:
     return decisions.select(
-        cause=HOLD.strata["cause"].label,
+        cause=CAUSE,
         place=pl.Series(origins(decisions["reason"])).fill_null(
             pl.format("site {}", decisions["site"].fill_null("unknown"))
         ),
@@ -152,7 +153,7 @@ def _ask(it: Audited, known: pl.DataFrame, inside: NDArray[np.bool_]) -> _Asked:
     settled = known.filter(pl.col("outcome").is_not_null())
     got = later_success(settled, rows["row"].to_numpy(), waits)[:, :, 0]
     got[:, 0] = 0.0
-    builder = HOLD.builder(it.data.source, it.model.encoding, it.model.settings)
+    builder = ExampleBuilder(it.data.source, it.model.settings, it.model.encoding)
     gain, realized = np.zeros_like(got), np.zeros_like(got)
     models = [it.model.answering, *delays_of(it.model).values()]
     for k, (wait, fitted) in enumerate(zip(waits, models, strict=True)):

@@ -6,28 +6,33 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.answering.jobtables import JobTableAnswerable
+from jobsight.answering.question import JobAnswer
 from jobsight.clock import format_micros, micros
 from jobsight.documents import State
 from jobsight.errors import UsageError
 from jobsight.history.jobsasked import submitted_now
 from jobsight.history.jobtable import JobTable
-from jobsight.learning.desk import JobAnswer
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
 from jobsight.questions.start.decisions import MOMENTS, with_ages, without_ages
 from jobsight.questions.start.features import Features
 from jobsight.questions.start.play import LEVELS, quantiles
+from jobsight.questions.start.question import START
 from jobsight.questions.start.queue import KNOTS, Earlier, Machine, Snapshot, listed
 from jobsight.questions.start.sooner import Advice, never, obstacle, sooner, waits_for
 from jobsight.text import printable
 
-__all__ = ["LABEL", "Answer", "Answerer"]
+if TYPE_CHECKING:
+    from jobsight.settings import Settings
+
+__all__ = ["LABEL", "START_ANSWERS", "Answer", "Answerer", "StartAnswers"]
 
 Floats = NDArray[np.float64]
 Spans = tuple[float, float, float]
@@ -328,3 +333,18 @@ def _hashes(asked: pl.DataFrame) -> list[str]:
     values = asked.select("request_cpus", "request_memory_mb", "time_limit_s")
     read = np.array(values.cast(pl.Float32).fill_null(float("nan")).to_numpy())
     return Inputs(read, tuple(values.columns), {}, {}, None, 0).digests()
+
+
+class StartAnswers(JobTableAnswerable[Answer]):
+    """How the question is answered; see `jobsight.answering.question.Answerable`."""
+
+    question = START
+
+    def answerer(
+        self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings
+    ) -> Answerer:
+        """See `Answerer`."""
+        return Answerer(source, moment, model)
+
+
+START_ANSWERS = StartAnswers()

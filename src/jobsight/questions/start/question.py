@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -15,10 +15,6 @@ from jobsight.models.base import Inputs
 from jobsight.questions.start.decisions import MOMENTS, outcomes_of, starts_asked
 from jobsight.questions.start.features import ESTIMATE, PLAYED, REQUEST, Encoding, Features
 from jobsight.questions.start.settings import StartSettings
-
-if TYPE_CHECKING:
-    from jobsight.learning.modeldir import ModelDir
-    from jobsight.questions.start.answering import Answerer
 
 __all__ = ["START", "Start"]
 
@@ -94,12 +90,6 @@ class Start(Question[StartSettings]):
         "its partition": ("partition", "partition and size"),
         "the whole machine": ("all", "hour", "weekday"),
     }
-
-    def answerer(self, source: JobTable, moment: int, model: ModelDir | None) -> Answerer:
-        """See `jobsight.questions.start.answering`."""
-        from jobsight.questions.start.answering import Answerer
-
-        return Answerer(source, moment, model)
 
     def decisions(self, source: JobTable, settings: StartSettings) -> Decisions:
         """Every job, decided at its submission or its first sighting in the queue."""

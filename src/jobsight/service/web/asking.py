@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from jobsight.answering.jobtables import OPEN, answer_unsubmitted, script_row
 from jobsight.codes import hold_name
 from jobsight.documents import State, condor_id
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.files import without_nan
 from jobsight.history.reasons import origins, sites
 from jobsight.history.slurm.options import requested
-from jobsight.history.twins import current_jobs
-from jobsight.learning.desk import OPEN, script_row
+from jobsight.ids import parse_job_name
 from jobsight.learning.review import predictions_of, reviewed
 from jobsight.program.submission.condor import looks_like_submit
 from jobsight.program.submission.dag import looks_like_dag
@@ -27,8 +27,6 @@ from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.fail.answering import Answerer as Failures
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.hold.answering.groups import group_answers
-from jobsight.questions.hold.answering.lookup import held_names
-from jobsight.questions.hold.champions import answers_for
 from jobsight.service.records import now_micros
 from jobsight.service.web.joblists import MOST_JOBS, summary
 
@@ -54,6 +52,7 @@ __all__ = [
     "warm_up",
 ]
 
+HOLD = "hold"
 WAITS = (State.PENDING.value, State.HELD.value)
 _FRESH = 15.0
 """Seconds for which an answer about a job is given again; it looks ahead minutes or more."""
@@ -91,14 +90,13 @@ def about_job(ready: Ready, document: JobDocument, wanted: str) -> dict[str, Any
 
 
 def _about_job(ready: Ready, id_: str, question: Question[Any]) -> dict[str, Any]:
-    answers: Sequence[Any]
     if question.reads == "events":
         if ready.tables.history is None:
             raise JobError("no event log is in the store: nothing is known of holds")
-        moment = max(ready.end, now_micros())
-        answers, problems = answers_for(ready.held(), held_names([id_]), moment)
+        answers, problems = ready.session(question.name).answer_names([parse_job_name(id_)])
     else:
-        answers, problems = ready.desk(question).answer(OPEN & (pl.col("id") == id_)), []
+        answers = ready.session(question.name).answer(OPEN & (pl.col("id") == id_))
+        problems = []
     if not answers:
         raise JobError(problems[0] if problems else f"{question.name} has no answer for this job")
     found_answer: dict[str, Any] = without_nan(answers[0].to_json())
@@ -109,12 +107,11 @@ def similar_runs(ready: Ready, id_: str) -> list[Finding]:
     """How runs like a job ended, in words; none of a job that is not in the tables yet."""
 
     def made() -> list[Finding]:
-        desk, own = ready.desk(FAIL), pl.col("id") == id_
-        clusters = desk.jobs.table.filter(own)["scheduler_name"]
+        session, own = ready.session(FAIL.name), pl.col("id") == id_
+        clusters = session.jobs().filter(own)["scheduler_name"]
         if not len(clusters):
             return []
-        answerer = desk.answerer(desk.champion(clusters[0]))
-        assert isinstance(answerer, Failures)
+        answerer: Failures = session.answerer(clusters[0])
         return answerer.alike(answerer.asked(own))[0]
 
     return ready.cached(("similar", id_), _HOUR, made)
@@ -133,11 +130,10 @@ def about_script(
     if question.reads != "jobs":
         raise UsageError(f"{question.name} is not asked of scripts")
     with ready.lock:
-        desk = ready.desk(question)
-        row = script_row(
-            desk.jobs, ready.settings, name, text, requested(text, tuple(options)), owner
-        )
-        answer: dict[str, Any] = without_nan(desk.unsubmitted(row).to_json())
+        session = ready.session(wanted)
+        request = requested(text, tuple(options))
+        row = script_row(session.source, ready.settings, name, text, request, owner)
+        answer: dict[str, Any] = without_nan(answer_unsubmitted(session, row).to_json())
     return answer
 
 
@@ -149,9 +145,8 @@ def held_groups(ready: Ready, owner: str | None) -> list[dict[str, Any]]:
 def _held_groups(ready: Ready, owner: str | None) -> list[dict[str, Any]]:
     if ready.tables.history is None:
         return []
-    moment = max(ready.end, now_micros())
-    answerers = ready.held()
-    held = answerers.held(moment, current_jobs(answerers.history, moment))
+    session = ready.session(HOLD)
+    held = session.jobs()
     # A log need not name owners; documents may know them from elsewhere.
     named = ready.tables.jobs.table.filter(pl.col("state") == State.HELD.value)
     owners: dict[str, str | None] = dict(named.select("id", "owner").iter_rows())
@@ -159,7 +154,7 @@ def _held_groups(ready: Ready, owner: str | None) -> list[dict[str, Any]]:
         ids = held.select("access_point", "cluster", "proc").iter_rows()
         mine = [owners.get(condor_id(*one)) == owner if one[0] else False for one in ids]
         held = held.filter(pl.Series(mine, dtype=pl.Boolean))
-    groups = group_answers(answerers.answer(held, moment))
+    groups = group_answers(session.answer(pl.col("job").is_in(held["job"].to_list())))
     return [without_nan(_group(one, owners)) for one in groups]
 
 
@@ -198,7 +193,7 @@ def pending_rows(ready: Ready, store: Store, owner: str | None) -> list[dict[str
         waiting = pl.col("state").cast(pl.String).is_in(WAITS)
         if owner is not None:
             waiting &= pl.col("owner") == owner
-        fails = _each(lambda: ready.desk(FAIL).answer(waiting))
+        fails = _each(lambda: ready.session(FAIL.name).answer(waiting))
         stakes = {id_: one.get("core_hours_at_stake") or 0.0 for id_, one in fails.items()}
         rows = ready.tables.jobs.table.filter(waiting).sort("submit", descending=True)["id"]
         first = sorted(rows.to_list(), key=lambda id_: -stakes.get(id_, 0.0))[:MOST_JOBS]
@@ -276,7 +271,7 @@ def answers_for_waiting(ready: Ready, ids: Iterable[str]) -> dict[str, dict[str,
     """The answers of all questions on job tables for jobs that wait: by question, then by id."""
     chosen = OPEN & pl.col("id").is_in(list(ids))  # the store may be ahead of the table
     return {
-        name: _each(lambda name=name: ready.desk(question_named(name)).answer(chosen))  # type: ignore[misc]
+        name: _each(lambda name=name: ready.session(name).answer(chosen))  # type: ignore[misc]
         for name in QUESTIONS
         if question_named(name).reads == "jobs"
     }

@@ -11,26 +11,19 @@ import time
 from collections.abc import Callable, Collection, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import polars as pl
-
-from jobsight.clock import format_micros
+from jobsight.answering.session import AnswerSession, present
+from jobsight.answering.tables import Tables
 from jobsight.errors import JobsightError, SourceError
-from jobsight.learning.desk import Desk, indexed
-from jobsight.learning.following import Tables
-from jobsight.questions import QUESTIONS, question_named
-from jobsight.questions.hold.champions import Answerers, choose_answerers
+from jobsight.questions import QUESTIONS, answerable_named, question_named
 from jobsight.service.records import LastError, now_micros
 from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
     from jobsight.history.timelines import History
-    from jobsight.learning.desk import Answerer
-    from jobsight.learning.question import Question
-    from jobsight.learning.registry import Entry
     from jobsight.settings import Settings
     from jobsight.store.base import Store
 
@@ -68,8 +61,7 @@ class Ready:
         self.settings = settings
         self.lock, self._slow = threading.RLock(), threading.RLock()
         self.made = now_micros()
-        self._answerers: dict[tuple[str, str | None], Answerer[Any]] = {}
-        self._held: dict[str | None, Answerers] = {}
+        self._sessions: dict[str, AnswerSession[Any]] = {}
         self._cached: dict[Hashable, _Made] = {}
 
     @cached_property
@@ -77,48 +69,33 @@ class Ready:
         """µs: the last moment of which anything is recorded of a job."""
         return self.tables.jobs.end()
 
-    def index(
-        self, question: Question[Any], entry: Entry | None, moment: int | None = None
-    ) -> Answerer[Any]:
-        """The answerer of a champion, made once; as of a moment (µs; None: the last asked for)."""
+    def session(self, name: str, step: int = _STEP) -> AnswerSession[Any]:
+        """The session that answers a question now, µs rounded to a step; made once.
+
+        Raises:
+            SourceError: of held jobs, where the store has no record of an event log.
+        """
+        answerable = answerable_named(name)
+        events = answerable.question.reads == "events"
+        read = self.require_history() if events else self.tables.jobs
         with self.lock:
-            key = (question.name, None if entry is None else entry.digest)
-            if key not in self._answerers:
-                made = indexed(question, self.tables.jobs, max(self.end + 1, self.made), entry)
-                made.asked(pl.lit(value=False))  # indexed now: copies share it
-                self._answerers[key] = made
-            if moment is not None and moment != self._answerers[key].moment:
-                self._answerers[key] = self._answerers[key].at(moment)
-            return self._answerers[key]
+            if name not in self._sessions:
+                moment = max(self.end + 1, self.made)
+                self._sessions[name] = AnswerSession(answerable, read, moment, self.settings)
+            return self._sessions[name].at(*present(answerable, read, step))
 
     def index_all(self) -> None:
         """Make the answerers of all champions that the clusters of the table have."""
-        for question in map(question_named, QUESTIONS):
-            if question.reads == "jobs" and len(self.tables.jobs.table):
-                desk = self.desk(question)
-                for cluster in desk.jobs.table["scheduler_name"].unique():
-                    self.index(question, desk.champion(cluster))
-
-    def desk(self, question: Question[Any]) -> Desk[Any]:
-        """Who answers a question on job tables now."""
-        moment = max(self.end + 1, now_micros() // _STEP * _STEP)
-        index = partial(self.index, question, moment=moment)
-        when = format_micros(moment)
-        return Desk(question, self.tables.jobs, moment, when, self.settings, True, index)
+        for name in QUESTIONS:
+            if question_named(name).reads == "jobs" and len(self.tables.jobs.table):
+                with self.lock:
+                    self.session(name).prepare()
 
     def require_history(self) -> History:
         """The event history; `SourceError`: the store has no record of an event log."""
         if self.tables.history is None:
             raise SourceError(f"no event record in {printable(self.settings.store.url)}")
         return self.tables.history
-
-    def held(self, here: str | None = None) -> Answerers:
-        """Who answers for held jobs; `here` as of `choose_answerers`."""
-        with self.lock:
-            if here not in self._held:
-                history = self.require_history()
-                self._held[here] = choose_answerers(history, self.settings, here=here)
-            return self._held[here]
 
     def cached(self, key: Hashable, seconds: float, make: Callable[[], T]) -> T:
         """What `make` returns or raises, made anew after some seconds, later where it takes long.

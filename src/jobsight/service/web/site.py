@@ -17,6 +17,7 @@ import polars as pl
 from anyio.to_thread import run_sync
 
 from jobsight import __version__
+from jobsight.answering.models import answering_folder
 from jobsight.documents import JobDocument
 from jobsight.documents.spans import why
 from jobsight.documents.states import State, parse_states
@@ -28,11 +29,11 @@ from jobsight.errors import (
     UsageError,
 )
 from jobsight.ids import parse_job_name
-from jobsight.learning.champions import open_registry
+from jobsight.learning.registry import Registry
 from jobsight.learning.registry.listing import listed
 from jobsight.learning.registry.listing import shown as model_shown
 from jobsight.questions import QUESTIONS, question_named
-from jobsight.questions.bound.answering import answering_model
+from jobsight.questions.bound.answering import BOUND_ANSWERS
 from jobsight.service import status as collectors
 from jobsight.service.logs import log
 from jobsight.service.web.analysis import Analysts
@@ -244,7 +245,7 @@ class Site:
 
     async def _bound(self, who: Caller, name: str, text: str) -> dict[str, Any]:
         """What will bind a program."""
-        model = str(await run_sync(answering_model, self.settings))
+        model = str(await run_sync(answering_folder, self.settings, BOUND_ANSWERS))
         task = {"do": "bound", "name": name, "text": text, "model": model}
         found: dict[str, Any] = await self.analysts.ask(who.name, task)
         return found
@@ -274,7 +275,7 @@ class Site:
         """
 
         def made() -> list[dict[str, Any]]:
-            entries = open_registry(self.settings).entries()
+            entries = Registry(self.settings.registry).entries()
             return [{k: v for k, v in listed(one).items() if k != "folder"} for one in entries]
 
         ready = self.follower.current
@@ -303,7 +304,7 @@ class Site:
             JobError: there is none.
             ModelError: its files are damaged.
         """
-        registry = open_registry(self.settings)
+        registry = Registry(self.settings.registry)
         entry = next((one for one in registry.entries() if one.digest == digest), None)
         if entry is None:
             raise JobError(f"no model has the digest {digest}")

@@ -11,9 +11,10 @@ import pytest
 from jobsight.documents import JobDocument, Submission
 from jobsight.errors import ModelError, SourceError
 from jobsight.learning.modeldir import ModelDir
-from jobsight.questions.bound.answering import CLASSES, Answer, Answerer, shipped
+from jobsight.questions.bound.answering import CLASSES, Answer, Answerer
 from jobsight.questions.bound.question import BOUND_QUESTION
 from jobsight.questions.bound.settings import BoundSettings
+from jobsight.questions.bound.shipped import SHIPPED
 
 SLEEPER = "import time\nfor turn in range(100):\n    time.sleep(30)\n"
 SERVER = "import http.server\nhttp.server.HTTPServer(('', 80), None).serve_forever()\n"
@@ -28,11 +29,11 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def model() -> ModelDir:
-    return ModelDir.open(shipped(), BOUND_QUESTION, only_chosen=True)
+    return ModelDir.open(SHIPPED, BOUND_QUESTION, only_chosen=True)
 
 
 def answer(model: ModelDir, name: str) -> Answer:
-    return Answerer(model).of_text(name, TEXTS[name])
+    return Answerer(model, 0).of_text(name, TEXTS[name])
 
 
 def test_the_class_its_confidence_and_the_line_that_speaks_for_it(model: ModelDir) -> None:
@@ -112,22 +113,22 @@ def test_of_a_text_that_was_sent_no_file_is_read(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sleep.py").write_text(SLEEPER)
     (tmp_path / "job.sh").write_text(script := "#!/bin/bash\npython3 sleep.py\n")
-    here = Answerer(model).of_file("job.sh")
-    sent = Answerer(model).of_text("job.sh", script)
+    here = Answerer(model, 0).of_file("job.sh")
+    sent = Answerer(model, 0).of_text("job.sh", script)
     assert {Path(one["file"]).name for one in here.evidence} == {"sleep.py"}
     assert "sleep.py" not in {Path(one["file"]).name for one in sent.evidence}
 
 
 def test_a_document_is_answered_under_its_id(model: ModelDir) -> None:
     script = Submission(script="#!/bin/bash\nsleep 3000\n", directory="/work", command="job.sh")
-    found = Answerer(model).of_document(JobDocument("slurm:c:7", 1, submission=script))
+    found = Answerer(model, 0).of_document(JobDocument("slurm:c:7", 1, submission=script))
     assert (found.id, found.job, found.kind) == ("slurm:c:7", "slurm:c:7", "waiting")
-    assert found.inputs == Answerer(model).of_text("job.sh", "#!/bin/bash\nsleep 3000\n").inputs
+    assert found.inputs == Answerer(model, 0).of_text("job.sh", "#!/bin/bash\nsleep 3000\n").inputs
 
 
 def test_what_cannot_be_answered_is_named(model: ModelDir, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"cannot read .*none\.py"):
-        Answerer(model).of_file(os.fspath(tmp_path / "none.py"))
+        Answerer(model, 0).of_file(os.fspath(tmp_path / "none.py"))
     partly = replace(model, targets={"class": model.targets["class"]})
     with pytest.raises(ModelError, match="trained without shares"):
         answer(partly, "sleep.py")

@@ -18,11 +18,11 @@ from mcp.client.client import Client
 from tests.support.serving import client, documents, site, still_held
 from tests.support.storedjobs import HOSTILE, filled, slurm_job
 
+from jobsight.answering.tables import Tables
 from jobsight.cli.mcp import server
 from jobsight.documents import State
 from jobsight.errors import JobError
 from jobsight.history.jobtable import JobTable
-from jobsight.learning.following import Tables
 from jobsight.service.web.asking import answers_for_waiting, warm_up
 from jobsight.service.web.callers import Caller
 from jobsight.service.web.peers import peer_of
@@ -82,7 +82,7 @@ def test_what_a_change_replaces_is_freed_at_once(tmp_path: Path) -> None:
         ready = Ready(Tables.read(store), Settings())
         warm_up(ready, store, first=False)
     gone: list[ref[object]] = [
-        ref(ready.held()),
+        ref(ready.session("hold").source),
         ref(ready.require_history()),
         ref(ready.tables.jobs),
     ]

@@ -10,8 +10,8 @@ from tests.support.limits import limit
 from tests.support.serving import documents
 from tests.support.storedjobs import filled
 
+from jobsight.answering.tables import Tables
 from jobsight.errors import JobError
-from jobsight.learning.following import Tables
 from jobsight.service.web.ready import Follower, Ready
 from jobsight.settings import ServeSettings, Settings
 from jobsight.store import open_store

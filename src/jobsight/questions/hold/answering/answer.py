@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -18,9 +19,7 @@ from jobsight.codes import EventCode
 from jobsight.documents import condor_id
 from jobsight.history.adjson import parse_ad
 from jobsight.history.allotments import amounts_of_jobs
-from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
-from jobsight.history.timelines import History
 from jobsight.ids import JobId
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.advice import (
@@ -34,6 +33,7 @@ from jobsight.questions.hold.answering.advice import (
 from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings, sites_alone
 from jobsight.questions.hold.answering.fixes import RESOURCE_CODES, Fix
 from jobsight.questions.hold.answering.heldjob import UNKNOWN, Held, Pool, about_job
+from jobsight.questions.hold.answering.lookup import HeldHistory
 from jobsight.questions.hold.answering.policies import JOB_POLICY
 from jobsight.questions.hold.answering.predictor import Predictor
 from jobsight.questions.hold.answering.retries import fix_after_retries
@@ -50,10 +50,9 @@ from jobsight.questions.hold.answering.verdict import (
     earliest,
     hourly_delay_cost,
 )
-from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
+from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.settings import HoldSettings
-from jobsight.remembering import remembered
 from jobsight.settings import Costs
 from jobsight.text import printable
 
@@ -149,72 +148,70 @@ class Answer:
 
 
 class Answerer:
-    """Answers for the held jobs of one history, indexed once, as of any moment.
+    """Answers for the held jobs of one history, indexed once, as of a moment.
 
     Nothing written after the moment asked about has any influence. May be asked from one thread at
-    a time.
+    a time. See `jobsight.answering.question.Answerer`.
 
     Attributes:
-        history: the indexed log.
+        moment: µs.
     """
 
     def __init__(
         self,
-        history: History,
+        held: HeldHistory,
         settings: HoldSettings,
         model: ModelDir | None = None,
-        *,
-        here: str | None = None,
-        labels: RowLabels | None = None,
+        moment: int | None = None,
     ) -> None:
-        """Index `history`.
+        """Index a history.
 
         Args:
-            history: the indexed log.
+            held: the history.
             settings: the costs; and, without a model, what counts as success.
-            model: trained; None: rules and this log's own rates answer, uncalibrated.
-            here: name of this machine's schedd: commands need not name it where it is the only one.
-            labels: of `history`, if at hand.
-
-        Raises:
-            ModelError: the model was trained as of holds.
+            model: trained as of releases; None: rules and this log's own rates answer,
+                uncalibrated.
+            moment: µs; None: the end of the history.
         """
-        if model is not None:
-            model.question.require_answerable(model.settings)
-        self.history = history
+        history, labels = held.history, held.labels
+        self._held, self.history, self._labels = held, history, labels
+        self.moment = int(history.clock.max(initial=0)) if moment is None else moment
         self._costs: Costs = settings.costs
         self._settings = settings if model is None else model.settings
         self._model = model
-        among = set(history.jobs["access_point"].unique().drop_nulls())
-        self._schedd = lru_cache(maxsize=None)(partial(Schedd.of, among=among, here=here))
-        self._labels = labels or label_rows(history)
-        table = hold_decisions(history, self._settings, self._labels).table
-        self._settled = table.filter("kept", pl.col("outcome").is_not_null())
-        self._index = FindingIndex(history, self._labels, table)
+        self._pool = UNKNOWN
+        self._among = set(history.jobs["access_point"].unique().drop_nulls())
+        table = hold_decisions(history, self._settings, labels).table
+        resolved = table.filter("kept", pl.col("outcome").is_not_null())
+        self._index = FindingIndex(history, labels, table)
         self._memory = history.table["memory_mb"].cast(pl.Float64).fill_null(-1.0).to_numpy()
         self._recorded = history.table["attributes"].is_not_null().to_numpy()
         self._predictor = (
-            None if model is None else Predictor(model, table, self._labels, self._index.evidence)
+            None if model is None else Predictor(model, table, labels, self._index.evidence)
         )
-        self._scale_of = remembered(self._scale_at, 64)
+        of_moment = partial(_scale_at, resolved, self._settings)
+        self._scale_of = lru_cache(64)(of_moment if model is None else lambda _: model.encoding)
         self._fix = partial(fix_after_retries, costs=self._costs)
 
-    def held(self, moment: int, jobs: NDArray[np.integer] | None = None) -> pl.DataFrame:
-        """The jobs held at `moment` (µs), all or those of the job numbers given.
+    def at(self, moment: int) -> Self:
+        """The same as of another moment (µs)."""
+        other = copy(self)
+        other.moment = moment
+        return other
 
-        Returns:
-            what `jobsight.questions.hold.examples.decisions.held_jobs` returns.
-        """
-        return held_jobs(self.history, moment, self._labels, jobs)
+    def within(self, pool: Pool) -> Self:
+        """The same with what is known of the jobs besides the history."""
+        other = copy(self)
+        other._pool = pool
+        return other
 
-    def answer(self, held: pl.DataFrame, moment: int, pool: Pool = UNKNOWN) -> list[Answer]:
-        """The answers for held jobs, in their order.
+    def asked(self, rows: pl.Expr) -> pl.DataFrame:
+        """The held jobs that an expression selects: see `HeldHistory.held`."""
+        return self._held.held(self.moment).filter(rows)
 
-        Args:
-            held: n rows of what `held` returned for this moment.
-            moment: µs.
-            pool: what is known of the jobs besides the history.
-        """
+    def answer(self, asked: pl.DataFrame) -> list[Answer]:
+        """The answers for n jobs of `asked`, in their order."""
+        held, moment, pool = asked, self.moment, self._pool
         scale = self._scale_of(moment)
         findings = Findings(self._index, moment, scale.windows[len(scale.windows) // 2])
         mine = held.select(~held_by_hand()).to_series()
@@ -371,13 +368,8 @@ class Answerer:
             **rest,
         )
 
-    def _scale_at(self, moment: int) -> Scale:
-        if self._model is not None:
-            scale: Scale = self._model.encoding
-            return scale
-        return resolve_scale(
-            self._settled.filter(pl.col("resolved_time") <= moment), self._settings
-        )
+    def _schedd(self, access_point: str | None) -> Schedd:
+        return Schedd.of(access_point, among=self._among, here=self._pool.here)
 
     def _num_holds(self, asked: pl.DataFrame) -> NDArray[np.int64]:
         holds = self.history.code == EventCode.HELD
@@ -403,6 +395,10 @@ class Answerer:
             ad=(parse_ad(ad or "{}") or {}) | dict(now or {}),
             fresh=now is not None or (len(recorded) > 0 and recorded[-1] >= row["hold_row"]),
         )
+
+
+def _scale_at(resolved: pl.DataFrame, settings: HoldSettings, moment: int) -> Scale:
+    return resolve_scale(resolved.filter(pl.col("resolved_time") <= moment), settings)
 
 
 def _known_chances(

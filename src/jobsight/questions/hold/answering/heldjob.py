@@ -108,11 +108,13 @@ class Pool:
         largest: gives the most that a slot has, by the attribute of a request.
         logs: gives the files of logs by their generations, as a store names them.
         ads: gives the ads of held jobs (rows of `held_jobs`) as the queue has them, by job number.
+        here: name of this machine's schedd: commands need not name it where it is the only one.
     """
 
     largest: Callable[[], Mapping[str, float]] = dict
     logs: Callable[[], Mapping[str, str]] = dict
     ads: Callable[[pl.DataFrame], Mapping[int, Mapping[str, Any]]] = lambda _held: {}
+    here: str | None = None
 
 
 UNKNOWN = Pool()

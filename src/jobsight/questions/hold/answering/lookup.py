@@ -1,9 +1,8 @@
-"""From job ids as users write them to the held jobs of a history, as of a moment."""
+"""The held jobs of a history as of a moment, and from job ids as users write them to these."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -15,14 +14,15 @@ from jobsight.clock import format_micros
 from jobsight.codes import EventCode
 from jobsight.documents.states import removed_by_policy
 from jobsight.errors import UsageError
-from jobsight.history.labels import RowLabels
+from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.history.twins import current_jobs
-from jobsight.ids import JobId, parse_job_id, parse_job_name
+from jobsight.ids import JobId, JobName, parse_job_id
 from jobsight.questions.hold.examples.decisions import held_jobs
+from jobsight.remembering import remembered
 from jobsight.text import counted, printable
 
-__all__ = ["HeldName", "find_held", "held_names"]
+__all__ = ["HeldHistory", "HeldName", "held_name"]
 
 _STATES = {
     0: "it waits to start, or was submitted on hold (which leaves no event), since",
@@ -41,68 +41,78 @@ class HeldName(NamedTuple):
     job: JobId
     access_point: str | None = None
 
+    def covers(self, job: JobId, access_point: str | None) -> bool:
+        """Whether it names a job of an access point."""
+        if self.access_point not in (None, access_point):
+            return False
+        return job == self.job or (self.job.proc is None and job.cluster == self.job.cluster)
 
-def held_names(jobs: Sequence[str]) -> list[HeldName]:
-    """What ids mean, as users write them.
+
+def held_name(name: JobName) -> HeldName:
+    """What an id means, as a user writes it.
 
     Raises:
-        UsageError: one is not an id of an HTCondor job.
+        UsageError: it is not an id of an HTCondor job.
     """
-    asked = []
-    for name in map(parse_job_name, jobs):
-        place = name.place or ""
-        if place.startswith("slurm:"):
-            raise UsageError(f"{printable(name, 60)} is not an HTCondor job; only these are held")
-        point = unquote(place.removeprefix("htcondor:")) or None
-        # A log that names no access point is known by its hash.
-        named = None if point and re.fullmatch(r"log-[0-9a-f]{8}", point) else point
-        asked.append(HeldName(parse_job_id(name.job), named))
-    return asked
+    place = name.place or ""
+    if place.startswith("slurm:"):
+        raise UsageError(f"{printable(name, 60)} is not an HTCondor job; only these are held")
+    point = unquote(place.removeprefix("htcondor:")) or None
+    # A log that names no access point is known by its hash.
+    named = None if point and re.fullmatch(r"log-[0-9a-f]{8}", point) else point
+    return HeldName(parse_job_id(name.job), named)
 
 
-def find_held(
-    history: History, labels: RowLabels, asked: Sequence[JobId], moment: int
-) -> tuple[pl.DataFrame, list[str]]:
-    """The held jobs that ids name, and what is wrong with the ids that name none.
+class HeldHistory:
+    """An event history whose held jobs are asked about.
 
-    Args:
+    Attributes:
         history: the indexed log.
         labels: of its rows.
-        asked: ids; one without a proc names every job of its cluster.
-        moment: µs.
-
-    Returns:
-        rows of `held_jobs` in the order asked, each once; and one line for each id that names
-        no job, or none that is held.
     """
-    numbers = current_jobs(history, moment, [one.cluster for one in asked])
-    jobs = history.jobs[numbers].select("cluster", "proc", "access_point", job=pl.Series(numbers))
-    tables: list[pl.DataFrame] = []
-    problems: list[str] = []
-    for one in asked:
-        wanted = pl.col("cluster") == one.cluster
-        named = jobs.filter(wanted if one.proc is None else wanted & (pl.col("proc") == one.proc))
-        held = held_jobs(history, moment, labels, np.sort(named["job"].to_numpy()))
-        if len(held):
-            tables.append(held)
-        else:
-            problems.append(_problem(history, one, named["job"].to_numpy(), moment))
-    none = held_jobs(history, moment, labels, np.zeros(0, np.int64))
-    found = pl.concat([none, *tables])
-    return found.unique("job", keep="first", maintain_order=True), problems
+
+    def __init__(self, history: History) -> None:
+        self.history, self.labels = history, label_rows(history)
+        self.held = remembered(self._held, 4)
+
+    def _held(self, moment: int) -> pl.DataFrame:
+        """The jobs held at a moment (µs), each once: see `held_jobs`."""
+        current = current_jobs(self.history, moment)
+        return held_jobs(self.history, moment, self.labels, current)
+
+    def named(self, asked: HeldName, moment: int) -> tuple[list[int], str | None]:
+        """The numbers of the held jobs that an id names; what is wrong where there are none.
+
+        Args:
+            asked: the id; one without a proc names every job of its cluster.
+            moment: µs.
+        """
+        id_, point = asked
+        wanted = pl.col("cluster") == id_.cluster
+        if id_.proc is not None:
+            wanted &= pl.col("proc") == id_.proc
+        held = self.held(moment).filter(wanted)
+        if not len(held):
+            current = current_jobs(self.history, moment, [id_.cluster])
+            numbers = pl.Series("job", current)
+            jobs = self.history.jobs[current].select("cluster", "proc", numbers).filter(wanted)
+            return [], _problem(self.history, id_, jobs["job"].to_numpy(), moment)
+        here = held if point is None else held.filter(pl.col("access_point") == point)
+        problem = None if len(here) else f"job {id_} is held, but not on {point}"
+        return here["job"].to_list(), problem
 
 
-def _problem(history: History, one: JobId, jobs: NDArray[np.int32], moment: int) -> str:
+def _problem(history: History, id_: JobId, jobs: NDArray[np.int32], moment: int) -> str:
     at = format_micros(moment)
     if not len(jobs):
-        wanted = history.jobs.filter(pl.col("cluster") == one.cluster)
-        if one.proc is not None:
-            wanted = wanted.filter(pl.col("proc") == one.proc)
+        wanted = history.jobs.filter(pl.col("cluster") == id_.cluster)
+        if id_.proc is not None:
+            wanted = wanted.filter(pl.col("proc") == id_.proc)
         later = " before that time, only later" if len(wanted) else "; name one that does"
-        what = "cluster" if one.proc is None else "job"
-        return f"no log or store that was read has {what} {one} as of {at}{later}"
+        what = "cluster" if id_.proc is None else "job"
+        return f"no log or store that was read has {what} {id_} as of {at}{later}"
     if len(jobs) > 1:
-        return f"none of the {counted(len(jobs), 'job')} of {one} is held as of {at}"
+        return f"none of the {counted(len(jobs), 'job')} of {id_} is held as of {at}"
     job = int(jobs[0])
     name = JobId(*history.jobs.select("cluster", "proc").row(job))
     return f"job {name} is not held as of {at}: {_state(history, job, moment)}"

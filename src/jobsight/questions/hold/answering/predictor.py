@@ -14,10 +14,11 @@ from jobsight.history.labels import RowLabels
 from jobsight.history.outcomes import apply_horizon
 from jobsight.history.timelines import Ints
 from jobsight.learning.dataset import batch_weights
+from jobsight.learning.fingerprints import fingerprints
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.mixing import Times, Weights, mix
 from jobsight.learning.mixture import Mixture
-from jobsight.learning.modeldir import ModelDir, fingerprints
+from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.answering.verdict import Chance
 from jobsight.questions.hold.examples.builder import ExampleBuilder

@@ -17,7 +17,7 @@ from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History
 from jobsight.history.views import as_seen, delayed, views_of
 from jobsight.models.base import Floats, Inputs
-from jobsight.questions.hold.examples.decisions import held_jobs, settled_releases
+from jobsight.questions.hold.examples.decisions import held_jobs, resolved_releases
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.questions.hold.examples.features import LEARNED_RATE, FeatureIndex
 from jobsight.questions.hold.examples.scale import Scale
@@ -62,7 +62,7 @@ class ExampleBuilder:
         self._labels = labels or label_rows(history)
         self._with_frames = frames
         if evidence is None:
-            releases, _ = settled_releases(history, settings, self._labels)
+            releases, _ = resolved_releases(history, settings, self._labels)
             evidence = gather_evidence(history, self._labels, releases)
         self._index = FeatureIndex(history, evidence, scale)
         self.features = self._index.names

@@ -24,7 +24,15 @@ from jobsight.history.twins import first_recorded
 from jobsight.learning.question import Decisions
 from jobsight.questions.hold.settings import HoldSettings
 
-__all__ = ["held_jobs", "hold_decisions", "settled_releases"]
+__all__ = ["CAUSE", "held_jobs", "hold_decisions", "resolved_releases"]
+
+CAUSE = pl.format(
+    "{}/{} {}",
+    pl.col("hold_code").fill_null(0),
+    pl.col("hold_subcode").fill_null(0),
+    pl.col("masked").fill_null(""),
+)
+"""The cause of a hold as text: its code, sub-code and masked reason."""
 
 
 def hold_decisions(
@@ -47,7 +55,7 @@ def hold_decisions(
         1970, on the log's clock.
     """
     labels = labels or label_rows(history)
-    settled, left_out = settled_releases(history, settings, labels)
+    settled, left_out = resolved_releases(history, settings, labels)
     rows, hold_rows = settled["row"].to_numpy(), settled["hold_row"].to_numpy()
     if settings.as_of == "hold":
         cuts, moments = after_hold(history, hold_rows), history.clock[hold_rows]
@@ -83,7 +91,7 @@ def _nothing_released(history: History, releases: int, left_out: Mapping[str, in
     )
 
 
-def settled_releases(
+def resolved_releases(
     history: History, settings: HoldSettings, labels: RowLabels
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """The releases that are decisions, and what became of them.

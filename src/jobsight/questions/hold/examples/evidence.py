@@ -118,7 +118,7 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
     Args:
         history: the indexed log.
         labels: of its rows.
-        releases: what became of its releases, as `decisions.settled_releases` gives it.
+        releases: what became of its releases, as `decisions.resolved_releases` gives it.
     """
     holds = np.flatnonzero(history.held & (history.job >= 0))
     first = first_recorded(history)

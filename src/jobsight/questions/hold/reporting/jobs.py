@@ -11,14 +11,14 @@ from typing import Any, get_args
 from jobsight.clock import format_micros, format_span
 from jobsight.format import percent
 from jobsight.history.frames import FrameIndex
-from jobsight.history.labels import RowLabels, label_rows
+from jobsight.history.labels import RowLabels
 from jobsight.history.pooltime import pool_timeline, short_cause
 from jobsight.history.reasons import mask
 from jobsight.history.timelines import History
-from jobsight.history.twins import current_jobs
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
+from jobsight.questions.hold.answering.lookup import HeldHistory
 from jobsight.questions.hold.answering.verdict import Verb
 from jobsight.questions.hold.examples.builder import frames_of
 from jobsight.questions.hold.examples.decisions import held_jobs
@@ -80,20 +80,20 @@ class ShownJobs:
             since = int(shown.evaluation.table["time"].to_numpy().min())
             moment = richest_moment(decisions, since)
         moment = int(history.clock.max()) if moment is None else moment
-        answerer = Answerer(history, model.settings, model)
-        held = answerer.held(moment, current_jobs(history, moment))
+        held = HeldHistory(history)
+        answerer = Answerer(held, model.settings, model, moment)
         return cls(
             model=model,
             history=history,
-            labels=label_rows(history),
+            labels=held.labels,
             moment=moment,
-            answers=by_use(answerer.answer(held, moment)),
+            answers=by_use(answerer.answer(held.held(moment))),
             later=later_outcomes(decisions, moment),
         )
 
 
 def hold_parts(shown: Shown) -> OwnParts:
-    """See `jobsight.reports.shown.Reporting`."""
+    """What the question adds to its report."""
     jobs, scale = ShownJobs.of(shown), shown.model.encoding
     return OwnParts(
         title="Release or remove?",

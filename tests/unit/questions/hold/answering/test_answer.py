@@ -3,6 +3,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.support.histories import micros, table
 from tests.support.hold_models import (
@@ -10,6 +11,7 @@ from tests.support.hold_models import (
     EXITED,
     MEMORY,
     TIMED_OUT,
+    answered,
     constant_model,
     held,
     history,
@@ -17,17 +19,17 @@ from tests.support.hold_models import (
 )
 
 from jobsight.errors import ModelError
-from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.history.twins import current_jobs
 from jobsight.ids import JobId
+from jobsight.learning.fingerprints import fingerprints
 from jobsight.learning.mixing import Weights
 from jobsight.learning.mixture import REFIT, Mixture
-from jobsight.learning.modeldir import ModelDir, fingerprints
+from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
 from jobsight.questions.hold.answering.heldjob import Pool
-from jobsight.questions.hold.answering.lookup import find_held
+from jobsight.questions.hold.answering.lookup import HeldHistory, HeldName
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
@@ -35,8 +37,7 @@ from jobsight.questions.hold.settings import HoldSettings
 def ask(
     of: History, at: float, model: ModelDir | None = None, **settings: Any
 ) -> dict[str, Answer]:
-    answerer = Answerer(of, HoldSettings.model_validate(settings), model)
-    answers = answerer.answer(answerer.held(micros(at)), micros(at))
+    answers = answered(of, micros(at), model, HoldSettings.model_validate(settings))
     return {str(one.job): one for one in answers}
 
 
@@ -441,11 +442,10 @@ def test_the_policy_is_read_from_the_ad_where_the_reason_is_the_users_own() -> N
 
 def test_the_queue_is_asked_before_the_log() -> None:
     of = history(*GOOD, held(2000, 1, cause=TIMED_OUT))
-    answerer = Answerer(of, HoldSettings())
     moment = micros(2010)
-    jobs = answerer.held(moment)
+    jobs = HeldHistory(of).held(moment)
     now = {"PeriodicHold": "NumJobStarts > 0", "NumJobStarts": 1}
-    (found,) = answerer.answer(jobs, moment, Pool(ads=lambda _: {jobs["job"][0]: now}))
+    (found,) = answered(of, moment, pool=Pool(ads=lambda _: {jobs["job"][0]: now}))
     assert (found.verdict.verb, found.now) == ("fix", None)
 
 
@@ -515,12 +515,12 @@ def test_a_model_of_what_is_known_at_the_hold_is_refused() -> None:
 def test_many_are_answered_as_one_by_one() -> None:
     fine = released(900, 9, good=True)
     of = history(*FAILED_BEFORE, fine, *[held(1000 + k, 20, k) for k in range(6)])
-    answerer = Answerer(of, HoldSettings(), constant_model(0.1, margin=0.3))
-    moment = micros(1010)
-    together = answerer.held(moment)
-    many = [one.to_json() for one in answerer.answer(together, moment)]
+    model, moment = constant_model(0.1, margin=0.3), micros(1010)
+    answerer = Answerer(HeldHistory(of), HoldSettings(), model, moment)
+    together = answerer.asked(pl.lit(value=True))
+    many = [one.to_json() for one in answerer.answer(together)]
     for place, job in enumerate(together["job"]):
-        (one,) = answerer.answer(answerer.held(moment, np.array([job])), moment)
+        (one,) = answerer.answer(answerer.asked(pl.col("job") == job))
         assert one.to_json() == many[place]
     assert many[0]["advice"]["steps"][-1]["command"] == "condor_release -name ap 20.0 20.1 20.2"
 
@@ -560,8 +560,11 @@ def test_answers_by_use() -> None:
 
 
 def find(of: History, at: float, *asked: JobId) -> tuple[list[str], list[str]]:
-    found, problems = find_held(of, label_rows(of), asked, micros(at))
-    return [f"{c}.{p}" for c, p in found.select("cluster", "proc").iter_rows()], problems
+    held = HeldHistory(of)
+    pairs = [held.named(HeldName(name), micros(at)) for name in asked]
+    jobs = list(dict.fromkeys(job for numbers, _ in pairs for job in numbers))
+    names = [f"{c}.{p}" for c, p in of.jobs[jobs].select("cluster", "proc").iter_rows()]
+    return names, [problem for _, problem in pairs if problem]
 
 
 def test_finding_jobs_by_id() -> None:
@@ -605,8 +608,8 @@ def test_jobs_of_two_access_points_are_two() -> None:
 def test_groups_and_commands_keep_access_points_apart(rate: float) -> None:
     of = two_access_points()
     # That it is this machine's own does not matter where there are two.
-    answerer = Answerer(of, HoldSettings(), constant_model(rate, margin=0.3), here="ap1")
-    answers = answerer.answer(answerer.held(micros(30)), micros(30))
+    model = constant_model(rate, margin=0.3)
+    answers = answered(of, micros(30), model, pool=Pool(here="ap1"))
     ids = [one.to_json()["id"] for one in answers]
     assert len(set(ids)) == 20
     assert "htcondor:ap2:1.9" in ids

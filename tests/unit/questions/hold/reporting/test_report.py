@@ -7,16 +7,23 @@ from pathlib import Path
 
 import pytest
 from tests.support.histories import micros, table
-from tests.support.hold_models import EXITED, MEMORY, Cause, constant_model, held, history, released
+from tests.support.hold_models import (
+    EXITED,
+    MEMORY,
+    Cause,
+    answered,
+    constant_model,
+    held,
+    history,
+    released,
+)
 from tests.support.hold_reports import HOSTILE, shown, shown_jobs
 
 from jobsight.errors import OutputError
 from jobsight.history.timelines import History
 from jobsight.learning.bootstrap import Interval
 from jobsight.learning.evaluation import evaluate_all
-from jobsight.questions.hold.answering.answer import Answerer
 from jobsight.questions.hold.reporting.jobs import jobs_part
-from jobsight.questions.hold.settings import HoldSettings
 from jobsight.reports.report import report_html, write_report
 
 VOID = {"br", "col", "hr", "meta"}
@@ -153,9 +160,8 @@ def test_the_headline_compares_with_the_best_baseline() -> None:
 def advice_of(rate: float, *, later: float, cause: Cause) -> str:
     """The text of the report's part on a job held at second 10, asked about at second 20."""
     of = history(held(10, 1, cause=cause))
-    answerer = Answerer(of, HoldSettings(), constant_model(rate, delays={90.0: later}))
     moment = micros(20)
-    answers = answerer.answer(answerer.held(moment), moment)
+    answers = answered(of, moment, constant_model(rate, delays={90.0: later}))
     part = jobs_part(shown_jobs(history=of, moment=moment, answers=answers, later={}))
     return "".join(read(str(part)).text)
 
@@ -178,8 +184,7 @@ def test_access_points_are_kept_apart() -> None:
     ]
     of = History.from_table(table(rows))
     moment = micros(20)
-    answerer = Answerer(of, HoldSettings(), constant_model(0.9))
-    answers = answerer.answer(answerer.held(moment), moment)
+    answers = answered(of, moment, constant_model(0.9))
     # Only the job of ap2 is known to have succeeded.
     later = {("ap2", "1.0"): True}
     made = shown_jobs(history=of, moment=moment, answers=answers, later=later)

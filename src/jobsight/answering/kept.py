@@ -15,24 +15,29 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
 from jobsight import __version__
 from jobsight.documents import encode
-from jobsight.errors import OutputError
+from jobsight.errors import OutputError, SourceError
 from jobsight.files import new_file
 from jobsight.history.eventtables import Entries, as_logs, with_newer
+from jobsight.history.timelines import History
+from jobsight.learning.reading import DocumentStream, Watch, note_shortened, open_stored
 from jobsight.runtime import cache_folder
 from jobsight.store.packing import ACTIVE
+from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
     from jobsight.history.jobtable import JobTable
+    from jobsight.learning.question import Question
+    from jobsight.settings import Settings
     from jobsight.store.base import Store
 
-__all__ = ["EventTable", "kept_events", "kept_jobs"]
+__all__ = ["EventTable", "kept_events", "kept_jobs", "kept_source"]
 
 T = TypeVar("T")
 
@@ -118,6 +123,35 @@ class _Kept(NamedTuple):
     packed: _Packed
     revision: int
     witnesses: Mapping[str, str]
+
+
+def kept_source(question: Question[Any], text: str, settings: Settings, watch: Watch) -> Any:
+    """The history or the job table of a store, of which only what changed is read.
+
+    Args:
+        question: that is asked of it.
+        text: the input that names the store.
+        settings: of the store.
+        watch: is kept informed.
+
+    Raises:
+        SourceError: there is nothing in it; `StoreError`: it cannot be read.
+    """
+    events = question.reads == "events"
+    with watch.progress("reading") as progress, open_stored(text, settings) as store:
+
+        def shown(documents: Iterable[JobDocument]) -> Iterable[JobDocument]:
+            prefix = "htcondor:" if events else ""
+            return DocumentStream(documents, progress, hashed=False, prefix=prefix)
+
+        table = kept_events(store, shown) if events else kept_jobs(store, shown)
+        if not len(table.table):
+            what = "event record" if events else "job"
+            raise SourceError(f"no {what} in {printable(store.url)}")
+    if isinstance(table, EventTable):
+        note_shortened(len(table.shortened), watch)
+        return History.from_table(table.table)
+    return table
 
 
 def kept_events(store: Store, shown: Shown) -> EventTable:

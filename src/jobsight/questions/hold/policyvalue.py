@@ -1,4 +1,4 @@
-"""The answers given, scored: what following each would have got, as far as the log shows it.
+"""The value of following the answers: what each would have got, as far as the log shows it.
 
 Each decision is a release that was made, so a release at once got what it got. Everything else is
 valued by what like releases got, from the whole log, and has bounds where these leave it open:
@@ -40,6 +40,7 @@ from jobsight.models import is_baseline
 from jobsight.models.base import Floats
 from jobsight.models.rules import Rules
 from jobsight.questions.hold.answering.answer import Answerer
+from jobsight.questions.hold.answering.lookup import HeldHistory
 from jobsight.questions.hold.answering.verdict import hourly_delay_cost
 from jobsight.questions.hold.waiting import later_success
 from jobsight.settings import Costs
@@ -186,7 +187,7 @@ def _policies(
     model: ModelDir, data: Dataset, table: pl.DataFrame, success: Floats
 ) -> dict[str, _Policy]:
     """The answers, and what baselines would do."""
-    verdicts = Answerer(data.source, model.settings, model).verdicts(table)
+    verdicts = Answerer(HeldHistory(data.source), model.settings, model).verdicts(table)
     waits = [one.best.wait if one.verb == "wait" and one.best else 0.0 for one in verdicts]
     found = {
         ANSWERS: _Policy(np.array([one.verb for one in verdicts]), np.array(waits)),

@@ -19,7 +19,7 @@ from jobsight.errors import SourceError
 from jobsight.history.timelines import History
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.modeldir import ModelDir
-from jobsight.questions.hold.given import ANSWERS, HINDSIGHT, PLANTED, score_answers
+from jobsight.questions.hold.policyvalue import ANSWERS, HINDSIGHT, PLANTED, score_answers
 
 MADE: dict[str, Any] = {"bootstrap": 100}
 

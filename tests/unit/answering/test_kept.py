@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from polars.testing import assert_frame_equal
 
+from jobsight.answering.kept import kept_events, kept_jobs
 from jobsight.documents import Event, JobDocument, State, condor_id
 from jobsight.history.eventtables import event_table
 from jobsight.history.jobtable import JobTable
-from jobsight.learning import kepttables
-from jobsight.learning.kepttables import kept_events, kept_jobs
 from jobsight.store import open_store
 from jobsight.store.base import Store
 
@@ -25,7 +24,7 @@ LOG = "eventlog#1790000000.000001.00c0ffee"
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterable[Store]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(kepttables, "_FEW", 3)
+    monkeypatch.setattr("jobsight.answering.kept._FEW", 3)
     with open_store(str(tmp_path / "jobs.db"), create=True) as opened:
         opened.merge([job(number, 0, State.PENDING) for number in range(3)])
         yield opened

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from tests.support import failing
 
+from jobsight.answering.learned import caught_up
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.learned import caught_up
 from jobsight.learning.mixture import Mixture
 
 Catch = Callable[..., Mixture]
