@@ -8,6 +8,7 @@ from tests.support.hold_reports import shown
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app
+from jobsight.questions.hold.answerable import HOLD_ANSWERS
 from jobsight.reports.report import write_report
 
 MORE = """frame => {
@@ -29,7 +30,7 @@ def browser() -> str:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write_report(path, shown())
+    write_report(path, shown(), HOLD_ANSWERS.own_parts(shown()))
     return path
 
 

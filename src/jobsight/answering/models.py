@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from jobsight.settings import Settings
 
 __all__ = [
-    "MODEL_HELP",
     "answering_folder",
     "champion_of",
     "entry_named",
@@ -40,10 +39,6 @@ __all__ = [
     "usable",
 ]
 
-MODEL_HELP = (
-    "Model: a directory that `train` wrote, a digest of `models list`, champion, "
-    "or champion:CLUSTER."
-)
 _CHAMPION = "champion"
 _DIGEST = re.compile(r"(?:[^@/]{1,80}@)?[0-9A-Fa-f]{4,64}")
 

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
-import polars as pl
-
 from jobsight.errors import UsageError
 from jobsight.learning.asked import imported
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from jobsight.ids import JobName

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobsight.answering.models import MODEL_HELP
 from jobsight.errors import OutputError, UsageError
 from jobsight.modes import set_group_access
 from jobsight.questions import QUESTIONS
@@ -38,6 +37,10 @@ __all__ = [
     "load_settings",
 ]
 
+MODEL_HELP = (
+    "Model: a directory that `train` wrote, a digest of `models list`, champion, "
+    "or champion:CLUSTER."
+)
 QuestionArgument = Annotated[
     str,
     typer.Argument(

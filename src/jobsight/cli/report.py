@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from jobsight.answering.models import MODEL_HELP
 from jobsight.answering.session import refuse_before
 from jobsight.cli.common import (
+    MODEL_HELP,
     ConfigOption,
     LogArguments,
     NetworkOption,

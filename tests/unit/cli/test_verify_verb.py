@@ -13,7 +13,7 @@ from jobsight.cli.main import app
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     read: tuple[object, ...] = (pools.history(), None, [])
-    monkeypatch.setattr(reading, "read_history", lambda *_given, **_more: read)
+    monkeypatch.setattr(reading, "read", lambda *_given, **_more: read)
     monkeypatch.setattr(verify, "audit", lambda *_given, **_more: pools.audited())
     made = pools.trained()
     (tmp_path / "model").mkdir()

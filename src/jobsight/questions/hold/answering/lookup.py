@@ -19,7 +19,6 @@ from jobsight.history.timelines import History
 from jobsight.history.twins import current_jobs
 from jobsight.ids import JobId, JobName, parse_job_id
 from jobsight.questions.hold.examples.decisions import held_jobs
-from jobsight.remembering import remembered
 from jobsight.text import counted, printable
 
 __all__ = ["HeldHistory", "HeldName", "held_name"]
@@ -73,12 +72,14 @@ class HeldHistory:
 
     def __init__(self, history: History) -> None:
         self.history, self.labels = history, label_rows(history)
-        self.held = remembered(self._held, 4)
+        self._last: tuple[int, pl.DataFrame] | None = None
 
-    def _held(self, moment: int) -> pl.DataFrame:
+    def held(self, moment: int) -> pl.DataFrame:
         """The jobs held at a moment (µs), each once: see `held_jobs`."""
-        current = current_jobs(self.history, moment)
-        return held_jobs(self.history, moment, self.labels, current)
+        if self._last is None or self._last[0] != moment:
+            current = current_jobs(self.history, moment)
+            self._last = moment, held_jobs(self.history, moment, self.labels, current)
+        return self._last[1]
 
     def named(self, asked: HeldName, moment: int) -> tuple[list[int], str | None]:
         """The numbers of the held jobs that an id names; what is wrong where there are none.

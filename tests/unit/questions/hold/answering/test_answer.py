@@ -26,6 +26,7 @@ from jobsight.learning.fingerprints import fingerprints
 from jobsight.learning.mixing import Weights
 from jobsight.learning.mixture import REFIT, Mixture
 from jobsight.learning.modeldir import ModelDir
+from jobsight.questions.hold.answerable import HOLD_ANSWERS
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
 from jobsight.questions.hold.answering.heldjob import Pool
@@ -509,7 +510,7 @@ def test_a_users_own_log_says_what_it_lacks() -> None:
 
 def test_a_model_of_what_is_known_at_the_hold_is_refused() -> None:
     with pytest.raises(ModelError, match="known at the hold"):
-        ask(history(held(10, 1)), 20, constant_model(0.5, as_of="hold"))
+        HOLD_ANSWERS.require_answerable(constant_model(0.5, as_of="hold").settings)
 
 
 def test_many_are_answered_as_one_by_one() -> None:

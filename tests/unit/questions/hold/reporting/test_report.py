@@ -23,8 +23,10 @@ from jobsight.errors import OutputError
 from jobsight.history.timelines import History
 from jobsight.learning.bootstrap import Interval
 from jobsight.learning.evaluation import evaluate_all
+from jobsight.questions.hold.answerable import HOLD_ANSWERS
 from jobsight.questions.hold.reporting.jobs import jobs_part
 from jobsight.reports.report import report_html, write_report
+from jobsight.reports.shown import Shown
 
 VOID = {"br", "col", "hr", "meta"}
 OURS = {
@@ -68,9 +70,13 @@ def read(page: str) -> Reader:
     return reader
 
 
+def html_of(given: Shown) -> str:
+    return report_html(given, HOLD_ANSWERS.own_parts(given))
+
+
 @pytest.fixture(scope="module")
 def page() -> str:
-    return report_html(shown())
+    return html_of(shown())
 
 
 def test_nothing_hostile_becomes_markup(page: str) -> None:
@@ -151,7 +157,7 @@ def test_the_headline_compares_with_the_best_baseline() -> None:
         "always_release": replace(constant, cost=2.0),
     }
     evaluations = {"outcome": replace(given.evaluation, costs=found)}
-    page = report_html(replace(given, evaluations=evaluations))
+    page = html_of(replace(given, evaluations=evaluations))
     text = " ".join("".join(read(page).text).split())
     assert "25 %more than the best baseline's cost" in text
     assert "per decision 0.50 wasted runs, rates 0.40: +0.10 (-0.05 to +0.25)" in text
@@ -196,11 +202,11 @@ def test_access_points_are_kept_apart() -> None:
 
 
 def test_the_same_material_gives_the_same_bytes(page: str) -> None:
-    assert report_html(shown()) == page
+    assert html_of(shown()) == page
 
 
 def test_parts_without_material_are_left_out() -> None:
-    text = "".join(read(report_html(shown(verification=None))).text)
+    text = "".join(read(html_of(shown(verification=None))).text)
     assert "Can this be trusted?" not in text
     assert "What the pool looked like" in text
 
@@ -208,9 +214,9 @@ def test_parts_without_material_are_left_out() -> None:
 def test_outcomes_of_one_kind_have_no_curves() -> None:
     failed = history(*(released(100 * k, k, good=False, cause=MEMORY) for k in range(1, 13)))
     evaluations = evaluate_all(constant_model(0.6, frames={"m": 6, "j": 3}), failed)
-    text = "".join(read(report_html(shown(evaluations=evaluations))).text)
+    text = "".join(read(html_of(shown(evaluations=evaluations))).text)
     assert "the diagonal is chance" not in text
-    assert "the diagonal is chance" in "".join(read(report_html(shown())).text)
+    assert "the diagonal is chance" in "".join(read(html_of(shown())).text)
 
 
 def test_a_moment_at_which_nothing_is_held() -> None:
@@ -219,12 +225,12 @@ def test_a_moment_at_which_nothing_is_held() -> None:
 
 def test_written_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "new" / "report.html"
-    write_report(path, shown())
+    write_report(path, shown(), HOLD_ANSWERS.own_parts(shown()))
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert [entry.name for entry in path.parent.iterdir()] == ["report.html"]
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError):
-        write_report(tmp_path / "file" / "report.html", shown())
+        write_report(tmp_path / "file" / "report.html", shown(), HOLD_ANSWERS.own_parts(shown()))
 
 
 def test_hostile_text_is_hostile() -> None:
