@@ -53,7 +53,7 @@ def measure(log: str, output: str) -> Any:
 
 def _read(log: str, output: str, clock: _Clock) -> None:
     from jobsight.clock import zone_named
-    from jobsight.history.eventlog import scanner, texts
+    from jobsight.history.eventlog import columns, scanner
     from jobsight.history.eventlog.chunks import chunks
     from jobsight.history.eventlog.columns import Origin, batch_from_rows
     from jobsight.history.eventlog.discovery import find_logs
@@ -71,7 +71,7 @@ def _read(log: str, output: str, clock: _Clock) -> None:
             rows, skips = scan_chunk(part)
         rows = rows.copy()
         with clock.stage(2):
-            texts.ad_columns(part.data, rows.copy())
+            columns.ad_columns(part.data, rows.copy())
         with clock.stage(3):
             batch = batch_from_rows(
                 part.data, rows, skips, base=part.offset, origin=origin, reasons=reasons

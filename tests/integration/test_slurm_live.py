@@ -15,8 +15,7 @@ from tests.testbed.slurm import SlurmCluster
 from jobsight.documents import JobDocument, State, merge
 from jobsight.documents.states import slurm_state
 from jobsight.errors import SourceError
-from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.failures import FailureKind, SlurmError
+from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError
 from jobsight.history.slurm.lookup import SlurmLookup
 from jobsight.history.slurm.poller import SlurmSource
 from jobsight.settings import SlurmSettings

@@ -9,10 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from tests.support.limits import PROVE
 
 from jobsight.documents import decode, encode, merge
-from jobsight.history.slurm.documents import of_queue, of_shown
-from jobsight.history.slurm.dumps import table_rows
+from jobsight.history.importers.sacctdumps import table_rows
+from jobsight.history.slurm.documents import group_runs, of_queue, of_runs, of_shown
 from jobsight.history.slurm.ids import expand, pack, parse_id, unpack
-from jobsight.history.slurm.runs import group_runs, of_runs
 from jobsight.history.slurm.sacct import exact_rows, join_runs
 from jobsight.history.slurm.scontrol import read_config, read_jobs, read_nodes, read_partitions
 from jobsight.history.slurm.squeue import FIELDS, read_queue

@@ -12,11 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.support.limits import examples
 
-from jobsight.history.eventlog.adcolumns import batch_from_ads
-from jobsight.history.eventlog.columns import Origin
-from jobsight.history.eventlog.compressed import Expander
+from jobsight.history.eventlog.columns import Origin, batch_from_ads
 from jobsight.history.eventlog.headers import first_header, parse_header, sinful_name, submit_host
 from jobsight.history.eventlog.logfiles import looks_like_log, sniff
+from jobsight.history.eventlog.packed import Expander
 from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.eventlog.times import TimeResolver, YearCounter
 

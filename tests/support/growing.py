@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from jobsight.documents import JobDocument, decode, encode, merge
 from jobsight.history.eventlog.generations import segment_name
 from jobsight.history.events import EventReader
-from jobsight.history.follow import EventLogSource
+from jobsight.history.following.source import EventLogSource
 from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
 from jobsight.settings import EventLogSettings
 from tests.support.logtext import information, record

@@ -20,7 +20,7 @@ from jobsight.cli.output import Console, print_objects, report_problems, stages
 from jobsight.cli.reading import has_store
 from jobsight.cli.served import ready_for
 from jobsight.errors import SourceError, UsageError
-from jobsight.history.slurm.options import requested
+from jobsight.history.jobsasked import requested
 from jobsight.ids import JobName, parse_job_name
 from jobsight.learning.reading import are_documents
 from jobsight.text import printable

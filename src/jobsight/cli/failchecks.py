@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import jobsight.questions.fail.checks  # noqa: F401  # its rules are registered
-from jobsight.history.slurm.options import request_columns
+from jobsight.history.jobsasked import request_columns
 from jobsight.program.preflight.condorjob import CondorJob
 from jobsight.program.preflight.job import Job
 

@@ -211,7 +211,7 @@ def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[
 def _own_logs(settings: Settings) -> list[str]:
     """The files of the event logs that ``jobsight collect`` would follow, rotated ones too."""
     # A call that names a log or a store does without the reader of logs.
-    from jobsight.history.eventlog.family import rotated
+    from jobsight.history.following.family import rotated
     from jobsight.service.configured import event_logs
 
     try:

@@ -34,9 +34,8 @@ from jobsight.documents import State
 from jobsight.errors import SourceError
 from jobsight.format import UNKNOWN
 from jobsight.history.condor.client import CondorClient
-from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.failures import SlurmError
-from jobsight.history.slurm.waiting import is_busy
+from jobsight.history.slurm.client import SlurmClient, SlurmError
+from jobsight.history.slurm.pendingreasons import is_busy
 from jobsight.questions.start.answering import START_ANSWERS
 from jobsight.questions.start.question import START
 from jobsight.questions.start.queue import Machine

@@ -36,8 +36,7 @@ from jobsight.cluster.states import (
 from jobsight.commands import child_environment
 from jobsight.errors import ClusterError
 from jobsight.files import new_file
-from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.failures import SlurmError
+from jobsight.history.slurm.client import SlurmClient, SlurmError
 from jobsight.history.slurm.ids import pack
 from jobsight.history.slurm.squeue import Queued
 from jobsight.locks import holder, take

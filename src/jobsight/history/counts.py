@@ -1,4 +1,4 @@
-"""Counts and latest times of rows with a key, as of a decision.
+"""Rows and outcomes counted and looked up as of a decision.
 
 Keys and rows are sorted once, each pair as one number. A decision sees a prefix of each log
 (`history.timelines`), so the count of its visible rows with a key is the difference of two binary
@@ -7,14 +7,27 @@ searches per log, and no row past a cut can change the result.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.history.timelines import History, Ints
 
-__all__ = ["NEVER", "CountIndex", "batch_numbers", "factorize"]
+__all__ = [
+    "NEVER",
+    "Count",
+    "CountIndex",
+    "Tally",
+    "at",
+    "batch_numbers",
+    "factorize",
+    "number_texts",
+    "preceding",
+    "preceding_in",
+]
 
 NEVER = int(np.iinfo(np.int64).min)
 """The clock of a row that does not exist."""
@@ -126,3 +139,124 @@ def batch_numbers(family: Ints, time: Ints, span: int) -> Ints:
     batch = np.empty(len(time), np.int64)
     batch[order] = number[np.cumsum(first) - 1]
     return batch
+
+
+def at(values: NDArray[np.integer | np.bool_], places: Ints) -> Ints:
+    """``values[places]``, and −1 where a place is below 0: int64 of the shape of `places`."""
+    if not len(values):
+        return np.full(len(places), -1, np.int64)
+    return np.where(places >= 0, values[np.maximum(places, 0)], -1).astype(np.int64)
+
+
+def preceding(history: History, among: Ints, rows: Ints) -> Ints:
+    """The last row of `among` before each row and of the same job: int64 (n,) into `among`, or −1.
+
+    Args:
+        history: the indexed log.
+        among: int64 (k,), rows of jobs.
+        rows: int64 (n,), rows of jobs.
+    """
+    return preceding_in(history.job[among], among, history.job[rows], rows)
+
+
+def preceding_in(
+    groups: NDArray[np.integer], among: Ints, asked: NDArray[np.integer], rows: Ints
+) -> Ints:
+    """As `preceding`, with any whole numbers for groups: of `among`, and of `rows`."""
+    if not len(among) or not len(rows):
+        return np.full(len(rows), -1, np.int64)
+    size = int(max(among.max(), rows.max())) + 1
+    places = groups.astype(np.int64) * size + among
+    order = np.argsort(places, kind="stable")
+    found = np.searchsorted(places[order], asked.astype(np.int64) * size + rows) - 1
+    candidate = order[np.maximum(found, 0)]
+    return np.where((found >= 0) & (groups[candidate] == asked), candidate, -1).astype(np.int64)
+
+
+def number_texts(*columns: pl.Series) -> list[Ints]:
+    """Equal texts of all columns as equal numbers from 0, null as −1: int64 per column."""
+    texts = pl.concat([column.cast(pl.String).rename("text") for column in columns])
+    numbers = texts.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+    return np.split(numbers, np.cumsum([len(column) for column in columns])[:-1])
+
+
+@dataclass(frozen=True)
+class Count:
+    """Releases under one key that had ended by a moment.
+
+    Attributes:
+        releases: how many.
+        succeeded: how many of them succeeded.
+        batches: how many batches they belong to.
+        batch_successes: the batches' shares of success, summed.
+        failed_batches: batches of which no member succeeded.
+    """
+
+    releases: int
+    succeeded: int
+    batches: int
+    batch_successes: float
+    failed_batches: int
+
+
+class Tally:
+    """Ended releases under whole-number keys; immutable after construction."""
+
+    def __init__(
+        self, keys: Ints, ended: Ints, success: NDArray[np.bool_], batch: NDArray[np.integer]
+    ) -> None:
+        """Index n releases by key (int64; below 0: left out) and by the time they ended (µs)."""
+        kept = keys >= 0
+        keys, ended, success, batch = keys[kept], ended[kept], success[kept], batch[kept]
+        order = np.lexsort((ended, batch, keys))
+        keys, ended, success = keys[order], ended[order], success[order]
+        steps = _batch_steps(keys, batch[order], success)
+        order = np.lexsort((ended, keys))
+        self._start = np.searchsorted(keys[order], np.arange(int(keys.max(initial=-1)) + 2))
+        self._ended = ended[order]
+        self._success = success[order]
+        self._first, self._share, self._failed = (step[order] for step in steps)
+
+    def count(self, key: int, until: int) -> Count:
+        """Everything under `key` that had ended at `until` (µs)."""
+        # Summed anew each time: a running sum over all keys would differ in its last bits once
+        # later rows of other keys are cut off.
+        rows = self._rows(key, until)
+        return Count(
+            releases=rows.stop - rows.start,
+            succeeded=int(self._success[rows].sum()),
+            batches=int(self._first[rows].sum()),
+            batch_successes=float(self._share[rows].sum()),
+            failed_batches=int(self._failed[rows].sum()),
+        )
+
+    def recent(self, key: int, since: int, until: int) -> tuple[int, int]:
+        """Releases and successes under `key` that ended after `since` and by `until` (µs)."""
+        start, stop = self._rows(key, since).stop, self._rows(key, until).stop
+        return stop - start, int(self._success[start:stop].sum())
+
+    def _rows(self, key: int, until: int) -> slice:
+        if not 0 <= key < len(self._start) - 1:
+            return slice(0, 0)
+        start, stop = int(self._start[key]), int(self._start[key + 1])
+        seen = int(np.searchsorted(self._ended[start:stop], until, side="right"))
+        return slice(start, start + seen)
+
+
+def _batch_steps(
+    keys: Ints, batch: NDArray[np.integer], success: NDArray[np.bool_]
+) -> tuple[Ints, NDArray[np.float64], Ints]:
+    """What each outcome adds to the number of batches, to their shares, and to those failed."""
+    places = np.arange(len(keys))
+    first = np.ones(len(keys), np.bool_)
+    first[1:] = (keys[1:] != keys[:-1]) | (batch[1:] != batch[:-1])
+    start = np.maximum.accumulate(np.where(first, places, 0))
+    running = np.cumsum(success)
+    won: Ints = running - (running[start] - success[start])
+    share: NDArray[np.float64] = won / (places - start + 1)
+    failed: Ints = np.equal(won, 0).astype(np.int64)
+    return (
+        first.astype(np.int64),
+        np.where(first, share, share - np.roll(share, 1)),
+        np.where(first, failed, failed - np.roll(failed, 1)),
+    )

@@ -22,13 +22,17 @@ from numpy.typing import NDArray
 from jobsight.clock import zone_named
 from jobsight.errors import SourceError
 from jobsight.history.eventlog import record, scanner
-from jobsight.history.eventlog.adcolumns import batch_from_ads
 from jobsight.history.eventlog.chunks import Chunk, chunks
-from jobsight.history.eventlog.columns import Batch, Origin, batch_from_rows
+from jobsight.history.eventlog.columns import (
+    Batch,
+    Origin,
+    batch_from_ads,
+    batch_from_rows,
+    scratch,
+)
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.eventlog.generations import in_generation, segment_name
 from jobsight.history.eventlog.logfiles import Kind, LogFile, LogStream, looks_like_log, spool
-from jobsight.history.eventlog.scratch import scratch
 from jobsight.history.eventlog.segments import Log, Segment, plan
 from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.eventlog.terms import event_schema

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.errors import SettingsError
-from jobsight.history.coexisting import JobNumbers
 from jobsight.history.labels import RowLabels
-from jobsight.history.sampling import Moments, SampleIndex
+from jobsight.history.sampling import JobNumbers, Moments, SampleIndex
 from jobsight.history.timelines import SECOND, History, Ints
 from jobsight.jit import kernel
 

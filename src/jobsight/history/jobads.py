@@ -7,10 +7,13 @@ used in KiB, times in seconds since 1970, 0 for never).
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from jobsight.codes import EventCode
 from jobsight.documents import (
@@ -31,6 +34,7 @@ __all__ = [
     "Sections",
     "access_point_of",
     "document_from_ad",
+    "parse_ad",
     "plain_ad",
     "sections",
     "submitted_on_hold",
@@ -300,3 +304,21 @@ def _ending(ad: Mapping[str, JSON], entered: int, source: str) -> Event:
 def _event(time: int, source: str, code: int, state: State, **fields: JSON) -> Event:
     # The event's number lets the log's own record of it be recognised.
     return Event(time=time, source=source, state=state, code=code, subproc=0, **fields)
+
+
+_decode = msgspec.json.Decoder().decode
+
+
+def parse_ad(text: str) -> dict[str, Any] | None:
+    """The ad that a text holds; None where it is not a JSON object.
+
+    `json` also accepts what msgspec refuses (NaN, numbers too large, half a surrogate pair).
+    """
+    try:
+        found = _decode(text)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+    return found if isinstance(found, dict) else None

@@ -1,49 +1,297 @@
-"""One row per job of either scheduler, and what of it was known at any moment.
+"""Job documents and event logs as rows: of jobs, and of what became known of each, in order.
 
-Made from job documents (a store, a snapshot, any importer) and from event logs. Columns, null where
-unknown; moments are datetime[µs, UTC], sizes MB of 2^20 bytes:
-
-Known from `seen` on: ``id`` str, of the document; ``scheduler`` str, htcondor or slurm;
-``scheduler_name`` str, the access point or Slurm's ClusterName; ``job`` str, as users write it
-(123.0, 123_4, 123+1); ``cluster``, ``proc`` i64, HTCondor's ClusterId and ProcId; ``job_id``,
-``array_job_id``, ``array_task_id`` i64, Slurm's; ``group`` str, jobs of one submission share it (a
-DAG node, a cluster, an array, a het job); ``owner``, ``account``, ``name``, ``command`` (path of
-the executable or batch script), ``work_dir``, ``partition``, ``qos`` str; ``request_cpus``,
-``request_memory_mb`` (for the whole job), ``request_gpus``, ``request_nodes`` i64; ``time_limit_s``
-i64, seconds, −1 unlimited; ``script_digest`` str, 16 hex digits of the SHA-256 of the batch script;
-``script`` categorical, its text if it has at most 65,536 characters, each kept once;
-``seen`` datetime, the submission, or the first record of a job whose submission is not recorded;
-``submit`` datetime. Requests are those of the submission's ad (028), else as recorded last.
-
-Known from its own moment on: ``eligible`` datetime, Slurm's first; ``start``, ``last_start``
-datetime, the first and the last start; ``starts`` i64, starts recorded; ``host`` str, node or slot
-of the last start; ``state`` str, a `jobsight.documents.State`; ``cpus`` i64, those that Slurm gave
-to the last run.
-
-Known from `reported` on, null until a job is over: ``end``, ``reported`` datetime, when the end
-became known: the end, or a later record that showed the job still in the queue; ``exit_code``,
-``signal`` i64; ``max_rss_mb`` i64; ``cpu_time_s`` f64, seconds; ``restarts`` i64, by the
-scheduler's own count. An end without date has neither `end` nor `reported`: no moment knows it.
-
-A sighting is an entry of a timeline that says how the queue looked to a job that waited: a reason,
-and numbers such as priority and the scheduler's estimate of the start (`JobTable.sightings`).
+What `jobsight.history.jobtable.JobTable` is made of; the columns are explained there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain, islice
+from operator import attrgetter
+from urllib.parse import unquote
 
 import numpy as np
 import polars as pl
 
 from jobsight.codes import EventCode
-from jobsight.documents import JobDocument, State
-from jobsight.history.adjson import parse_ad
-from jobsight.history.jobrows import FROM_SUBMISSION, MOMENT, ORDER, USAGE, rows_of
-from jobsight.history.timelines import History
+from jobsight.documents import JobDocument, State, condor_id
+from jobsight.documents.merging import last_with_state, state_after
+from jobsight.documents.states import CONDOR_EVENTS, condor_state, end_of
+from jobsight.history.jobads import parse_ad, sections
+from jobsight.history.outcomes import held_by_hand
+from jobsight.history.reasons import over_unique
+from jobsight.history.timelines import TRIGGER, History
 
-__all__ = ["JobTable"]
+__all__ = ["FROM_SUBMISSION", "MOMENT", "ORDER", "USAGE", "JobTable", "rows_of"]
+
+MOMENT = pl.Datetime("us", "UTC")
+FROM_SUBMISSION = (
+    "id", "scheduler", "scheduler_name", "job", "cluster", "proc", "job_id", "array_job_id",
+    "array_task_id", "group", "owner", "account", "name", "command", "work_dir", "partition", "qos",
+    "request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s", "cpus",
+    "script_digest", "script", "seen", "submit",
+)  # fmt: skip
+"""Columns known from the submission on."""
+ORDER = (
+    pl.col("seen"),
+    pl.coalesce("cluster", "array_job_id", "job_id"),
+    pl.coalesce("proc", "array_task_id"),
+    pl.col("id"),
+)
+"""How jobs are sorted: as they were submitted, the tasks of one submission by their numbers."""
+USAGE = ("max_rss_mb", "cpu_time_s", "restarts")
+"""Columns known once a job is over."""
+_BATCH = 50_000
+_LONGEST = 1 << 16
+"""Characters of a script of which the text is kept."""
+_STATE = pl.Enum([state.value for state in State])
+_WAITS = (State.PENDING, State.HELD)
+
+_Kind = pl.DataType | type[pl.DataType]
+
+_FIELDS: dict[str, tuple[str, _Kind]] = {
+    "owner": ("submission.user", pl.String),
+    "account": ("request.account", pl.String),
+    "name": ("submission.name", pl.String),
+    "command": ("submission.command", pl.String),
+    "work_dir": ("submission.directory", pl.String),
+    "dag": ("submission.dag", pl.String),
+    "raw_id": ("submission.raw_id", pl.String),
+    "partition": ("request.partition", pl.String),
+    "qos": ("request.qos", pl.String),
+    "request_cpus": ("request.cpus", pl.Int64),
+    "request_memory_mb": ("request.memory_mb", pl.Int64),
+    "request_gpus": ("request.gpus", pl.Int64),
+    "request_nodes": ("request.nodes", pl.Int64),
+    "time_limit_s": ("request.time_limit_s", pl.Int64),
+    "cpus": ("usage.cpus", pl.Int64),
+    "submit": ("submission.submitted", pl.Int64),
+    "max_rss_mb": ("usage.memory_mb", pl.Int64),
+    "cpu_time_s": ("usage.cpu_s", pl.Float64),
+    "requeues": ("usage.requeues", pl.Int64),
+    "run_count": ("usage.starts", pl.Int64),
+}
+"""Columns, where documents have them, and their types."""
+
+_JOBS: dict[str, _Kind] = {
+    "id": pl.String, "updated": pl.Int64, "script_digest": pl.String, "script": pl.Categorical,
+    **{name: kind for name, (_, kind) in _FIELDS.items()},
+}  # fmt: skip
+_ENTRIES: dict[str, _Kind] = {
+    "row": pl.Int64, "time": pl.Int64, "state": _STATE, "eligible": pl.Boolean, "code": pl.Int16,
+    "exit_code": pl.Int64, "signal": pl.Int64, "host": pl.String, "reason": pl.String,
+    "ad": pl.String, "fault": pl.Boolean,
+}  # fmt: skip
+
+
+def rows_of(
+    documents: Iterable[JobDocument], history: History | None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Jobs, and the changes of each: `JobTable.changes`; see `JobTable.read`."""
+    jobs, entries, rows = [pl.DataFrame(schema=_JOBS)], [pl.DataFrame(schema=_ENTRIES)], 0
+    left = iter(documents)
+    batches = iter(lambda: list(islice(left, _BATCH)), [])
+    logs = [] if history is None else [_of_history(history)]
+    for some, recorded in chain(map(_of_documents, batches), logs):
+        jobs.append(some)
+        entries.append(recorded.with_columns(pl.col("row") + rows))
+        rows += len(some)
+    return _in_order(*_joined(pl.concat(jobs), pl.concat(entries)))
+
+
+def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    taken = map(attrgetter(*(path for path, _ in _FIELDS.values())), documents)
+    fields = zip(*taken, strict=True)
+    scripts = [one.submission.script for one in documents]
+    jobs = {
+        "id": [one.id for one in documents],
+        "updated": [one.updated for one in documents],
+        "script_digest": [
+            script and sha256(script.encode(errors="replace")).hexdigest()[:16]
+            for script in scripts
+        ],
+        "script": [script if script and len(script) <= _LONGEST else None for script in scripts],
+        **dict(zip(_FIELDS, fields, strict=True)),
+    }
+    events = [event for one in documents for event in one.timeline]
+    ends = ((one, last_with_state(one.timeline)) for one in documents)
+    states = {
+        id(last): state_after(last, one.request, one.usage) for one, last in ends
+        if last is not None and last.state is State.FAILED
+    }  # fmt: skip
+    entries = {
+        "row": [row for row, one in enumerate(documents) for _ in one.timeline],
+        "time": [None if event.undated else event.time for event in events],
+        "state": [event.state and states.get(id(event), event.state).value for event in events],
+        "eligible": [event.word == "ELIGIBLE" for event in events],
+        "code": [event.code for event in events],
+        "exit_code": [event.return_value for event in events],
+        "signal": [event.signal for event in events],
+        "host": [event.slot or event.host for event in events],
+        "reason": [
+            event.reason if event.code is None and event.state in _WAITS else None
+            for event in events
+        ],
+        "ad": [event.attributes for event in events],
+        "fault": None,
+    }
+    holds = {
+        "hold_code": [event.hold_code for event in events],
+        "reason": [event.reason if event.hold_code == 0 else None for event in events],
+    }
+    schema: dict[str, _Kind] = {"hold_code": pl.Int64, "reason": pl.String}
+    by_hand = pl.DataFrame(holds, schema=schema).select(held_by_hand()).to_series()
+    recorded = pl.DataFrame(entries, schema=_ENTRIES).with_columns(
+        fault=(pl.col("state") == State.HELD.value) & ~by_hand
+    )
+    return pl.DataFrame(jobs, schema=_JOBS), recorded
+
+
+def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
+    code, state = pl.col("code"), {number: one.value for number, one in CONDOR_EVENTS.items()}
+    done = pl.when(pl.col("return_value") == 0).then(pl.lit(State.COMPLETED.value))
+    removal = pl.when(code == EventCode.ABORTED).then("reason").map_batches(
+        lambda reasons: over_unique(reasons.fill_null(""), _removal), pl.String, is_elementwise=True
+    )  # fmt: skip
+    rows = history.table.with_columns(
+        row=pl.Series(history.job, dtype=pl.Int64), clock=pl.Series(history.clock),
+        held=pl.Series(history.held),
+    ).filter(pl.col("row") >= 0)  # fmt: skip
+    entries = rows.select(
+        "row", time="clock",
+        state=pl.when("held").then(pl.lit(State.HELD.value))
+        .when(code == EventCode.TERMINATED).then(done.otherwise(pl.lit(State.FAILED.value)))
+        .when(code == EventCode.ABORTED).then(removal)
+        .otherwise(code.replace_strict(state, default=None, return_dtype=pl.String)).cast(_STATE),
+        eligible=False, code="code", exit_code=pl.col("return_value").cast(pl.Int64),
+        signal=pl.col("signal").cast(pl.Int64), host=pl.coalesce("slot", "host"),
+        reason=pl.lit(None, pl.String), ad="attributes", fault=pl.col("held") & ~held_by_hand(),
+    )  # fmt: skip
+    of_jobs = rows.group_by("row").agg(
+        submit=pl.col("time").filter(code == EventCode.SUBMIT).min().to_physical(),
+        updated=pl.col("time").max().to_physical(),
+        memory=pl.col("memory_mb").max(),
+        ad=pl.col("attributes").drop_nulls().last(),
+    ).sort("row")  # fmt: skip
+    point = pl.coalesce("access_point", pl.format("log-{}", "log"))
+    keys = history.jobs.select(point.alias("point"), "cluster", "proc")
+    jobs = pl.concat([_from_ads(of_jobs["ad"]), of_jobs.drop("submit", "ad")], how="horizontal")
+    jobs = jobs.with_columns(
+        id=pl.Series([condor_id(*key) for key in keys.iter_rows()], dtype=pl.String),
+        script_digest=pl.lit(None, pl.String),
+        script=pl.lit(None, pl.Categorical),
+        owner=pl.coalesce("owner", history.jobs["owner"]),
+        submit=pl.min_horizontal("submit", of_jobs["submit"]),
+        max_rss_mb=pl.max_horizontal("max_rss_mb", "memory"),
+    )  # fmt: skip
+    return jobs.select(*_JOBS), _with_kills(jobs, entries)
+
+
+def _with_kills(jobs: pl.DataFrame, entries: pl.DataFrame) -> pl.DataFrame:
+    """The entries of event logs, where a kill for memory is an end out of memory (`end_of`)."""
+    table = entries.with_row_index("place")
+    failed = table.filter(pl.col("state") == State.FAILED.value).join(
+        jobs.select("max_rss_mb", "request_memory_mb", row=pl.int_range(pl.len())), on="row"
+    )
+    found = [
+        (place, end_of(State.FAILED, code, signal, used_mb=used, limit_mb=limit).value)
+        for place, code, signal, used, limit in failed.select(
+            "place", "exit_code", "signal", "max_rss_mb", "request_memory_mb"
+        ).iter_rows()
+    ]
+    schema = {"place": table.schema["place"], "state": _STATE}
+    return table.update(pl.DataFrame(found, schema=schema, orient="row"), on="place").drop("place")
+
+
+def _removal(reason: str) -> str | None:
+    return condor_state(EventCode.ABORTED, None, reason)
+
+
+def _from_ads(ads: pl.Series) -> pl.DataFrame:
+    """The columns of `_FIELDS` as the JSON of ads has them, a row for each."""
+    paths = [path.split(".") for path, _ in _FIELDS.values()]
+    rows = []
+    for text in ads:
+        found = sections((parse_ad(text) if text else None) or {})._asdict()
+        rows.append([found[section].get(field) for section, field in paths])
+    schema = {name: kind for name, (_, kind) in _FIELDS.items()}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _joined(jobs: pl.DataFrame, entries: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Each job once, and its entries with the moment (µs) since which they were known."""
+    entries = entries.with_columns(known=pl.col("time").cum_max().over("row"))
+    if jobs["id"].n_unique() == len(jobs):
+        return jobs, entries
+    number = (jobs["id"].rank("dense") - 1).cast(pl.Int64)
+    later = pl.all().exclude("submit").drop_nulls().last()
+    jobs = jobs.group_by(number.alias("row")).agg(later, pl.col("submit").min()).sort("row")
+    entries = entries.with_columns(row=number.gather(entries["row"])).unique(
+        ["row", "time", "state", "code"], keep="first", maintain_order=True
+    )
+    return jobs.select(*_JOBS), entries.sort("row", "known", nulls_last=True, maintain_order=True)
+
+
+def _in_order(jobs: pl.DataFrame, entries: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Jobs in `ORDER`, with the columns that no moment changes; their changes in order."""
+    ads = entries.drop_nulls("ad").group_by("row", maintain_order=True).agg(pl.col("ad").first())
+    ads = ads.filter(pl.col("ad").str.extract(rf'"{TRIGGER}": ?"?(-?\d+)') == "0")
+    asked = _from_ads(ads["ad"]).drop("submit", "max_rss_mb", "cpu_time_s", "requeues", "run_count")
+    first = entries.group_by("row").agg(first=pl.col("known").min())
+    jobs = (
+        jobs.with_columns(row=pl.int_range(pl.len()))
+        .update(asked.with_columns(row=ads["row"]), on="row")
+        .join(first, on="row", how="left", maintain_order="left")
+        .pipe(_with_ids)
+        .with_columns(
+            seen=pl.coalesce("submit", "first", "updated"),
+            restarts=pl.coalesce("requeues", (pl.col("run_count") - 1).clip(0)),
+        )
+        .sort(*ORDER)
+    )
+    order = jobs.select("row", place=pl.int_range(pl.len()), after="seen")
+    known = pl.when(pl.col("known").is_not_null()).then(pl.max_horizontal("known", "after"))
+    waits = pl.col("state").is_in([one.value for one in _WAITS])
+    seen = pl.col("code").is_null() & waits.fill_null(False)
+    changes = (
+        entries.filter(pl.col("state").is_not_null() | pl.col("eligible"))
+        .join(order, on="row", maintain_order="left")
+        .with_columns(row="place", known=known.cast(MOMENT), ad=pl.when(seen).then("ad"))
+        .drop("place", "after")
+        .sort("row", maintain_order=True)
+    )
+    jobs = jobs.with_columns(pl.col("seen", "submit").cast(MOMENT))
+    return jobs.select(*FROM_SUBMISSION, *USAGE), changes
+
+
+def _with_ids(jobs: pl.DataFrame) -> pl.DataFrame:
+    """The jobs with what their ids say."""
+    parts = pl.col("id").str.splitn(":", 3).struct
+    jobs = jobs.with_columns(
+        scheduler=parts.field("field_0"), quoted=parts.field("field_1"), job=parts.field("field_2")
+    )
+    names = {name: unquote(name) for name in jobs["quoted"].unique()}
+    number = pl.col("job").str.extract(r"^([^_+.]+)")
+    whole, slurm = number.cast(pl.Int64, strict=False), pl.col("scheduler") == "slurm"
+    task = pl.col("job").str.extract(r"_(\d+)$").cast(pl.Int64, strict=False)
+    is_task = pl.col("job").str.contains("_", literal=True)
+    raw = pl.col("raw_id").cast(pl.Int64, strict=False)
+    node = pl.when(~pl.col("dag").str.starts_with(":")).then("dag")
+    return jobs.with_columns(
+        scheduler_name=pl.col("quoted").replace(names),
+        cpus=pl.when(slurm).then("cpus"),
+        cluster=pl.when(~slurm).then(whole),
+        proc=pl.when(~slurm).then(
+            pl.col("job").str.extract(r"\.(\d+)$").cast(pl.Int64, strict=False)
+        ),
+        job_id=pl.when(slurm).then(pl.coalesce(raw, pl.when(~is_task).then(whole))),
+        array_job_id=pl.when(slurm & is_task).then(whole),
+        array_task_id=pl.when(slurm).then(task),
+        group=pl.concat_str("scheduler", "quoted", pl.coalesce(node, number), separator=":"),
+    )
+
 
 _LARGEST = 1e300
 _YEAR, _LATEST = 366 * 86_400_000_000, 32

@@ -1,6 +1,8 @@
-"""Labels of single records: the site of their job, and the cause of its hold.
+"""Labels of single records: the cause of a hold, the site and the owner of the job.
 
-A label is in the row that has its source, so a decision knows it exactly if it sees that row.
+Each depends on its row and earlier rows of the same log. The cause and the site of a row are in the
+row that has their source, so a decision knows them exactly if it sees that row. Owners and sites of
+starts depend on no release (013), since a decision does not see those of its own second.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.history import reasons
-from jobsight.history.timelines import History
+from jobsight.history.counts import at, factorize, number_texts, preceding, preceding_in
+from jobsight.history.timelines import History, Ints
 
-__all__ = ["RowLabels", "label_rows"]
+__all__ = ["RowLabels", "label_rows", "row_owners", "start_sites"]
 
 
 @dataclass(frozen=True)
@@ -74,3 +77,47 @@ def _carried(history: History, sources: NDArray[np.bool_]) -> pl.Series:
     number[rows[inside]] = (np.cumsum(sources) - 1)[rows[last[inside]]]
     carried = pl.Series(number)
     return carried.set(carried < 0, None)
+
+
+def row_owners(history: History, rows: Ints) -> Ints:
+    """Number of the owner of each row's job: int64 (n,), −1 where unknown at that row."""
+    owner = history.table["owner"]
+    # A 028 only repeats the owner of the record before it.
+    silent = np.isin(history.code, (EventCode.RELEASED, EventCode.AD)) | (history.job < 0)
+    known = np.flatnonzero(owner.is_not_null().to_numpy() & ~silent)
+    # A row knows its own owner, so rows up to and with it count.
+    last = preceding_in(history.job[known], known, history.job[rows], rows + 1)
+    return at(number_texts(owner.gather(known))[0], last)
+
+
+def start_sites(history: History, labels: RowLabels, holds: Ints, starts: Ints) -> pl.Series:
+    """The site of each start (001), in lower case, null where unknown: strings (s,).
+
+    That of the last hold (012) before it of a job started at the same address; else that of the
+    start itself, which may be the site of the attempt before.
+
+    Args:
+        history: the indexed log.
+        labels: of its rows.
+        holds: int64 (h,), rows of holds of jobs.
+        starts: int64 (s,), rows of starts of jobs.
+    """
+    own = labels.site.gather(starts)
+    # The address of the startd: a starter's adds the slot before and a running number after.
+    daemon = history.table["host"][starts].str.replace(
+        r"\bsock=(?:slot\d+(?:_\d+)?_)?([^>&]*?)(?:_\d+)?([>&])", "sock=$1$2"
+    )
+    place = factorize(history.log[starts], number_texts(daemon)[0])
+    site = labels.site.gather(holds)
+    ran = preceding(history, starts, holds)
+    before = np.flatnonzero(
+        np.isin(history.code, (EventCode.SUBMIT, EventCode.HELD)) & (history.job >= 0)
+    )
+    attempt = at(before, preceding(history, before, holds))
+    ran_place = at(place, ran)
+    has_site = (at(starts, ran) > attempt) & (ran_place >= 0) & site.is_not_null().to_numpy()
+    sources = np.flatnonzero(has_site)
+    learned = preceding_in(ran_place[sources], holds[sources], place, starts)
+    known = pl.Series(at(sources, learned), dtype=pl.Int64)
+    known = known.set(pl.Series((learned < 0) | (place < 0)), None)
+    return site.gather(known).fill_null(own) if len(site) else own

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.documents.states import REMOVED_BY_DAG, REMOVED_BY_PERSON, removed_by_policy
+from jobsight.history.counts import at, preceding_in
 from jobsight.history.reasons import over_unique
 from jobsight.history.timelines import History, Ints
-from jobsight.history.whereabouts import at, preceding_in
 from jobsight.text import wordlist
 
 __all__ = [

@@ -28,10 +28,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.documents import State
-from jobsight.history import pastevents, pastwalk, queuewalk
+from jobsight.history import pastwalk
 from jobsight.history.jobtable import JobTable
-from jobsight.history.pastevents import ENDED, RUNNING, SUBMITTED, WAITING
-from jobsight.history.pastwalk import COLUMNS
+from jobsight.history.pastwalk import COLUMNS, ENDED, RUNNING, SUBMITTED, WAITING
 
 __all__ = [
     "COLUMNS", "FAILURES", "KEYS", "NUMBERS", "QUEUE", "SIZE", "Past", "asked_columns",
@@ -98,7 +97,7 @@ runs count on the node of each; a job that has not started is compared with none
 submissions is NaN.
 """
 
-QUEUE = queuewalk.COLUMNS
+QUEUE = pastwalk.QUEUE_COLUMNS
 """The columns of a key's queue; see `Past.build`."""
 SIZE = "partition and size"
 """One more key: jobs of a partition with about as many CPUs and GPUs for about as long."""
@@ -147,7 +146,7 @@ class Past:
 
     Attributes:
         jobs: the table.
-        events: `pastevents.EVENT` (e,).
+        events: `pastwalk.EVENT` (e,).
         rows: int32 (e,), rows of the table.
         hosts: uint64 (e,), hashes of the nodes of runs that start or end; 0: none.
     """
@@ -163,9 +162,9 @@ class Past:
         rows, hosts, columns = _changes(jobs)
         seen = _micros(jobs.table["seen"])
         submissions = {"time": seen, "before": SUBMITTED, "after": WAITING}
-        submissions |= {"outcome": pastevents.NO_END, "seconds": np.nan, "used": np.nan}
+        submissions |= {"outcome": pastwalk.NO_END, "seconds": np.nan, "used": np.nan}
         order = np.argsort(np.concatenate([seen, columns["time"]]), kind="stable")
-        events = np.empty(len(order), pastevents.EVENT)
+        events = np.empty(len(order), pastwalk.EVENT)
         for name, values in columns.items():
             first = np.broadcast_to(np.asarray(submissions[name], values.dtype), len(seen))
             events[name] = np.concatenate([first, values])[order]
@@ -323,8 +322,8 @@ def _phase(state: State) -> int:
 
 def _outcome(state: State) -> int:
     if not state.ended:
-        return pastevents.NO_END
-    return 0 if state is State.COMPLETED else FAILURES.get(state, pastevents.CANCELLED)
+        return pastwalk.NO_END
+    return 0 if state is State.COMPLETED else FAILURES.get(state, pastwalk.CANCELLED)
 
 
 def _micros(moments: pl.Series) -> Ints:

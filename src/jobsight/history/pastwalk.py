@@ -1,31 +1,240 @@
-"""The walks of `jobsight.history.past`: the events of one key in order of time, and what is known.
-
-The jobs asked about and the events are grouped by key first, so that one key at a time is walked,
-with one state; memory is linear in jobs and events, for few keys and for millions.
-"""
+"""What the walks of `jobsight.history.past` read: the events of a table, and how weights decay."""
 
 from __future__ import annotations
 
-from math import isnan
+from math import exp, isnan, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jobsight.history import queuewalk
-from jobsight.history.pastevents import (
-    CANCELLED,
-    D5,
-    D50,
-    NO_END,
-    RUNNING,
-    SUBMITTED,
-    WAITING,
-    left,
-    logarithm,
-)
 from jobsight.jit import helper, kernel
 
-__all__ = ["COLUMNS", "PRIOR", "grouped", "matched", "walk"]
+__all__ = [
+    "CANCELLED",
+    "COLUMNS",
+    "D5",
+    "D50",
+    "ENDED",
+    "EVENT",
+    "NO_END",
+    "PRIOR",
+    "QUEUE_COLUMNS",
+    "RUNNING",
+    "SUBMITTED",
+    "WAITING",
+    "grouped",
+    "left",
+    "logarithm",
+    "matched",
+    "walk",
+]
+
+NO_END, CANCELLED = -1, 6
+"""In place of an outcome: the event has none; it is an end that says nothing of success."""
+SUBMITTED, WAITING, RUNNING, ENDED = -1, 0, 1, 2
+"""What a job does before and after an event; before its submission, `SUBMITTED`."""
+EVENT = np.dtype(
+    [("time", "i8"), ("seconds", "f4"), ("used", "f4"), ("memory", "f4"), ("limit", "f4"),
+     ("cpus", "f4"), ("before", "i1"), ("after", "i1"), ("outcome", "i1")], align=True,
+)  # fmt: skip
+"""One event, half a cache line: time in µs; the seconds that the job waited or ran before it, and
+of an end the MB used; the job's request in MB, s and CPUs; unknown numbers are NaN."""
+
+D5, D50 = 0.5 ** (1 / 5), 0.5 ** (1 / 50)
+_PER_WEEK = log(2.0) / (7 * 86_400e6)
+
+
+@helper
+def left(now: float, then: float) -> tuple[float, float, float]:
+    """What is left of weights of `then`, halved by each hour, day, week; 1 where there was none."""
+    if not then < now:
+        return 1.0, 1.0, 1.0
+    week = exp(_PER_WEEK * (then - now))
+    week2 = week * week
+    week4 = week2 * week2
+    day = week4 * week2 * week
+    day8 = ((day * day) ** 2) ** 2
+    return day8 * day8 * day8, day, week
+
+
+@helper
+def logarithm(value: float) -> float:
+    """To the precision of what is returned, in a third of the time."""
+    return log(np.float32(value))
+
+
+Floats = NDArray[np.float64]
+
+QUEUE_COLUMNS = (
+    "pending", "pending cpus", "pending work", "pending age", "running", "running cpus",
+    "running left", "starts hour", "starts day", "work started hour", "work started day",
+    "submissions hour", "since start", "wait", "wait hour", "wait day", "last wait",
+    "ahead", "work ahead", "share ahead",
+    "last runtime", "last 2 runtimes", "runtime", "runtime 50", "runtime spread",
+    "limit against longest", "share of limit", "share of limit 50",
+)  # fmt: skip
+
+# The state of a key; work is in core-seconds.
+(_WAITS, _WAIT_CPUS, _WAIT_WORK, _WAIT_SINCE, _RUN_JOBS, _RUN_CPUS, _LIMITED, _RUN_LEFT, _CLOCK,
+ _START, _STARTS_HOUR, _STARTS_DAY, _WORK_HOUR, _WORK_DAY, _SUBMITTED_AT, _SUBMITTED,
+ _N5, _WAIT5, _NHOUR, _WAIT_HOUR, _NDAY, _WAIT_DAY, _LAST_WAIT,
+ _LAST_RUN, _BEFORE, _R5, _RUN5, _R50, _RUN50, _SQUARES, _LONGEST_RUN, _S5, _SHARE5, _S50, _SHARE50,
+ _QUEUE_STATES,
+) = range(36)  # fmt: skip
+_HOUR_S = 3600.0
+
+
+@kernel
+def _queue_happened(one: NDArray[np.float64], event: Record) -> None:
+    """Add an event to the state of its key."""
+    now, seconds = float(event["time"]), float(event["seconds"])
+    cpus, work = _size(event)
+    one[_RUN_LEFT] -= one[_LIMITED] * (now - one[_CLOCK]) / 1e6
+    one[_CLOCK] = now
+    for after in range(2):
+        phase = event["after"] if after else event["before"]
+        sign = 1.0 if after else -1.0
+        ago = seconds if not after and seconds >= 0.0 else 0.0
+        if phase == WAITING:
+            one[_WAITS] += sign
+            one[_WAIT_CPUS] += sign * cpus
+            one[_WAIT_WORK] += sign * work
+            one[_WAIT_SINCE] += sign * (now / 1e6 - ago)
+        elif phase == RUNNING:
+            one[_RUN_JOBS] += sign
+            one[_RUN_CPUS] += sign * cpus
+            if work > 0.0:
+                one[_LIMITED] += sign * cpus
+                one[_RUN_LEFT] += sign * (work - cpus * ago)
+    if event["before"] == SUBMITTED:
+        one[_SUBMITTED] = one[_SUBMITTED] * left(now, one[_SUBMITTED_AT])[0] + 1.0
+        one[_SUBMITTED_AT] = now
+    if event["before"] == WAITING and event["after"] == RUNNING:
+        _started(one, now, seconds, work)
+    ended = event["outcome"] != NO_END and event["outcome"] != CANCELLED
+    if ended and event["before"] == RUNNING and seconds >= 0.0:
+        _ran(one, seconds, event["limit"])
+
+
+@helper
+def _started(one: NDArray[np.float64], now: float, waited: float, work: float) -> None:
+    hour, day, _ = left(now, one[_START])
+    for at in (_STARTS_HOUR, _WORK_HOUR, _NHOUR, _WAIT_HOUR):
+        one[at] *= hour
+    for at in (_STARTS_DAY, _WORK_DAY, _NDAY, _WAIT_DAY):
+        one[at] *= day
+    one[_START] = now
+    one[_STARTS_HOUR] += 1.0
+    one[_STARTS_DAY] += 1.0
+    one[_WORK_HOUR] += work
+    one[_WORK_DAY] += work
+    if waited >= 0.0:
+        wait = logarithm(1.0 + waited)
+        one[_N5], one[_WAIT5] = one[_N5] * D5 + 1.0, one[_WAIT5] * D5 + wait
+        one[_NHOUR], one[_WAIT_HOUR] = one[_NHOUR] + 1.0, one[_WAIT_HOUR] + wait
+        one[_NDAY], one[_WAIT_DAY] = one[_NDAY] + 1.0, one[_WAIT_DAY] + wait
+        one[_LAST_WAIT] = wait
+
+
+@helper
+def _ran(one: NDArray[np.float64], seconds: float, limit: float) -> None:
+    run = logarithm(1.0 + seconds)
+    one[_BEFORE], one[_LAST_RUN] = one[_LAST_RUN], seconds
+    one[_R5], one[_RUN5] = one[_R5] * D5 + 1.0, one[_RUN5] * D5 + run
+    one[_R50], one[_RUN50] = one[_R50] * D50 + 1.0, one[_RUN50] * D50 + run
+    one[_SQUARES] = one[_SQUARES] * D50 + run * run
+    one[_LONGEST_RUN] = max(one[_LONGEST_RUN] * _FADING, seconds)
+    if limit > 0.0:
+        share = min(seconds / limit, 1.0)
+        one[_S5], one[_SHARE5] = one[_S5] * D5 + 1.0, one[_SHARE5] * D5 + share
+        one[_S50], one[_SHARE50] = one[_S50] * D50 + 1.0, one[_SHARE50] * D50 + share
+
+
+@kernel
+def _queue_known(one: NDArray[np.float64], now: float, limit: float, out: Floats32) -> None:
+    """What the state of a key means at a moment (µs) to a job with a time limit (s, or NaN)."""
+    out[0] = logarithm(1.0 + max(one[_WAITS], 0.0))
+    out[1] = logarithm(1.0 + max(one[_WAIT_CPUS], 0.0))
+    out[2] = logarithm(1.0 + max(one[_WAIT_WORK], 0.0) / _HOUR_S)
+    if one[_WAITS] >= 1.0:
+        out[3] = logarithm(1.0 + max(now / 1e6 - one[_WAIT_SINCE] / one[_WAITS], 0.0))
+    out[4] = logarithm(1.0 + max(one[_RUN_JOBS], 0.0))
+    out[5] = logarithm(1.0 + max(one[_RUN_CPUS], 0.0))
+    rest = one[_RUN_LEFT] - one[_LIMITED] * (now - one[_CLOCK]) / 1e6
+    out[6] = logarithm(1.0 + max(rest, 0.0) / _HOUR_S)
+    hour, day, _ = left(now, one[_START])
+    out[7] = logarithm(1.0 + one[_STARTS_HOUR] * hour)
+    out[8] = logarithm(1.0 + one[_STARTS_DAY] * day)
+    out[9] = logarithm(1.0 + one[_WORK_HOUR] * hour / _HOUR_S)
+    out[10] = logarithm(1.0 + one[_WORK_DAY] * day / _HOUR_S)
+    out[11] = logarithm(1.0 + one[_SUBMITTED] * left(now, one[_SUBMITTED_AT])[0])
+    out[12] = logarithm(1.0 + (now - one[_START]) / 1e6)
+    if one[_N5] > 0.0:
+        out[13] = one[_WAIT5] / one[_N5]
+        out[14] = one[_WAIT_HOUR] / one[_NHOUR]
+        out[15] = one[_WAIT_DAY] / one[_NDAY]
+    out[16] = one[_LAST_WAIT]
+    if one[_R5] > 0.0:
+        out[20] = logarithm(1.0 + one[_LAST_RUN])
+        before = one[_LAST_RUN] if isnan(one[_BEFORE]) else one[_BEFORE]
+        out[21] = logarithm(1.0 + (one[_LAST_RUN] + before) / 2.0)
+        out[22] = one[_RUN5] / one[_R5]
+        mean = one[_RUN50] / one[_R50]
+        out[23] = mean
+        out[24] = sqrt(max(one[_SQUARES] / one[_R50] - mean * mean, 0.0))
+        out[25] = logarithm(limit / (one[_LONGEST_RUN] + 1.0))
+    if one[_S5] > 0.0:
+        out[26] = one[_SHARE5] / one[_S5]
+        out[27] = one[_SHARE50] / one[_S50]
+
+
+@kernel
+def _moved(waiting: Floats, place: int, event: Record) -> None:
+    """Note that the job at a place of the line waits from an event on, or no longer.
+
+    Args:
+        waiting: float64 (places, 2), a binary indexed tree (Fenwick, Software: Practice and
+            Experience 24, 1994) of how many wait, and of their work in core-seconds.
+        place: from 0 on.
+        event: of the job.
+    """
+    sign = (event["after"] == WAITING) - (event["before"] == WAITING)
+    if sign == 0:
+        return
+    work = _size(event)[1]
+    place += 1
+    while place <= len(waiting):
+        waiting[place - 1, 0] += sign
+        waiting[place - 1, 1] += sign * work
+        place += place & -place
+
+
+@kernel
+def _ahead(one: NDArray[np.float64], waiting: Floats, place: int, out: Floats32) -> None:
+    """What waits before a place of the line of a key, from 0 on; see `_moved`."""
+    jobs, work = 0.0, 0.0
+    while place > 0:
+        jobs += waiting[place - 1, 0]
+        work += waiting[place - 1, 1]
+        place -= place & -place
+    out[17] = logarithm(1.0 + max(jobs, 0.0))
+    out[18] = logarithm(1.0 + max(work, 0.0) / _HOUR_S)
+    out[19] = (max(jobs, 0.0) + 0.5) / one[_WAITS] if one[_WAITS] >= 1.0 else np.nan
+
+
+@helper
+def _size(event: Record) -> tuple[float, float]:
+    """CPUs, and core-seconds by the limit, 0 where there is none."""
+    cpus = float(event["cpus"]) if event["cpus"] > 0.0 else 1.0
+    return cpus, cpus * float(event["limit"]) if event["limit"] > 0.0 else 0.0
+
+
+@helper
+def _begin_queue(one: NDArray[np.float64]) -> None:
+    """The state of a key of which nothing is known."""
+    one[:] = 0.0
+    one[_START] = one[_SUBMITTED_AT] = one[_LAST_WAIT] = one[_LAST_RUN] = one[_BEFORE] = np.nan
+
 
 Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -129,16 +338,16 @@ def walk(
         memory: (n,), MB that the job asks for, NaN where unknown.
         limit: (n,), seconds that the job asks for, NaN where unknown.
         base: (n,), the rate of failure of all jobs as of the moment.
-        queue: fill the columns of `jobsight.history.queuewalk`, not those of outcomes.
+        queue: fill `QUEUE_COLUMNS`, not those of outcomes.
         out: where to.
     """
-    one = np.empty(queuewalk.STATES if queue else _STATES)
+    one = np.empty(_QUEUE_STATES if queue else _STATES)
     # The place of each job in the line of its key, by its first event; and who waits there.
     places = np.full(rows.max() + 1 if queue and len(rows) else 0, -1, np.int32)
     waiting = np.zeros((len(happened[1]) if queue else 0, 2))
     for key in range(len(asked[0]) - 1):
         if queue:
-            queuewalk.begin(one)
+            _begin_queue(one)
         else:
             one[:] = 0.0
             one[_END] = one[_FAILURE] = one[_SUBMISSION] = one[_LAST] = np.nan
@@ -150,25 +359,25 @@ def walk(
             while event < last and events[happened[1][event]]["time"] < moments[job]:
                 what = events[happened[1][event]]
                 if queue:
-                    queuewalk.happened(one, what)
+                    _queue_happened(one, what)
                     row = rows[happened[1][event]]
                     if places[row] < 0:
                         places[row], joined = joined, joined + 1
-                    queuewalk.moved(line, places[row], what)
+                    _moved(line, places[row], what)
                 else:
                     _happened(one, what)
                 event += 1
             if before >= 0 and _alike(moments, memory, limit, before, job):
                 out[job] = out[before]
             elif queue:
-                queuewalk.known(one, float(moments[job]), limit[job], out[job])
+                _queue_known(one, float(moments[job]), limit[job], out[job])
             else:
                 _known(one, float(moments[job]), memory[job], limit[job], base[job], out[job])
             if queue:
                 here = places[own[job]] if own[job] >= 0 else -1
                 # A place in the line of another key says nothing of this one.
                 here = here if 0 <= here < joined else joined
-                queuewalk.ahead(one, line, here, out[job])
+                _ahead(one, line, here, out[job])
             before = job
 
 

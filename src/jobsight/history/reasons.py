@@ -19,7 +19,7 @@ import polars as pl
 
 from jobsight.errors import OutputError
 from jobsight.files import new_file
-from jobsight.history.adjson import parse_ad
+from jobsight.history.jobads import parse_ad
 from jobsight.runtime import cache_folder
 
 __all__ = [

@@ -3,6 +3,9 @@
 A decision sees in its own log the rows before its own row, and in every other log the rows whose
 clock is strictly before its moment; of the releases (013) it sees none of its own second. So what a
 decision may know is a prefix of each log, and cutting the logs there changes no result.
+
+The event table has each ad in the row of its 028. Where several processes write one log, other
+records may be between an 028 and the record that triggered it, so that a decision may see only one.
 """
 
 from __future__ import annotations
@@ -17,10 +20,88 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.errors import SourceError
-from jobsight.history.ads import attach_ads, with_submission_holds
+from jobsight.history.jobads import parse_ad, submitted_on_hold
 from jobsight.jit import kernel
 
-__all__ = ["History", "Ints"]
+__all__ = [
+    "TRIGGER",
+    "History",
+    "Ints",
+    "Views",
+    "as_seen",
+    "attach_ads",
+    "delayed",
+    "span",
+    "views_of",
+    "with_submission_holds",
+]
+
+TRIGGER = "TriggerEventTypeNumber"
+"""Attribute of every 028: the number of the event that it belongs to."""
+
+
+_SUBMITTED_ON_HOLD = 15
+_HOLD_COLUMNS = {
+    "hold_code": "HoldReasonCode",
+    "hold_subcode": "HoldReasonSubCode",
+    "reason": "HoldReason",
+}
+
+
+def attach_ads(table: pl.DataFrame) -> pl.DataFrame:
+    """The event table, each record with the ad and owner of the 028 that it triggered.
+
+    Only where the 028 is the very next record and of the same time, so that a decision sees both or
+    none. Every other ad stays with its 028, and every 028 keeps its owner.
+    """
+    if "attributes" not in table.columns:
+        return table
+    code, ad, owner = pl.col("code"), pl.col("attributes"), pl.col("owner")
+    same = pl.col("log", "cluster", "proc", "time")
+    trigger = ad.str.extract(rf'"{TRIGGER}": ?"?(-?\d+)').cast(pl.Int64, strict=False)
+    given = table.select(
+        pl.all_horizontal(
+            code == EventCode.AD,
+            same == same.shift(1),
+            trigger == code.shift(1),
+            code.shift(1) != EventCode.AD,
+            ad.shift(1).is_null(),
+        ).fill_null(value=False)
+    ).to_series()
+    takes = given.shift(-1, fill_value=False)
+    return table.with_columns(
+        attributes=pl.when(takes).then(ad.shift(-1)).when(~given).then(ad),
+        owner=pl.when(takes).then(owner.shift(-1)).otherwise(owner),
+    )
+
+
+def with_submission_holds(table: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np.bool_]]:
+    """The event table with the holds of jobs submitted on hold: (table, held rows: bool (n,)).
+
+    The row whose ad reports such a hold (a 000, or its 028) gets the ad's code (15 where it has
+    none), sub-code and reason, which otherwise 012 alone has.
+
+    Args:
+        table: n rows, as `attach_ads` returns it.
+    """
+    held = (table["code"] == EventCode.HELD).to_numpy(writable=True)
+    if "attributes" not in table.columns:
+        return table, held
+    candidates = table.select("code", "attributes", row=pl.int_range(pl.len())).filter(
+        (pl.col("code") == EventCode.SUBMIT) | (pl.col("code") == EventCode.AD),
+        pl.col("attributes").str.contains(r'"JobStatus": ?5\b'),
+    )
+    parsed = [(row, parse_ad(text) or {}) for _, text, row in candidates.iter_rows()]
+    ads = {row: ad for row, ad in parsed if submitted_on_hold(ad)}
+    held[list(ads)] = True
+    for column, attribute in _HOLD_COLUMNS.items():
+        if ads and column in table.columns:
+            default = _SUBMITTED_ON_HOLD if column == "hold_code" else None
+            values = [ad.get(attribute, default) for ad in ads.values()]
+            found = pl.Series(values, dtype=table[column].dtype, strict=False)
+            table = table.with_columns(table[column].clone().scatter(list(ads), found))
+    return table, held
+
 
 Ints = NDArray[np.int64]
 
@@ -42,7 +123,7 @@ class History:
     neither log says how its records interleave with the other's.
 
     Attributes:
-        table: the event table, rows in order, 028s attached (`jobsight.history.ads`).
+        table: the event table, rows in order, 028s attached (`jobsight.history.timelines`).
         time: int64 (n,), µs since 1970, as written.
         clock: int64 (n,), running maximum of `time` within each log; a step of more than a week
             waits for the next record of a job to confirm it.
@@ -285,3 +366,117 @@ def _group_rows(job: NDArray[np.int32], jobs: int) -> tuple[Ints, Ints]:
     np.cumsum(np.bincount(job[job >= 0], minlength=jobs), out=job_start[1:])
     rows = np.flatnonzero(job >= 0)
     return rows[np.argsort(job[rows], kind="stable")], job_start
+
+
+_KEPT = ("log", "time", "source", "offset")
+
+
+@dataclass(frozen=True)
+class Views:
+    """The cuts of n decisions.
+
+    Attributes:
+        job: int32 (n,), the held job.
+        log: int32 (n,), the log that records it.
+        hold_row: int64 (n,), the row of its hold, which each decision sees.
+        moment: int64 (n,), µs: the decision's time.
+        cuts: int64 (n, logs), first row of each log that is not seen (`History.cuts`).
+        clean_cuts: int64 (n, logs), the same or earlier, with no hidden release before them.
+        hold_starts: int64 (n, logs), first row of each log after the hold.
+        before_hold: int64 (n, logs), cuts as of the hold itself: its row, and what was earlier.
+    """
+
+    job: NDArray[np.int32]
+    log: NDArray[np.int32]
+    hold_row: Ints
+    moment: Ints
+    cuts: Ints
+    clean_cuts: Ints
+    hold_starts: Ints
+    before_hold: Ints
+
+    def __len__(self) -> int:
+        return len(self.moment)
+
+
+def views_of(history: History, decisions: pl.DataFrame) -> Views:
+    """The views of a table with the columns `job`, `log`, `hold_row`, `cut` and `time`."""
+    log = decisions["log"].to_numpy()
+    hold_row = decisions["hold_row"].to_numpy()
+    moment = decisions["time"].to_numpy()
+    cuts = history.cuts_many(log, decisions["cut"].to_numpy(), moment)
+    held = history.clock[hold_row]
+    return Views(
+        job=decisions["job"].to_numpy(),
+        log=log,
+        hold_row=hold_row,
+        moment=moment,
+        cuts=cuts,
+        clean_cuts=np.minimum(cuts, history.release_cuts_many(moment)),
+        hold_starts=history.cuts_many(log, hold_row + 1, held + 1),
+        before_hold=history.cuts_many(log, hold_row, held),
+    )
+
+
+def delayed(history: History, decisions: pl.DataFrame, seconds: float) -> pl.DataFrame:
+    """The decisions as of `seconds` before their release, of the jobs that were held by then.
+
+    `cut` and `time` move back: all rows of the own log at or after that moment are hidden, but the
+    hold itself and what stands before it are seen. All other columns stay; a column `delay` (float,
+    seconds) says how far the release, and so the outcome, lies ahead.
+    """
+    back = round(seconds * SECOND)
+    if not back:
+        return decisions.with_columns(delay=pl.lit(0.0))
+    early = decisions.filter(pl.col("time") - back >= pl.col("hold_time"))
+    moment = early["time"].to_numpy() - back
+    first_hidden = history.rows_at(early["log"].to_numpy(), moment)
+    cut = np.maximum(first_hidden, early["hold_row"].to_numpy() + 1)
+    # The release hides what follows it, however long before it the question is asked.
+    cut = np.minimum(cut, early["cut"].to_numpy())
+    return early.with_columns(
+        time=pl.Series(moment), cut=pl.Series(cut), delay=pl.lit(float(seconds))
+    )
+
+
+def span(seconds: NDArray[np.float64], time_scale: float) -> NDArray[np.float64]:
+    """``log(1 + span / time scale)``; a clock that stepped back gives 0, NaN stays."""
+    scales: NDArray[np.float64] = np.log1p(np.maximum(seconds, 0.0) / time_scale)
+    return scales
+
+
+def as_seen(history: History, decision: pl.DataFrame) -> pl.DataFrame:
+    """The event table as one decision sees it.
+
+    Rows after the cut are gone. Of releases (013) of the decision's own second, and of the ads
+    (028) after them, only time and place in the file remain: that some record stood there.
+
+    Args:
+        history: the whole history.
+        decision: one row of a decision table.
+    """
+    log, cut, moment = (int(decision[name][0]) for name in ("log", "cut", "time"))
+    own = history.log == log
+    seen = np.where(own, np.arange(len(history)) < cut, history.clock < moment)
+    table = history.table.with_columns(blank=_hidden(history, moment)).filter(seen)
+    # Negative ids are those of records of no job.
+    values = dict.fromkeys(("cluster", "proc", "subproc"), pl.lit(-1))
+    values["code"] = pl.lit(EventCode.AD)
+    return table.select(
+        pl.when("blank").then(values.get(name, pl.lit(None))).otherwise(name).cast(kind).alias(name)
+        if name not in _KEPT
+        else pl.col(name)
+        for name, kind in history.table.schema.items()
+    )
+
+
+def _hidden(history: History, moment: int) -> NDArray[np.bool_]:
+    """The releases of the decision's own second, and the ads that stand right after them."""
+    hidden: NDArray[np.bool_] = (history.code == EventCode.RELEASED) & (
+        history.clock >= moment - moment % SECOND
+    )
+    its_ad = (history.code == EventCode.AD)[1:] & (history.job[1:] == history.job[:-1])
+    # An 028 that records an ad by itself follows another record than its own.
+    of_other = history.table["attributes"].is_not_null().to_numpy()
+    hidden[1:] |= its_ad & hidden[:-1] & ~of_other[1:]
+    return hidden

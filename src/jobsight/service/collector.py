@@ -23,8 +23,7 @@ from jobsight.commands import end_commands
 from jobsight.documents import JSON
 from jobsight.errors import OutputError, StoreUnavailableError, UsageError
 from jobsight.files import write_json
-from jobsight.history.pauses import Pause
-from jobsight.history.sources import Source
+from jobsight.history.sources import Pause, Source
 from jobsight.service import status as status_file
 from jobsight.service.housekeeping import Housekeeper
 from jobsight.service.logs import log

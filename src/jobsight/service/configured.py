@@ -8,7 +8,7 @@ from pathlib import Path
 from jobsight.commands import find_tool
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
-from jobsight.history.follow import EventLogSource
+from jobsight.history.following.source import EventLogSource
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.poller import SlurmSource
 from jobsight.history.sources import Source

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 from tests.support.histories import table
 
-from jobsight.history.ads import attach_ads
-from jobsight.history.timelines import History
+from jobsight.history.timelines import History, attach_ads
 
 AD = json.dumps({"TriggerEventTypeNumber": 12, "RequestMemory": 64})
 HOLD: dict[str, Any] = {"at": 1, "code": 12}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.support import histories, hold_models
 
-from jobsight.history.edits import edited_releases
+from jobsight.history.held import edited_releases
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.builder import ExampleBuilder

@@ -13,7 +13,7 @@ from tests.support.logtext import ABORTED, HELD, SUBMIT, information, record
 
 from jobsight.documents import State
 from jobsight.errors import SourceError
-from jobsight.history.follow import EventLogSource
+from jobsight.history.following.source import EventLogSource
 from jobsight.settings import EventLogSettings
 
 DATA = Path(__file__).resolve().parents[3] / "data"

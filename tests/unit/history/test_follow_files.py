@@ -13,7 +13,7 @@ from tests.support.growing import Begun, Follow, GrowingLog, append, event, read
 from tests.support.logtext import ABORTED, HELD, SUBMIT, record
 
 from jobsight.errors import SourceError
-from jobsight.history.follow import EventLogSource
+from jobsight.history.following.source import EventLogSource
 
 JOB = "htcondor:ap1:123.0"
 

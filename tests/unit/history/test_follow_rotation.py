@@ -10,7 +10,7 @@ import pytest
 from tests.support.growing import BEGUN, Begun, Follow, GrowingLog, event, read_at_once
 
 from jobsight.errors import SourceError
-from jobsight.history.eventlog.family import Opened, opened_family
+from jobsight.history.following.family import Opened, opened_family
 
 JOB = "htcondor:ap1:123.0"
 
@@ -65,7 +65,7 @@ def test_files_may_be_rotated_while_they_are_looked_for(
                 log.rotate()
                 log.write(event(10 + more, 1))
 
-    monkeypatch.setattr("jobsight.history.follow.opened_family", rotating)
+    monkeypatch.setattr("jobsight.history.following.source.opened_family", rotating)
     one.restart()
     one.poll()
     monkeypatch.undo()
@@ -91,7 +91,7 @@ def test_the_oldest_file_is_found_though_all_are_renamed_at_the_first_look(
                 log.rotate()
                 log.write(event(10 + more, 1))
 
-    monkeypatch.setattr("jobsight.history.follow.opened_family", rotating)
+    monkeypatch.setattr("jobsight.history.following.source.opened_family", rotating)
     one = follow(log.path)
     one.poll()
     monkeypatch.undo()
@@ -117,7 +117,7 @@ def test_a_file_that_the_folders_list_lacks_is_looked_for_again(
             else:
                 yield file
 
-    monkeypatch.setattr("jobsight.history.follow.opened_family", halfway)
+    monkeypatch.setattr("jobsight.history.following.source.opened_family", halfway)
     one.catch_up()
     assert one.documents == read_at_once(everything(tmp_path))
     assert one.source.status()["gaps"] == 0

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from jobsight.history.pauses import Pause
+from jobsight.history.sources import Pause
 
 
 def test_pauses_double_up_to_the_bound_and_keep_half_of_it() -> None:

@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 from tests.support import histories, hold_models
 
+from jobsight.history.duplicates import first_recorded
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
-from jobsight.history.twins import first_recorded
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.evidence import FAMILIES, gather_evidence
 from jobsight.questions.hold.settings import HoldSettings

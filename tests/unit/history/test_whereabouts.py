@@ -5,15 +5,9 @@ from typing import Any
 import numpy as np
 from tests.support.histories import table
 
-from jobsight.history.labels import label_rows
+from jobsight.history.counts import at, number_texts, preceding
+from jobsight.history.labels import label_rows, row_owners, start_sites
 from jobsight.history.timelines import History
-from jobsight.history.whereabouts import (
-    at,
-    number_texts,
-    preceding,
-    row_owners,
-    start_sites,
-)
 
 STARTD = "<10.0.0.1:9618?addrs=10.0.0.1-9618&sock={}>"
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from jobsight.errors import SourceError
-from jobsight.history.eventlog.archives import Member, archive_kind, tar_members, unzipped
 from jobsight.history.eventlog.logfiles import (
     LogFile,
     cannot_read,
@@ -19,6 +18,7 @@ from jobsight.history.eventlog.logfiles import (
     open_file,
     spool,
 )
+from jobsight.history.eventlog.packed import Member, archive_kind, tar_members, unzipped
 
 __all__ = ["find_logs"]
 

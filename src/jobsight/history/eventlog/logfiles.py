@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from jobsight.errors import SourceError
-from jobsight.history.eventlog.archives import Member
-from jobsight.history.eventlog.compressed import Compression, Expander, detect, gzip_time
+from jobsight.history.eventlog.packed import Compression, Expander, Member, detect, gzip_time
 
 __all__ = [
     "Kind",

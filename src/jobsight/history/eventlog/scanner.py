@@ -15,28 +15,26 @@ forged; it begins a record only where what follows cannot belong to the record w
 import numpy as np
 
 from jobsight.history.eventlog.blocks import WIDTH, ad_ends, first
-from jobsight.history.eventlog.bodies import (
-    BELOW_USAGE,
-    ENDED,
-    body_line,
-    finish,
-    first_line,
-    is_foreign,
-)
 from jobsight.history.eventlog.record import (
+    BELOW_USAGE,
     CODE,
     CODE_LINE,
     COLUMNS,
     DAG_NODE_START,
+    ENDED,
     NONE,
     OFFSET_START,
     RETURN_VALUE,
     SIGNAL,
     Bytes,
     Row,
+    body_line,
     find_after,
     find_byte,
     find_newline,
+    finish,
+    first_line,
+    is_foreign,
     parse_header,
     starts_with,
 )

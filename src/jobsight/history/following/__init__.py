@@ -1,1 +1,1 @@
-"""What `jobsight.history.follow` is made of: one growing file, its pieces, and the position."""
+"""Event logs that grow: their files, one growing file, the position, and the source."""

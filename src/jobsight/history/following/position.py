@@ -10,8 +10,8 @@ import msgspec
 from jobsight.clock import format_micros
 from jobsight.documents import JSON
 from jobsight.errors import SourceError
-from jobsight.history.eventlog.family import Opened
 from jobsight.history.eventlog.logfiles import Kind
+from jobsight.history.following.family import Opened
 from jobsight.history.sources import Position
 from jobsight.text import counted
 

@@ -16,15 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.history.eventlog import record, scanner
-from jobsight.history.eventlog.adcolumns import batch_from_ads
 from jobsight.history.eventlog.chunks import LARGEST, Chunk, last_end, last_header
-from jobsight.history.eventlog.columns import Batch, Origin, batch_from_rows
-from jobsight.history.eventlog.family import Opened, read_at
+from jobsight.history.eventlog.columns import Batch, Origin, batch_from_ads, batch_from_rows
 from jobsight.history.eventlog.generations import in_generation
 from jobsight.history.eventlog.headers import Header
 from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.eventlog.times import LOCAL_NO_YEAR, TimeResolver
 from jobsight.history.events import scan_chunk
+from jobsight.history.following.family import Opened, read_at
 from jobsight.history.following.position import Place
 
 __all__ = ["Part", "Piece", "ShrunkError"]

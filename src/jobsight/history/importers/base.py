@@ -10,12 +10,29 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from jobsight.documents import JobDocument
+from msgspec.structs import replace
+
+from jobsight.documents import Event, JobDocument, State
 from jobsight.history.eventlog.logfiles import LogFile
 
-__all__ = ["BATCH", "SHOWN", "BadRow", "ImportReport", "Importer", "Options", "Unknowable"]
+__all__ = [
+    "BATCH",
+    "LONGEST_LINE",
+    "SHOWN",
+    "BadRow",
+    "ImportReport",
+    "Importer",
+    "Line",
+    "Meter",
+    "Options",
+    "Unknowable",
+    "blocks",
+    "lines",
+    "timeline_of",
+]
 
 BATCH = 2000
 """Documents that an importer gives at a time, at most, but for tasks of one row."""
@@ -157,3 +174,155 @@ class Importer(ABC):
             SourceError: a file holds nothing of this format, or cannot be read.
             UsageError: an option is missing or makes no sense for these files.
         """
+
+
+LONGEST_LINE = 4 << 20
+"""Bytes of the longest line that is read; a longer one is counted as bad."""
+
+_BLOCK = 1 << 20
+_MARK = b"\xef\xbb\xbf"
+
+
+class Line(NamedTuple):
+    """A line without its end; bytes that are not UTF-8 become replacement characters."""
+
+    number: int
+    text: str
+
+
+class Meter:
+    """Counts bytes over several files, for the report and a progress bar."""
+
+    def __init__(
+        self, files: Sequence[LogFile], report: ImportReport, progress: Callable[[int, int], None]
+    ) -> None:
+        known = all(file.compression is None for file in files)
+        self._total = sum(file.size for file in files) if known else 0
+        self._report = report
+        self._progress = progress
+
+    def add(self, count: int) -> None:
+        """So many more bytes were read."""
+        self._report.bytes += count
+        self._progress(self._report.bytes, self._total)
+
+
+def blocks(file: LogFile, report: ImportReport, meter: Meter) -> Iterator[bytes]:
+    """The file's bytes, a MiB at a time; a break is reported at the end.
+
+    Raises:
+        SourceError: the file is gone.
+    """
+    view = memoryview(bytearray(_BLOCK))
+    with file.open() as stream:
+        while count := stream.readinto(view):
+            meter.add(count)
+            yield bytes(view[:count])
+        if stream.problem is not None:
+            report.breaks.append((file.name, stream.problem))
+
+
+def lines(file: LogFile, report: ImportReport, meter: Meter) -> Iterator[Line]:
+    """All lines of a file in order, without the mark of byte order.
+
+    Raises:
+        SourceError: the file is gone.
+    """
+    number, rest, skipping = 0, b"", False
+    for block in blocks(file, report, meter):
+        parts = (rest + block if number or rest else block.removeprefix(_MARK)).split(b"\n")
+        rest = parts.pop()
+        if skipping and parts:
+            number, skipping = number + 1, False
+            del parts[0]
+        for text in b"\n".join(parts).decode("utf-8", "replace").split("\n") if parts else ():
+            number += 1
+            yield Line(number, text.removesuffix("\r"))
+        if len(rest) > LONGEST_LINE or skipping:
+            if not skipping:
+                shown = rest[:200].decode("utf-8", "replace")
+                report.rows += 1
+                report.refuse(file.name, number + 1, f"longer than {LONGEST_LINE} bytes", shown)
+            rest, skipping = b"", True
+    last = Line(number + 1, rest.decode("utf-8", "replace").removesuffix("\r"))
+    if rest and report.breaks[-1:] and report.breaks[-1][0] == file.name:
+        report.rows += 1
+        report.refuse(file.name, last.number, "the file breaks off in it", last.text)
+    elif rest:
+        yield last
+
+
+_RUNNING = State.RUNNING  # an enumeration takes longer to find it than an event to be made
+
+
+def timeline_of(
+    source: str,
+    submit: int,
+    eligible: int | None = None,
+    waiting: int | None = None,
+    start: int | None = None,
+    end: int | None = None,
+    *,
+    state: State | None = None,
+    word: str | None = None,
+    host: str | None = None,
+    reason: str | None = None,
+    exit_code: int | None = None,
+    signal: int | None = None,
+    queue: str | None = None,
+) -> tuple[Event, ...]:
+    """Entries of a timeline, in order.
+
+    Args:
+        source: of the entries.
+        submit: µs since 1970, as all moments; None: unknown, or the job never came to that.
+        eligible: could have started since.
+        waiting: was seen in the queue.
+        start: last start.
+        end: of the job.
+        state: how it ended, or its state now; None: unknown.
+        word: the source's own word for `state`.
+        host: where it ran.
+        reason: of its end.
+        exit_code: of its end.
+        signal: that ended it.
+        queue: numbers of the queue around it at `waiting`, as JSON.
+
+    Raises:
+        ValueError: the moments are in no possible order.
+    """
+    first = submit if start is None else start
+    if first < submit:
+        raise ValueError("it starts before it is submitted")
+    if end is not None and end < first:
+        raise ValueError("it ends before it starts")
+    events = [_waits(source, submit)]
+    if eligible is not None:
+        events.append(Event(time=eligible, source=source, word="ELIGIBLE"))
+    if waiting is not None and (waiting != submit or queue):
+        events.append(replace(_waits(source, waiting), attributes=queue))
+    events.sort(key=lambda event: event.time)  # it may have been seen before it was eligible
+    if start is not None:
+        if start < (eligible or 0) or start < (waiting or 0):
+            raise ValueError("it waits still when it has started")
+        events.append(Event(time=start, source=source, state=_RUNNING, host=host))
+    if state is not None and state.ended:
+        events.append(
+            Event(
+                time=events[-1].time if end is None else end,
+                source=source,
+                state=state,
+                word=word,
+                undated=end is None,
+                reason=reason,
+                return_value=exit_code,
+                signal=signal,
+            )
+        )
+    return tuple(events)
+
+
+@lru_cache(4096)
+def _waits(source: str, time: int) -> Event:
+    # Many jobs are submitted at once.
+    return Event(time=time, source=source, state=State.PENDING)

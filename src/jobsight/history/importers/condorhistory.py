@@ -15,8 +15,15 @@ from jobsight.documents import JobDocument
 from jobsight.errors import DocumentError, SourceError
 from jobsight.history.eventlog.logfiles import LogFile, looks_like_log
 from jobsight.history.importers.adtext import Piece, cut_json, cut_text, parse_text
-from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
-from jobsight.history.importers.lines import Meter, blocks
+from jobsight.history.importers.base import (
+    BATCH,
+    Importer,
+    ImportReport,
+    Meter,
+    Options,
+    Unknowable,
+    blocks,
+)
 from jobsight.history.jobads import access_point_of, document_from_ad
 
 __all__ = ["CondorHistory"]

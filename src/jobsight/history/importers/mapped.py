@@ -17,12 +17,26 @@ from jobsight.clock import likeliest, zone_named
 from jobsight.documents import JobDocument, Request, State, Submission, Usage, slurm_id
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile
-from jobsight.history.importers.base import Importer, ImportReport, Options, Unknowable
-from jobsight.history.importers.life import timeline_of
-from jobsight.history.importers.lines import Meter
-from jobsight.history.importers.mapping import MOMENTS, QUEUE, SECTIONS, Mapping, near
+from jobsight.history.importers.base import (
+    Importer,
+    ImportReport,
+    Meter,
+    Options,
+    Unknowable,
+    timeline_of,
+)
+from jobsight.history.importers.mapping import (
+    MOMENTS,
+    QUEUE,
+    SECTIONS,
+    Converter,
+    Mapping,
+    Twice,
+    converter,
+    near,
+    typed_moments,
+)
 from jobsight.history.importers.tables import Batch, batches, columns_of, has_columns
-from jobsight.history.importers.values import Converter, Twice, converter, typed_moments
 from jobsight.program.submission.sizes import gpus, parse_tres
 
 __all__ = ["Mapped"]

@@ -6,25 +6,48 @@ this package; a user's own is read in the same way.
 
 from __future__ import annotations
 
+import datetime as dt
 import difflib
+import math
+from collections.abc import Callable
 from collections.abc import Mapping as Values
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
+import numpy as np
 import pydantic
 from pydantic_core import PydanticCustomError
 
-from jobsight.clock import zone_named
+from jobsight.clock import QUARTER, local_micros, micros, zone_named
 from jobsight.documents import Request, State, Submission, Usage
+from jobsight.documents.states import slurm_state
 from jobsight.errors import UsageError
+from jobsight.history.slurm.documents import exit_of, limit_of
+from jobsight.history.slurm.ids import parse_id
+from jobsight.program.submission.sizes import parse_exit, parse_memory, parse_tres
+from jobsight.program.submission.times import parse_span
 from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import YamlFile, explain
 
 __all__ = [
-    "FIELDS", "MOMENTS", "MOMENT_UNITS", "QUEUE", "SECTIONS", "Column", "Mapping", "kind_of",
-    "near", "units_of",
-]  # fmt: skip
+    "FIELDS",
+    "MOMENTS",
+    "MOMENT_UNITS",
+    "QUEUE",
+    "SECTIONS",
+    "Clock",
+    "Column",
+    "Converter",
+    "Mapping",
+    "Twice",
+    "converter",
+    "kind_of",
+    "near",
+    "typed_moments",
+    "units_of",
+]
 
 MOMENTS = ("submitted", "eligible", "waiting", "started", "ended")
 """Moments of a job, in the order of its life; at ``waiting`` it was seen in the queue."""
@@ -182,3 +205,220 @@ class Mapping(Section):
         except UsageError as error:
             raise _wrong(str(error)) from None
         return clusters
+
+
+_NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "nat"})
+_LARGEST = 2**53
+_LATEST = 2**33 * 1_000_000
+_SHOWN_SINCE = dt.datetime(1970, 1, 1)
+_MICROSECOND = dt.timedelta(microseconds=1)
+
+Converter = Callable[[Any], Any]
+
+
+class Clock(NamedTuple):
+    """The typed moments of a column of a Parquet file, as numbers since 1970."""
+
+    utc: bool
+    """False: as if the local clock's date and time were UTC."""
+    per_second: int
+
+
+class Twice(int):
+    """A moment of an hour that the clock showed twice, at its first showing."""
+
+    again: int
+    """At its second."""
+
+    @classmethod
+    def of(cls, first: int, again: int) -> Twice:
+        """The moment of both showings."""
+        moment = cls(first)
+        moment.again = again
+        return moment
+
+
+def converter(column: Column, zone: dt.tzinfo) -> Converter:
+    """A function that reads a column's values.
+
+    Args:
+        column: its meaning.
+        zone: of dates and times without one.
+
+    Returns:
+        A function of text, or of a typed value of a Parquet file. It returns None where nothing is
+        recorded, else µs since 1970 for moments (perhaps `Twice`), a pair of state and word, a pair
+        of exit code and signal, or the field's type. It raises ValueError, with a reason, for a
+        value that makes no sense.
+    """
+    read = _reader(column, zone)
+    unknown = {_comparable(value) for value in column.unknown}
+
+    def convert(value: Any) -> Any:
+        value = _recorded(value)
+        if value is None or (unknown and _comparable(value) in unknown):
+            return None
+        return read(value)
+
+    return convert
+
+
+def _reader(column: Column, zone: dt.tzinfo) -> Converter:
+    field, kind = column.field, kind_of(column.field)
+    scale = units_of(field).get(column.unit or "", 1.0)
+    if field in MOMENTS:
+        return partial(_moment, unit=column.unit, zone=zone)
+    if field == "exit_code":
+        return partial(_exit, unit=column.unit)
+    if field == "state":
+        return partial(_state, column=column)
+    if field == "id":
+        return _id
+    if field.endswith(".tres"):
+        return _tres
+    if kind is str:
+        return _text
+    if field.startswith(QUEUE):
+        return _number
+    if scale is None:
+        spans = field.endswith("_s")
+        return (lambda value: limit_of(parse_span(_text(value)))) if spans else _memory_as_slurm
+    if kind is int:
+        return _count if column.unit is None else lambda value: round(_amount(value) * scale)
+    return lambda value: _amount(value) * scale
+
+
+def _recorded(value: Any) -> Any:
+    """The value, text without blanks around it; None where it stands for none."""
+    if isinstance(value, str):
+        value = value.strip()
+        return None if value.lower() in _NOTHING else value
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _comparable(value: Any) -> float | str:
+    text = str(value).strip()
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{str(value)[:40]!r} is not a number") from None
+
+
+def _number(value: Any) -> float | None:
+    """Any number; None: infinite, as a fair-share factor can be."""
+    number = _float(value)
+    return number if math.isfinite(number) else None
+
+
+def _amount(value: Any) -> float:
+    number = _float(value)
+    if not 0 <= number < _LARGEST:
+        raise ValueError(f"{str(value)[:40]!r} is out of range")
+    return number
+
+
+def _count(value: Any) -> int:
+    """A whole number that is not negative, also where it is written as 3.0."""
+    number = _amount(value)
+    if not number.is_integer():
+        raise ValueError(f"{str(value)[:40]!r} is not a whole number")
+    return int(number)
+
+
+def _text(value: Any) -> str:
+    """Text, of at most 16 384 characters."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value)[:16_384]
+
+
+def _id(value: Any) -> str:
+    if type(value) is int and 0 <= value < _LARGEST:  # nearly always, in Parquet
+        return str(value)
+    text = _text(value)
+    return parse_id(text).name if "_" in text or "+" in text else str(_count(value))
+
+
+def _state(value: Any, column: Column) -> tuple[State, str]:
+    word = _text(value)
+    state = column.states.get(word) if column.states else slurm_state(word)
+    if state is None:
+        whose = "in the mapping's states" if column.states else "a state of Slurm's"
+        raise ValueError(f"{word[:40]!r} is not {whose}")
+    return state, word
+
+
+def _exit(value: Any, unit: str | None) -> tuple[int | None, int | None]:
+    """Exit code and signal."""
+    if unit == "slurm":
+        pair = parse_exit(_text(value))
+        if pair is None:
+            raise ValueError(f"{_text(value)[:40]!r} is not an exit code such as 0:15")
+        return exit_of(pair)
+    status = _count(value)
+    return exit_of((status >> 8, status & 127) if unit == "wait" else (status, 0))
+
+
+def _tres(value: Any) -> str:
+    text = _text(value)
+    parse_tres(text)
+    return text
+
+
+def _memory_as_slurm(value: Any) -> int | None:
+    found = parse_memory(_text(value))
+    if found is not None and found.per is not None:
+        raise ValueError(f"{str(value)[:40]!r} is not for the whole job")
+    return None if found is None else found.size >> 20
+
+
+def _local(shown: np.ndarray, zone: dt.tzinfo) -> tuple[np.ndarray, np.ndarray]:
+    """`local_micros` of many moments: offsets are the same within a quarter of an hour."""
+    quarters, which = np.unique(shown // QUARTER, return_inverse=True)
+    starts = quarters * QUARTER
+    moments = np.array([local_micros(start, zone) for start in starts.tolist()], np.int64)
+    return tuple((moments[:, fold] - starts)[which] + shown for fold in (0, 1))
+
+
+def _moment(value: Any, unit: str | None, zone: dt.tzinfo) -> int:
+    try:
+        if unit is None:
+            first, again = _readings(value, zone)
+        else:
+            first = again = round(float(value) * MOMENT_UNITS[unit])
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{str(value)[:40]!r} is not a time such as 2021-05-01 12:00:00") from None
+    if not 0 < first < _LATEST:
+        raise ValueError(f"{str(value)[:40]!r} is not a time of a job")
+    return first if first == again else Twice.of(first, again)
+
+
+def typed_moments(values: list[int | None], zone: dt.tzinfo, clock: Clock) -> list[int | None]:
+    """µs since 1970 (perhaps `Twice`) of typed moments; None where no clock shows them."""
+    shown = np.array([value or 0 for value in values], np.int64)
+    scale = 1_000_000 / clock.per_second
+    shown = shown * int(scale) if scale >= 1 else shown // round(1 / scale)
+    sound = (shown > 0) & (shown < _LATEST)
+    shown = np.where(sound, shown, 1)
+    first, again = (shown, shown) if clock.utc else _local(shown, zone)
+    found: list[int | None] = first.tolist()
+    for at in np.flatnonzero(~sound):
+        found[at] = None
+    for at in np.flatnonzero(sound & (first != again)):
+        found[at] = Twice.of(int(first[at]), int(again[at]))
+    return found
+
+
+def _readings(text: str, zone: dt.tzinfo) -> tuple[int, int]:
+    """µs since 1970 of a date and time, as its clock showed it first and again, where it did."""
+    moment = dt.datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        return micros(moment), micros(moment)
+    return local_micros((moment - _SHOWN_SINCE) // _MICROSECOND, zone)

@@ -13,8 +13,15 @@ from jobsight.clock import zone_named
 from jobsight.documents import Event, JobDocument, Request, State, Submission, slurm_id
 from jobsight.errors import UsageError
 from jobsight.history.eventlog.logfiles import LogFile
-from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
-from jobsight.history.importers.lines import Meter, lines
+from jobsight.history.importers.base import (
+    BATCH,
+    Importer,
+    ImportReport,
+    Meter,
+    Options,
+    Unknowable,
+    lines,
+)
 from jobsight.history.slurm.documents import bounded, state_of
 from jobsight.history.slurm.ids import parse_id
 from jobsight.program.submission.times import parse_time

@@ -15,7 +15,7 @@ from jobsight.history.importers.condorhistory import CondorHistory
 from jobsight.history.importers.eventlogs import EventLogs
 from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.queuelook import QueueLooks
-from jobsight.history.importers.sacct import Sacct
+from jobsight.history.importers.sacctdumps import Sacct
 from jobsight.history.importers.slurmrecords import SacctJson, Slurmdbd
 from jobsight.history.importers.swf import Swf
 from jobsight.text import beginning, counted, printable

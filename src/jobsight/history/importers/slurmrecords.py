@@ -1,10 +1,17 @@
-"""Slurm's accounting as ``sacct --json`` writes it, and as slurmdbd's database has it."""
+"""Slurm's accounting in other forms than sacct's text → rows with the names of sacct's columns.
+
+``sacct --json`` in the shapes of 22.05 (plain numbers) to 24.11 (data_parser v0.0.40 to v0.0.42:
+numbers as ``{set, infinite, number}``), and rows of slurmdbd's ``<cluster>_job_table``
+(as_mysql_job.c). `jobsight.history.slurm.sacct` reads the rows, so all forms make the same
+documents.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
+from typing import Any
 
 import msgspec
 
@@ -12,13 +19,243 @@ from jobsight.documents import JobDocument
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.adtext import cut_json
-from jobsight.history.importers.base import Importer, ImportReport, Options, Unknowable
-from jobsight.history.importers.lines import Meter, blocks
-from jobsight.history.importers.sacct import Rows, RowsRead, Sacct
+from jobsight.history.importers.base import (
+    Importer,
+    ImportReport,
+    Meter,
+    Options,
+    Unknowable,
+    blocks,
+)
+from jobsight.history.importers.sacctdumps import Rows, RowsRead, Sacct
 from jobsight.history.importers.tables import batches, columns_of, has_columns
-from jobsight.history.slurm.records import TABLE_COLUMNS, row_of_table, rows_of_json
 
-__all__ = ["SacctJson", "Slurmdbd"]
+__all__ = ["TABLE_COLUMNS", "SacctJson", "Slurmdbd", "row_of_table", "rows_of_json"]
+
+_UNSET = 0xFFFFFFF0
+"""Slurm's words for no value, infinite and the like are the 32-bit numbers from here on."""
+
+_STATES = ("PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT",
+           "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY")  # fmt: skip
+_STATE, _REQUEUED, _INFINITE = 0xFF, 0x400, 0xFFFFFFFF
+_PER_CPU = 1 << 63
+_TRES = {"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing", "6": "fs/disk",
+         "7": "vmem", "8": "pages"}  # fmt: skip
+
+_PLAIN = {
+    "account": "Account", "partition": "Partition", "constraints": "Constraints",
+    "job_name": "JobName", "work_dir": "WorkDir", "submit_line": "SubmitLine",
+    "nodelist": "NodeList", "failed_node": "FailedNode", "derived_es": "Comment",
+    "time_submit": "Submit", "time_eligible": "Eligible", "time_start": "Start",
+    "time_end": "End", "id_job": "JobIDRaw", "priority": "Priority", "cpus_req": "ReqCPUS",
+    "nodes_alloc": "AllocNodes", "restart_cnt": "Restarts", "id_user": "User", "user": "User",
+}  # fmt: skip
+"""Columns of slurmdbd's table by those of sacct; a joined ``user`` goes before its number."""
+
+TABLE_COLUMNS = (
+    *_PLAIN, "id_array_job", "id_array_task", "array_task_str", "het_job_id", "het_job_offset",
+    "state", "exit_code", "timelimit", "mem_req", "tres_req", "tres_alloc", "kill_requid",
+    "time_suspended", "deleted",
+)  # fmt: skip
+
+
+def rows_of_json(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """The row of a job of ``sacct --json``, then those of its steps.
+
+    Raises:
+        ValueError: it is not a job.
+    """
+    if not (raw := _text(job, "job_id")):
+        raise ValueError("no job_id")
+    steps = [one for one in _list(job, "steps") if isinstance(one, dict)]
+    tres = _tres(_list(job, "tres", "allocated"))
+    name = _job_name(raw, *(_text(job, *path) for path in _IDS))
+    yield {
+        "JobID": name,
+        "JobIDRaw": raw,
+        **{column: _text(job, *path) for column, path in _JSON.items()},
+        "Reservation": _text(job, "reservation", "name") if _at(job, "reservation", "id") else "",
+        "State": _state(job),
+        "ExitCode": _exit(job),
+        "ReqMem": _memory(job),
+        "ReqTRES": _tres(_list(job, "tres", "requested")),
+        "AllocTRES": tres,
+        "AllocCPUS": _cpus(tres),
+        "TotalCPU": max(_seconds([job]), _seconds(steps)),
+    }
+    for step in steps:
+        number = _text(step, "step", "id").rpartition(".")[2]
+        most = [one for one in _list(step, "tres", "requested", "max") if _at(one, "type") == "mem"]
+        yield {
+            "JobID": f"{name}.{number}",
+            "MaxRSS": _text(most[0], "count") if most else "",
+            "TRESUsageInTot": _tres(_list(step, "tres", "requested", "total"), ("fs/disk",)),
+            "TRESUsageOutTot": _tres(_list(step, "tres", "consumed", "total"), ("fs/disk",)),
+        }
+
+
+_IDS = (("array", "job_id"), ("array", "task_id"), ("array", "task"), ("het", "job_id"),
+        ("het", "job_offset"))  # fmt: skip
+_JSON = {
+    "Cluster": ("cluster",), "JobName": ("name",), "Group": ("group",), "Account": ("account",),
+    "User": ("association", "user"), "Partition": ("partition",), "QOS": ("qos",),
+    "Submit": ("time", "submission"), "Eligible": ("time", "eligible"), "Start": ("time", "start"),
+    "End": ("time", "end"), "ElapsedRaw": ("time", "elapsed"), "TimelimitRaw": ("time", "limit"),
+    "Priority": ("priority",), "ReqCPUS": ("required", "CPUs"), "AllocNodes": ("allocation_nodes",),
+    "NodeList": ("nodes",), "Constraints": ("constraints",), "Comment": ("comment", "job"),
+    "WorkDir": ("working_directory",), "SubmitLine": ("submit_line",),
+    "Restarts": ("restart_cnt",), "FailedNode": ("failed_node",),
+}  # fmt: skip
+
+
+def row_of_table(record: Mapping[str, str], cluster: str) -> dict[str, str]:
+    """The row of a record of ``<cluster>_job_table``; columns that it lacks count as empty.
+
+    Raises:
+        ValueError: a number is not one.
+    """
+    cells = {name: "" if text in ("NULL", "\\N") else text for name, text in record.items()}
+    number = {name: _number(cells, name) for name in _NUMBERS}
+    state, status = number["state"], number["exit_code"] or 0
+    word = _STATES[state & _STATE] if state is not None and state & _STATE < len(_STATES) else ""
+    if state is not None and state & _REQUEUED:
+        word = "REQUEUED"
+    if word == "CANCELLED" and cells.get("kill_requid"):
+        word += f" by {cells['kill_requid']}"
+    start, end = number["time_start"], number["time_end"]
+    elapsed = end - start - (number["time_suspended"] or 0) if start and end else 0
+    memory = number["mem_req"] or 0
+    ids = ("id_array_job", "id_array_task", "array_task_str", "het_job_id", "het_job_offset")
+    known = {name: "" if (number.get(name) or 0) >= _UNSET else cells[name] for name in cells}
+    limit = "UNLIMITED" if number["timelimit"] == _INFINITE else known.get("timelimit", "")
+    tres = _tres(_counted(cells.get("tres_alloc", "")))
+    return {
+        **{column: known[name] for name, column in _PLAIN.items() if name in known},
+        "Cluster": cluster,
+        "JobID": _job_name(cells.get("id_job", ""), *(known.get(name, "") for name in ids)),
+        "State": word,
+        "ExitCode": f"{status >> 8 & 255}:{status & 127}",
+        "ElapsedRaw": str(max(elapsed, 0)),
+        "TimelimitRaw": limit,
+        "ReqMem": f"{memory & ~_PER_CPU}M{'c' if memory & _PER_CPU else 'n'}" if memory else "",
+        "ReqTRES": _tres(_counted(cells.get("tres_req", ""))),
+        "AllocTRES": tres,
+        "AllocCPUS": _cpus(tres),
+    }
+
+
+_NUMBERS = ("state", "exit_code", "timelimit", "mem_req", "time_start", "time_end", "priority",
+            "time_suspended", "time_eligible", "id_array_task", "het_job_offset")  # fmt: skip
+
+
+def _number(cells: Mapping[str, str], name: str) -> int | None:
+    text = cells.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= 20):
+        raise ValueError(f"column {name}: {text[:40]!r} is not a number")
+    return int(text)
+
+
+def _job_name(raw: str, array: str, task: str, tasks: str, het: str, offset: str) -> str:
+    """The id as users see it."""
+    if array not in ("", "0"):
+        if task:
+            return f"{array}_{task}"
+        return f"{array}_[{tasks}]" if tasks else array
+    return f"{het}+{offset or 0}" if het not in ("", "0") else raw
+
+
+def _at(value: Any, *path: str) -> Any:
+    """What is at a path in JSON, numbers unwrapped; None where nothing is, or no value is set."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    if isinstance(value, dict) and "number" in value:
+        if value.get("infinite"):
+            return "UNLIMITED"
+        return value["number"] if value.get("set") else None
+    return value
+
+
+def _text(value: Any, *path: str) -> str:
+    found = _at(value, *path)
+    if type(found) is int:
+        return "" if _UNSET <= found <= _INFINITE and path[0] == "time" else str(found)
+    return found if isinstance(found, str) else ""
+
+
+def _list(value: Any, *path: str) -> list[Any]:
+    found = _at(value, *path)
+    return found if isinstance(found, list) else []
+
+
+def _state(value: Any) -> str:
+    """The words of a job's or a step's state; what ends by a requeue counts as that."""
+    path = ("state", "current") if isinstance(_at(value, "state"), dict) else ("state",)
+    words = _list(value, *path) or [_text(value, *path)]
+    return "REQUEUED" if "REQUEUED" in words else ",".join(map(str, words))
+
+
+def _exit(value: Any) -> str:
+    """Code and signal; 22.05 writes 0 and SUCCESS whatever the code was."""
+    found = _at(value, "exit_code")
+    code = _text(found, "return_code")
+    signal = _text(found, "signal", "id") or _text(found, "signal", "signal_id")
+    plain = code == "0" and _at(found, "status") == "SUCCESS"
+    if plain and not signal and "COMPLETED" not in _state(value):
+        return ""
+    return f"{code or 0}:{signal or 0}"
+
+
+def _memory(job: Any) -> str:
+    for path, each in (("memory_per_cpu", "c"), ("memory_per_node", "n")):
+        found = _at(job, "required", path)
+        if type(found) is int and 0 < found < _UNSET:
+            return f"{found}M{each}"
+    return ""
+
+
+def _seconds(several: Iterable[Any]) -> str:
+    total = 0
+    for one in several:
+        for path, scale in (("seconds", 1_000_000), ("microseconds", 1)):
+            found = _at(one, "time", "total", path)
+            total += found * scale if type(found) is int and 0 <= found < _UNSET else 0
+    return f"00:{total // 1_000_000:010}.{total // 1000 % 1000:03}"
+
+
+def _counted(text: str) -> list[dict[str, Any]]:
+    """``1=4,2=1000`` as sacct's JSON has it; what is not counted by all clusters is left out."""
+    pairs = [part.partition("=")[::2] for part in text.split(",")]
+    return [
+        {"type": _TRES[number], "count": int(count)}
+        for number, count in pairs
+        if number in _TRES and count.isascii() and count.isdecimal() and len(count) < 20
+    ]
+
+
+def _tres(resources: Iterable[Any], names: Iterable[str] | None = None) -> str:
+    """Resources as sacct prints them: in the order of their names, memory in the largest unit."""
+    found = []
+    for one in resources:
+        name = "/".join(filter(None, (_text(one, "type"), _text(one, "name"))))
+        count, wanted = _at(one, "count"), name in names if names else bool(name)
+        if wanted and type(count) is int and 0 <= count < 1 << 60:
+            found.append(f"{name}={_memory_text(count) if name == 'mem' else count}")
+    return ",".join(sorted(found))
+
+
+def _cpus(tres: str) -> str:
+    return dict(part.partition("=")[::2] for part in tres.split(",")).get("cpu", "0")
+
+
+def _memory_text(size: int) -> str:
+    units = iter("MGTP")
+    unit = next(units)
+    while size and size % 1024 == 0 and unit != "P":
+        size, unit = size // 1024, next(units)
+    return f"{size}{unit}"
+
 
 _JOBS = re.compile(rb'"jobs"\s*:\s*\[')
 _OF_JOB = re.compile(rb'"(allocation_nodes|association|data_parser)"|openapi')

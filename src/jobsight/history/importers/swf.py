@@ -23,9 +23,17 @@ from jobsight.documents import Event, JobDocument, Request, State, Submission, U
 from jobsight.documents.states import SWF_STATUS
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile
-from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
-from jobsight.history.importers.life import timeline_of
-from jobsight.history.importers.lines import Line, Meter, lines
+from jobsight.history.importers.base import (
+    BATCH,
+    Importer,
+    ImportReport,
+    Line,
+    Meter,
+    Options,
+    Unknowable,
+    lines,
+    timeline_of,
+)
 
 __all__ = ["Row", "Swf"]
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.logfiles import LogFile, spool
-from jobsight.history.importers.base import BATCH, ImportReport
-from jobsight.history.importers.lines import Meter, lines
-from jobsight.history.importers.values import Clock
+from jobsight.history.importers.base import BATCH, ImportReport, Meter, lines
+from jobsight.history.importers.mapping import Clock
 
 if TYPE_CHECKING:
     import pyarrow as pa

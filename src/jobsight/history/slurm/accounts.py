@@ -12,10 +12,9 @@ import time
 from collections.abc import Callable
 
 from jobsight.documents import JSON
-from jobsight.history.pauses import Pause
-from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.failures import FailureKind, SlurmError
+from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError
 from jobsight.history.slurm.sacct import Run
+from jobsight.history.sources import Pause
 from jobsight.settings import SlurmSettings
 
 __all__ = ["Accounts"]

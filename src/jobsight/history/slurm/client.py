@@ -1,23 +1,18 @@
-"""Asks Slurm's tools: runs them without a shell, within a time limit, and counts the calls.
-
-What is read is text (``squeue --Format``, ``sacct --parsable``, ``scontrol``): it is steadier over
-22.05 to 26.05 than their JSON. Every delimiter holds 16 random characters, so no job name can
-imitate it. Times are asked for as seconds since 1970 (``SLURM_TIME_FORMAT=%s``); tools that print
-local times all the same are refused, unless the settings name their zone. Of a federation
-the cluster's own jobs alone are asked for (``--local``), whatever it shows to people.
-"""
+"""What can go wrong when a Slurm tool is asked, recognised by what it prints."""
 
 from __future__ import annotations
 
 import datetime as dt
+import enum
 import os
+import re
 import secrets
 from collections import Counter, defaultdict
 from collections.abc import Collection
 
 from jobsight.clock import zone_named
 from jobsight.commands import Ended, child_environment, find_tool, run_command
-from jobsight.history.slurm.failures import FailureKind, SlurmError, classify
+from jobsight.errors import SourceError
 from jobsight.history.slurm.sacct import COLUMNS, Run, exact_rows, join_runs
 from jobsight.history.slurm.scontrol import (
     Config,
@@ -34,7 +29,75 @@ from jobsight.program.submission import batchscript
 from jobsight.settings import SlurmSettings
 from jobsight.text import printable
 
-__all__ = ["ENDED_STATES", "SlurmClient"]
+__all__ = ["ENDED_STATES", "PASSING", "FailureKind", "SlurmClient", "SlurmError", "classify"]
+
+
+class FailureKind(enum.StrEnum):
+    """Kinds of failure."""
+
+    DOWN = "down"
+    """The controller, or for sacct the accounting daemon, cannot be reached."""
+    SLOW = "slow"
+    """No answer in time, or a request to ask less often."""
+    NO_ACCOUNTING = "no_accounting"
+    """The cluster keeps no accounts in a database."""
+    NO_PERMISSION = "no_permission"
+    NO_JOB = "no_job"
+    """No such job (any more)."""
+    MISSING = "missing"
+    """The command is not there."""
+    TOO_MUCH = "too_much"
+    """More output than the settings allow, or slurmdbd gives (MaxQueryTimeRange)."""
+    OTHER = "other"
+
+
+PASSING = (FailureKind.DOWN, FailureKind.SLOW, FailureKind.MISSING)
+"""Failures that say nothing of the job: asked again, the tool may answer."""
+
+
+class SlurmError(SourceError):
+    """A Slurm tool gave no answer.
+
+    Attributes:
+        kind: of failure.
+    """
+
+    def __init__(self, message: str, kind: FailureKind) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+_SIGNS: tuple[tuple[FailureKind, str], ...] = (
+    (FailureKind.TOO_MUCH, r"too wide of a date range|result exceeds size limit"),
+    (FailureKind.NO_ACCOUNTING, r"accounting storage is disabled|accounting is disabled"),
+    (
+        FailureKind.NO_JOB,
+        r"invalid job id|job\S*( [\d_+]+)? not found|job/step already completing|no such job",
+    ),
+    (
+        FailureKind.NO_PERMISSION,
+        r"access/permission denied|permission denied|user .*not authorized|"
+        r"authentication|munge|zero bytes were transmitted|invalid user id",
+    ),
+    (FailureKind.SLOW, r"timed out|timeout|rate limit|too many requests|try again|busy|back ?off"),
+    (
+        FailureKind.DOWN,
+        r"unable to contact|connection refused|connection reset|unreachable|connection failure|"
+        r"problem talking to the database|unable to connect|failed to connect|"
+        r"slurm_persist_conn|resolve|no route|connection to .* (failed|lost)|in standby",
+    ),
+)
+"""Messages of Slurm 22.05 to 26.05 (src/common/slurm_errno.c, slurm_persist_conn.c), in the order
+in which they are looked for: the most specific first, since one failure prints several lines."""
+
+_COMPILED = [(kind, re.compile(signs, re.IGNORECASE)) for kind, signs in _SIGNS]
+
+
+def classify(stderr: str) -> FailureKind:
+    """The kind of failure that a tool's error output reports."""
+    found = (kind for kind, signs in _COMPILED if signs.search(stderr))
+    return next(found, FailureKind.OTHER)
+
 
 ENDED_STATES = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,RS,RV,TO"
 """States that sacct is asked for when it is asked what ended in a span of time."""

@@ -15,9 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from jobsight.documents import JSON, JobDocument, Submission, Usage, number_of, slurm_id
-from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.client import PASSING, FailureKind, SlurmClient, SlurmError
 from jobsight.history.slurm.documents import of_shown, script_parts, with_submit
-from jobsight.history.slurm.failures import PASSING, FailureKind, SlurmError
 from jobsight.history.slurm.ids import SlurmId, expand, pack, parse_id, unpack
 from jobsight.history.slurm.scontrol import Shown
 from jobsight.history.slurm.squeue import Queued

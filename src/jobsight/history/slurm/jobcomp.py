@@ -16,9 +16,8 @@ import msgspec
 
 from jobsight.documents import JSON, JobDocument, Submission
 from jobsight.documents.states import slurm_state
-from jobsight.history.slurm.documents import bounded, script_parts
+from jobsight.history.slurm.documents import bounded, of_runs, script_parts
 from jobsight.history.slurm.ids import SlurmId
-from jobsight.history.slurm.runs import of_runs
 from jobsight.history.slurm.sacct import Run
 from jobsight.program.submission.sizes import parse_exit, parse_tres
 from jobsight.program.submission.times import parse_time

@@ -10,12 +10,17 @@ import msgspec
 
 from jobsight.documents import JobDocument, parse_key
 from jobsight.documents.identity import sort_out
-from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError
 from jobsight.history.slurm.details import Details
-from jobsight.history.slurm.documents import of_ended, of_queue, queue_end, with_submit
-from jobsight.history.slurm.failures import FailureKind, SlurmError
+from jobsight.history.slurm.documents import (
+    group_runs,
+    of_ended,
+    of_queue,
+    of_runs,
+    queue_end,
+    with_submit,
+)
 from jobsight.history.slurm.ids import SlurmId, parse_id
-from jobsight.history.slurm.runs import group_runs, of_runs
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.squeue import Queued
 from jobsight.history.slurm.watch import Watch

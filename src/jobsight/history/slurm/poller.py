@@ -16,19 +16,24 @@ from collections.abc import Callable, Iterator
 
 from jobsight.documents import JSON, JobDocument, slurm_id
 from jobsight.errors import SourceError
-from jobsight.history.pauses import Pause
 from jobsight.history.slurm.accounts import Accounts
-from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.client import PASSING, FailureKind, SlurmClient, SlurmError
 from jobsight.history.slurm.details import Details
-from jobsight.history.slurm.documents import of_queue, of_shown, with_submit
-from jobsight.history.slurm.failures import PASSING, FailureKind, SlurmError
+from jobsight.history.slurm.documents import (
+    goes_on,
+    group_runs,
+    lives,
+    of_queue,
+    of_runs,
+    of_shown,
+    with_submit,
+)
 from jobsight.history.slurm.ids import SlurmId, expand
-from jobsight.history.slurm.runs import goes_on, group_runs, lives, of_runs
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.unresolved import Departed, Unresolved
 from jobsight.history.slurm.watch import Change, Look, Watch
-from jobsight.history.sources import Observed, Position, Source
+from jobsight.history.sources import Observed, Pause, Position, Source
 from jobsight.settings import SlurmSettings
 
 __all__ = ["SlurmSource"]

@@ -1,8 +1,8 @@
 """sacct's text → records: one of each run of a job (a requeued job has several), with its steps.
 
-`exact_rows` reads what `Client` asks for: ``--parsable`` with a random delimiter,
-so that names with separators and line ends stay whole. `jobsight.history.slurm.dumps` cuts what
-people keep. Format: sacct(1).
+`exact_rows` reads what `SlurmClient` asks for: ``--parsable`` with a random delimiter, so that
+names with separators and line ends stay whole. `jobsight.history.importers.sacctdumps` cuts the
+output that people keep. Format: sacct(1).
 """
 
 from __future__ import annotations

@@ -19,9 +19,8 @@ from jobsight.documents import State
 from jobsight.history.jobsasked import jobs_asked, submitted_now
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import COLUMNS, Past
-from jobsight.history.pastevents import D50
-from jobsight.history.pastwalk import PRIOR
-from jobsight.history.slurm.waiting import last_reasons, refusal
+from jobsight.history.pastwalk import D50, PRIOR
+from jobsight.history.slurm.pendingreasons import last_reasons, refusal
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.mixture import Mixture

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from jobsight.clock import micros, parse_moment, zone_named
 from jobsight.codes import EventCode
 from jobsight.errors import SourceError
+from jobsight.history.counts import at, preceding
 from jobsight.history.timelines import History
-from jobsight.history.whereabouts import at, preceding
 from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.costs import ALWAYS, expected_gain, release_threshold

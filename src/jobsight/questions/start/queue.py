@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from jobsight.documents import State
 from jobsight.history.jobtable import JobTable
+from jobsight.history.slurm.pendingreasons import BLOCKED, BUSY, last_reasons
 from jobsight.history.slurm.scontrol import Node, Partition
-from jobsight.history.slurm.waiting import BLOCKED, BUSY, last_reasons
 from jobsight.program.submission.sizes import gpus
 from jobsight.questions.start.play import RESOURCES, Queue, draw_runtimes, needs, play
 

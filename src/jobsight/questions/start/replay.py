@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import Past
-from jobsight.history.pastevents import ENDED, RUNNING, WAITING
+from jobsight.history.pastwalk import ENDED, RUNNING, WAITING
 from jobsight.jit import helper, kernel
 from jobsight.questions.start.play import LEVELS, Queue, draw_runtimes, needs, play_draw
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from jobsight.clock import format_span
 from jobsight.documents import State
 from jobsight.history.jobtable import JobTable
-from jobsight.history.slurm.waiting import TOO_LONG, awaited, refusal, stop
+from jobsight.history.slurm.pendingreasons import TOO_LONG, awaited, refusal, stop
 from jobsight.questions.start.queue import Snapshot
 from jobsight.text import counted, printable
 

@@ -17,8 +17,8 @@ from jobsight.codes import hold_name
 from jobsight.documents import State, condor_id
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.files import without_nan
+from jobsight.history.jobsasked import requested
 from jobsight.history.reasons import origins, sites
-from jobsight.history.slurm.options import requested
 from jobsight.ids import parse_job_name
 from jobsight.learning.review import predictions_of, reviewed
 from jobsight.program.submission.condor import looks_like_submit

@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
-from jobsight.history.eventlog.adcolumns import ads_to_columns, batch_from_ads
-from jobsight.history.eventlog.columns import Origin
+from jobsight.history.eventlog.columns import Origin, ads_to_columns, batch_from_ads
 from jobsight.history.eventlog.structured import Ad, Skip, StructuredParser
 
 FORMS = Path(__file__).resolve().parents[4] / "data" / "forms"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 import zstandard
 
-from jobsight.history.eventlog.compressed import Compression, Expander, detect, gzip_time
+from jobsight.history.eventlog.packed import Compression, Expander, detect, gzip_time
 
 COMPRESS: dict[Compression, Callable[[bytes], bytes]] = {
     "gzip": lambda data: gzip.compress(data, 6, mtime=0),

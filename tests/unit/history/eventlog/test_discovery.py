@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from jobsight.errors import SourceError
-from jobsight.history.eventlog import archives
+from jobsight.history.eventlog import packed
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.eventlog.segments import plan
@@ -215,7 +215,7 @@ def test_a_damaged_archive_gives_what_is_sound(
 def test_hostile_archives_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "logs.tar"
     path.write_bytes(tarred(MEMBERS))
-    monkeypatch.setattr(archives, "_MOST", 3)
+    monkeypatch.setattr(packed, "_MOST", 3)
     with pytest.raises(SourceError, match="more than 3 members"):
         find_logs([str(path)])
     entry = tarfile.TarInfo("pax")

@@ -10,7 +10,7 @@ import pytest
 from tests.support.growing import Follower, read_at_once
 
 from jobsight.documents import State
-from jobsight.history.eventlog.family import oldest_first, opened_family
+from jobsight.history.following.family import oldest_first, opened_family
 
 MOMENT = "2026-11-21T12:36:31.556"
 

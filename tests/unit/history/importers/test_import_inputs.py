@@ -16,8 +16,7 @@ from jobsight.documents import Event, JobDocument, State, merge
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Options
-from jobsight.history.importers.life import timeline_of
-from jobsight.history.importers.lines import LONGEST_LINE, Line, Meter, lines
+from jobsight.history.importers.base import LONGEST_LINE, Line, Meter, lines, timeline_of
 from jobsight.history.importers.tally import Mark, Tally
 
 OF_EACH = {

@@ -11,7 +11,7 @@ from tests.support.importing import SAMPLES, imported, states, written
 from jobsight.clock import format_micros
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.importers import Options
-from jobsight.history.importers.sacct import header_of
+from jobsight.history.importers.sacctdumps import header_of
 
 SAMPLE = SAMPLES / "sacct.psv"
 UTC = Options(timezone="UTC")

@@ -14,7 +14,7 @@ from jobsight.clock import format_micros
 from jobsight.documents import JobDocument, encode
 from jobsight.errors import SettingsError, SourceError, UsageError
 from jobsight.history.importers import Mapped, Options
-from jobsight.history.importers.life import timeline_of
+from jobsight.history.importers.base import timeline_of
 
 EAGLE, GRAHAM = SAMPLES / "eagle.csv", SAMPLES / "graham.csv"
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from tests.support.storedjobs import merge_into
 
 from jobsight.documents import JobDocument
-from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.failures import FailureKind, SlurmError
+from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError
 from jobsight.history.slurm.poller import SlurmSource
 from jobsight.history.slurm.sacct import COLUMNS
 from jobsight.history.slurm.squeue import FIELDS

@@ -8,10 +8,9 @@ import pytest
 
 from jobsight.documents import State, merge
 from jobsight.history.slurm.accounts import Accounts
-from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.failures import FailureKind, SlurmError
+from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError
+from jobsight.history.slurm.documents import of_runs
 from jobsight.history.slurm.ids import SlurmId
-from jobsight.history.slurm.runs import of_runs
 from jobsight.history.slurm.sacct import Run
 from jobsight.settings import SlurmSettings
 

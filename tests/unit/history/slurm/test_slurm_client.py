@@ -10,8 +10,7 @@ import pytest
 from tests.support.limits import limit
 
 from jobsight.commands import run_command
-from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.failures import FailureKind, SlurmError, classify
+from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError, classify
 from jobsight.settings import SlurmSettings
 
 ENV = {"PATH": os.environ["PATH"]}

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.history.slurm.slurm_fakes import T0, FakeClient, FakeJob, FakeSlurm, Keeper
 
 from jobsight.documents import JobDocument, State, merge
-from jobsight.history.slurm.failures import FailureKind
+from jobsight.history.slurm.client import FailureKind
 from jobsight.history.slurm.lookup import SlurmLookup
 from jobsight.settings import SlurmSettings
 

@@ -3,7 +3,7 @@
 import pytest
 
 from jobsight.errors import UsageError
-from jobsight.history.slurm.options import requested
+from jobsight.history.jobsasked import requested
 
 SCRIPT = """#!/bin/bash
 #SBATCH --job-name=align --mail-type END

@@ -7,7 +7,7 @@ from tests.unit.history.slurm.slurm_fakes import T0, FakeJob, cluster, kept, pol
 
 from jobsight.documents import State
 from jobsight.errors import SourceError
-from jobsight.history.slurm.failures import FailureKind
+from jobsight.history.slurm.client import FailureKind
 
 SECOND = 1_000_000
 

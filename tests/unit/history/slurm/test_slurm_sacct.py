@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from jobsight.history.slurm.dumps import table_rows
+from jobsight.history.importers.sacctdumps import table_rows
 from jobsight.history.slurm.sacct import Run, exact_rows, join_runs, read_row
 
 D = "\x1f5a5a\x1f"

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from jobsight.clock import format_micros
 from jobsight.codes import EventCode
 from jobsight.documents import condor_id
-from jobsight.history.adjson import parse_ad
 from jobsight.history.allotments import amounts_of_jobs
+from jobsight.history.jobads import parse_ad
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES, held_by_hand
 from jobsight.ids import JobId
 from jobsight.learning.modeldir import ModelDir

@@ -18,14 +18,12 @@ from numpy.typing import NDArray
 from jobsight.clock import format_span
 from jobsight.codes import EventCode
 from jobsight.format import percent
-from jobsight.history.counts import CountIndex
+from jobsight.history.counts import Count, CountIndex, Tally, number_texts
 from jobsight.history.held import held_rows
 from jobsight.history.labels import RowLabels
 from jobsight.history.reasons import origin
 from jobsight.history.reasons import site as site_named
-from jobsight.history.tallies import Count, Tally
 from jobsight.history.timelines import History, Ints
-from jobsight.history.whereabouts import number_texts
 from jobsight.ids import JobId
 from jobsight.models.intervals import wilson
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from jobsight.history.frames import FrameIndex, build_frames
 from jobsight.history.labels import RowLabels, label_rows
-from jobsight.history.timelines import History
-from jobsight.history.views import as_seen, delayed, views_of
+from jobsight.history.timelines import History, as_seen, delayed, views_of
 from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.examples.decisions import held_jobs, resolved_releases
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence

@@ -16,11 +16,16 @@ from numpy.typing import NDArray
 from jobsight.codes import EventCode
 from jobsight.history import outcomes
 from jobsight.history.counts import batch_numbers, factorize
-from jobsight.history.edits import edited_releases
-from jobsight.history.held import after_hold, groups_of, held_rows, last_of_life_before
+from jobsight.history.duplicates import first_recorded
+from jobsight.history.held import (
+    after_hold,
+    edited_releases,
+    groups_of,
+    held_rows,
+    last_of_life_before,
+)
 from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
-from jobsight.history.twins import first_recorded
 from jobsight.learning.question import Decisions
 from jobsight.questions.hold.settings import HoldSettings
 

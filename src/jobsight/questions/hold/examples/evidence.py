@@ -15,21 +15,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
-from jobsight.history.counts import CountIndex, factorize
+from jobsight.history.counts import CountIndex, at, factorize, number_texts, preceding, preceding_in
+from jobsight.history.duplicates import first_recorded
 from jobsight.history.held import LIFE
-from jobsight.history.labels import RowLabels
+from jobsight.history.labels import RowLabels, row_owners, start_sites
 from jobsight.history.outcomes import held_by_hand
 from jobsight.history.reasons import origins
 from jobsight.history.timelines import History, Ints
-from jobsight.history.twins import first_recorded
-from jobsight.history.whereabouts import (
-    at,
-    number_texts,
-    preceding,
-    preceding_in,
-    row_owners,
-    start_sites,
-)
 
 __all__ = ["FAMILIES", "Evidence", "Stream", "gather_evidence"]
 

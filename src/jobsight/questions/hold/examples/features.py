@@ -23,10 +23,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jobsight.history.counts import NEVER, CountIndex
-from jobsight.history.timelines import History, Ints
-from jobsight.history.views import Views, span, views_of
-from jobsight.history.whereabouts import at, preceding
+from jobsight.history.counts import NEVER, CountIndex, at, preceding
+from jobsight.history.timelines import History, Ints, Views, span, views_of
 from jobsight.models.base import Floats
 from jobsight.questions.hold.examples.evidence import FAMILIES, Evidence
 from jobsight.questions.hold.examples.own import OwnIndex

@@ -9,12 +9,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
-from jobsight.history.adjson import parse_ad
-from jobsight.history.ads import TRIGGER
-from jobsight.history.counts import NEVER, CountIndex
-from jobsight.history.timelines import History, Ints
-from jobsight.history.views import Views, span
-from jobsight.history.whereabouts import at, preceding
+from jobsight.history.counts import NEVER, CountIndex, at, preceding
+from jobsight.history.jobads import parse_ad
+from jobsight.history.timelines import TRIGGER, History, Ints, Views, span
 from jobsight.models.base import Floats
 
 __all__ = ["OwnIndex"]

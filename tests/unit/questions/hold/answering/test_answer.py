@@ -19,8 +19,8 @@ from tests.support.hold_models import (
 )
 
 from jobsight.errors import ModelError
+from jobsight.history.duplicates import current_jobs
 from jobsight.history.timelines import History
-from jobsight.history.twins import current_jobs
 from jobsight.ids import JobId
 from jobsight.learning.fingerprints import fingerprints
 from jobsight.learning.mixing import Weights

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jobsight.history.tallies import Count, Tally
+from jobsight.history.counts import Count, Tally
 from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.questions.hold.answering.verdict import (
     AGAIN,

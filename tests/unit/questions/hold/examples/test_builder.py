@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 from tests.support.histories import micros, table
 
-from jobsight.history.timelines import History
-from jobsight.history.views import delayed
+from jobsight.history.timelines import History, delayed
 from jobsight.models.base import Inputs
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions

@@ -28,9 +28,9 @@ from jobsight.documents import JSON, JobDocument
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.chunks import chunks
 from jobsight.history.eventlog.columns import Origin
-from jobsight.history.eventlog.family import Opened, explain, look, oldest_first, opened_family
 from jobsight.history.eventlog.headers import submit_host
 from jobsight.history.events import year_of_first
+from jobsight.history.following.family import Opened, explain, look, oldest_first, opened_family
 from jobsight.history.following.position import (
     Gap,
     Place,
