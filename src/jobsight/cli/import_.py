@@ -15,7 +15,7 @@ from jobsight.cli.output import files_and_reasons, note, print_json, progress_ba
 from jobsight.errors import UsageError
 from jobsight.format import size, timestamp
 from jobsight.history.importers import FileImport, Mapped, Options
-from jobsight.history.importers.tally import Mark, Tally
+from jobsight.history.importers.tally import JobTally, Mark
 from jobsight.history.slurm.sacct import FIELDS
 from jobsight.store import open_store
 from jobsight.text import counted, printable
@@ -142,7 +142,7 @@ class ImportRun:
     """
 
     def __init__(self, reading: FileImport) -> None:
-        self.report, self.tally, self.seconds = reading.report, Tally(), 0.0
+        self.report, self.tally, self.seconds = reading.report, JobTally(), 0.0
         self._reading = reading
         self._refused = 0
 

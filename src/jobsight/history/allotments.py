@@ -11,7 +11,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from jobsight.history.eventlog.generations import identify
 from jobsight.history.eventlog.logfiles import Kind, LogFile, open_file
 from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.eventlog.terms import PREFIX
-from jobsight.history.timelines import History, Ints
+from jobsight.history.timelines import History
 
 __all__ = ["amounts_of_jobs", "amounts_of_record", "generations_of"]
 
@@ -88,20 +87,19 @@ def amounts_of_jobs(
     moment: int,
     logs: Callable[[], Mapping[str, str]] = dict,
 ) -> dict[int, Sequence[Amounts]]:
-    """The amounts of the last runs of some jobs, as of a moment, a mapping for each record.
+    """The amounts of the last runs of some jobs, as of a moment (µs), a mapping for each record.
 
-    Nothing is known of what was read from pipes, or from files that are gone.
-
-    Args:
-        history: indexed.
-        jobs: their numbers.
-        moment: µs.
-        logs: gives the files by generation (`generations_of`), asked for what a store has.
+    Nothing is known of what was read from pipes, or from files that are gone. `logs` gives the
+    files by generation (`generations_of`), asked for what a store has.
     """
     wanted: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
     sources, offsets = history.table["source"], history.table["offset"]
     for job in jobs:
-        for row in _records(history, job, moment):
+        # The rows with the starts and ends of its last runs.
+        rows = history.rows_of(job)
+        rows = rows[history.clock[rows] <= moment]
+        last = [rows[np.isin(history.code[rows], codes)][-_RUNS:] for codes in (_STARTED, _ENDED)]
+        for row in np.concatenate(last):
             wanted[sources[int(row)] or ""].append((int(offsets[int(row)]), int(row), job))
     found: dict[int, Sequence[Amounts]] = {}
     names = history.table.select("code", "cluster", "proc")
@@ -113,15 +111,6 @@ def amounts_of_jobs(
             amounts = _amounts(kind, text, names.row(row))
             found[job] = [*found.get(job, ()), *([amounts] if amounts else ())]
     return found
-
-
-def _records(history: History, job: int, moment: int) -> Ints:
-    """The rows with the starts and ends of its last runs: int64 (n,)."""
-    rows = history.rows_of(job)
-    rows = rows[history.clock[rows] <= moment]
-    codes = history.code[rows]
-    kinds = (rows[np.isin(codes, kind)][-_RUNS:] for kind in (_STARTED, _ENDED))
-    return np.concatenate(list(kinds))
 
 
 def _read(path: str, offsets: Sequence[int]) -> Iterable[tuple[Kind, bytes]]:
@@ -166,15 +155,11 @@ def _amounts(kind: Kind, text: bytes, record: tuple[int, int, int]) -> Amounts:
     ads = [ad.attributes for ad in (*parser.feed(text), *parser.close())][:1]
     for ad in ads:
         if (ad.get("EventTypeNumber"), ad.get("Cluster"), ad.get("Proc")) == record:
-            return _of_ad(ad)
+            given = ad.get("ExecuteProps")
+            known = {**ad, **(given if isinstance(given, dict) else {})}
+            return {
+                _ATTRIBUTES[name.lower()]: float(value)
+                for name, value in known.items()
+                if name.lower() in _ATTRIBUTES and type(value) in (int, float)
+            }
     return {}
-
-
-def _of_ad(ad: Mapping[str, Any]) -> Amounts:
-    given = ad.get("ExecuteProps")
-    known = {**ad, **(given if isinstance(given, dict) else {})}
-    return {
-        _ATTRIBUTES[name.lower()]: float(value)
-        for name, value in known.items()
-        if name.lower() in _ATTRIBUTES and type(value) in (int, float)
-    }

@@ -60,12 +60,10 @@ class CountIndex:
         self._clock = history.clock
 
     def count(self, keys: NDArray[np.integer[Any]], cuts: Ints, starts: Ints | None = None) -> Ints:
-        """Rows with each key before the cuts and not before the starts: int64 (n,).
+        """Rows with each key (n,) before the cuts and not before the starts: int64 (n,).
 
-        Args:
-            keys: (n,) whole numbers; those below 0, or not in the index, count nothing.
-            cuts: int64 (n, logs), first hidden row of each log (`History.cuts_many`).
-            starts: int64 (n, logs), no row of a log before it counts; None: all count.
+        Keys below 0, or not in the index, count nothing. Cuts are the first hidden row of each log
+        (`History.cuts_many`), int64 (n, logs), as the starts are.
         """
         first = self._log_start[None, :-1]
         since = first if starts is None else np.maximum(starts, first)
@@ -151,10 +149,7 @@ def at(values: NDArray[np.integer | np.bool_], places: Ints) -> Ints:
 def preceding(history: History, among: Ints, rows: Ints) -> Ints:
     """The last row of `among` before each row and of the same job: int64 (n,) into `among`, or −1.
 
-    Args:
-        history: the indexed log.
-        among: int64 (k,), rows of jobs.
-        rows: int64 (n,), rows of jobs.
+    Both are rows of jobs: int64 (k,), (n,).
     """
     return preceding_in(history.job[among], among, history.job[rows], rows)
 
@@ -210,7 +205,20 @@ class Tally:
         keys, ended, success, batch = keys[kept], ended[kept], success[kept], batch[kept]
         order = np.lexsort((ended, batch, keys))
         keys, ended, success = keys[order], ended[order], success[order]
-        steps = _batch_steps(keys, batch[order], success)
+        # What each outcome adds to the number of batches, to their shares, and to those failed.
+        batch, places = batch[order], np.arange(len(keys))
+        first = np.ones(len(keys), np.bool_)
+        first[1:] = (keys[1:] != keys[:-1]) | (batch[1:] != batch[:-1])
+        start = np.maximum.accumulate(np.where(first, places, 0))
+        running = np.cumsum(success)
+        won: Ints = running - (running[start] - success[start])
+        share: NDArray[np.float64] = won / (places - start + 1)
+        failed: Ints = np.equal(won, 0).astype(np.int64)
+        steps = (
+            first.astype(np.int64),
+            np.where(first, share, share - np.roll(share, 1)),
+            np.where(first, failed, failed - np.roll(failed, 1)),
+        )
         order = np.lexsort((ended, keys))
         self._start = np.searchsorted(keys[order], np.arange(int(keys.max(initial=-1)) + 2))
         self._ended = ended[order]
@@ -241,22 +249,3 @@ class Tally:
         start, stop = int(self._start[key]), int(self._start[key + 1])
         seen = int(np.searchsorted(self._ended[start:stop], until, side="right"))
         return slice(start, start + seen)
-
-
-def _batch_steps(
-    keys: Ints, batch: NDArray[np.integer], success: NDArray[np.bool_]
-) -> tuple[Ints, NDArray[np.float64], Ints]:
-    """What each outcome adds to the number of batches, to their shares, and to those failed."""
-    places = np.arange(len(keys))
-    first = np.ones(len(keys), np.bool_)
-    first[1:] = (keys[1:] != keys[:-1]) | (batch[1:] != batch[:-1])
-    start = np.maximum.accumulate(np.where(first, places, 0))
-    running = np.cumsum(success)
-    won: Ints = running - (running[start] - success[start])
-    share: NDArray[np.float64] = won / (places - start + 1)
-    failed: Ints = np.equal(won, 0).astype(np.int64)
-    return (
-        first.astype(np.int64),
-        np.where(first, share, share - np.roll(share, 1)),
-        np.where(first, failed, failed - np.roll(failed, 1)),
-    )

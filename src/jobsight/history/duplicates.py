@@ -33,14 +33,18 @@ def first_recorded(history: History) -> Ints:
     alone = np.arange(len(history.jobs), dtype=np.int64)
     if history.logs < 2:
         return alone
+    leaves = np.full(len(alone), _NEVER)
+    rows = np.flatnonzero(np.isin(history.code, _LEFT) & (history.job >= 0))
+    np.minimum.at(leaves, history.job[rows], history.clock[rows])
+    begins = np.append(history.clock, _NEVER)[history.jobs["first_row"].to_numpy()]
     key = ["access_point", "cluster", "proc"]
     jobs = (
         history.jobs.select(
             *key,
             "log",
             job=pl.Series(alone),
-            begins=pl.Series(_clock_at(history, history.jobs["first_row"].to_numpy())),
-            leaves=pl.Series(_leaving(history)),
+            begins=pl.Series(begins),
+            leaves=pl.Series(leaves),
         )
         .filter(pl.col("access_point").is_not_null() & pl.struct(key).is_duplicated())
         .sort(*key, "begins", "log", "job")
@@ -65,7 +69,9 @@ def current_jobs(
     access points are different jobs; a log that does not name its access point is taken for the
     other's where the ids are the same.
     """
-    last = _last_recorded(history, moment)
+    last = np.full(len(history.jobs), -1, np.int64)
+    rows = np.flatnonzero((history.clock <= moment) & (history.job >= 0))
+    np.maximum.at(last, history.job[rows], history.clock[rows])
     mine = last >= 0
     if clusters is not None:
         mine &= np.isin(history.jobs["cluster"].to_numpy(), clusters)
@@ -81,26 +87,3 @@ def current_jobs(
         ["access_point", *same_id], keep="last", maintain_order=True
     )
     return np.sort(chosen["job"].to_numpy())
-
-
-def _last_recorded(history: History, moment: int) -> Ints:
-    """The clock of each job's last row at or before `moment`; −1 where it has none."""
-    last = np.full(len(history.jobs), -1, np.int64)
-    rows = np.flatnonzero((history.clock <= moment) & (history.job >= 0))
-    np.maximum.at(last, history.job[rows], history.clock[rows])
-    return last
-
-
-def _clock_at(history: History, rows: Ints) -> Ints:
-    """The clock of each row; the end of time for a row past the end."""
-    inside = rows < len(history)
-    clock = history.clock[np.where(inside, rows, 0)]
-    return np.where(inside, clock, _NEVER)
-
-
-def _leaving(history: History) -> Ints:
-    """When each job first left the queue, the end of time if never: int64 (jobs,)."""
-    leaves = np.full(len(history.jobs), _NEVER)
-    rows = np.flatnonzero(np.isin(history.code, _LEFT) & (history.job >= 0))
-    np.minimum.at(leaves, history.job[rows], history.clock[rows])
-    return leaves

@@ -7,11 +7,10 @@ times of a log are resolved in that order. Memory stays bounded by a few chunks,
 from __future__ import annotations
 
 import datetime as dt
-import itertools
 import os
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -199,20 +198,12 @@ class EventReader:
                                 Skipped(origin.source, where, 0, "not read: no record before")
                             )
                             break
-        self._look_for_others(found)
-        self.report.jobs = self._jobs.count()
-        self.report.seconds = time.perf_counter() - started
-
-    def _look_for_others(self, found: Mapping[str, int]) -> None:
-        """Report files that are not event logs.
-
-        Args:
-            found: number of events by name of the file.
-        """
-        for file in self.files:
+        for file in self.files:  # what is not an event log
             if not found[file.name] and file.head.strip() and not looks_like_log(file.head):
                 line = f"{file.name!r} has no event record: it begins with {beginning(file.head)}"
                 self.report.unreadable.append((file.name, line))
+        self.report.jobs = self._jobs.count()
+        self.report.seconds = time.perf_counter() - started
 
     def _segment(
         self, segment: Segment, origin: Origin, pool: ThreadPoolExecutor
@@ -261,33 +252,28 @@ class EventReader:
         if first.file.kind in ("xml", "json") or (first.header and first.header.ctime):
             return TimeResolver(self._zone)
         modified = max(segment.file.modified for segment in log.segments)
-        chunks_of_log = itertools.chain.from_iterable(map(_chunks, _ready(log)))
-        return TimeResolver(
-            self._zone, first_year=year_of_first(chunks_of_log, modified, self._zone)
-        )
+
+        def parts() -> Iterator[Chunk]:
+            for segment in _ready(log):
+                with segment.file.open(segment.start) as stream:
+                    yield from chunks(stream, start=segment.start, end=segment.end)
+
+        return TimeResolver(self._zone, first_year=year_of_first(parts(), modified, self._zone))
 
 
 def year_of_first(parts: Iterable[Chunk], modified: float, zone: dt.tzinfo) -> int:
-    """The year of a text log's first record, found in all of it if need be.
+    """The year of a text log's first record, found in all parts of it if need be.
 
-    Args:
-        parts: the log.
-        modified: seconds since 1970 of its last change.
-        zone: of its wall clock.
+    The log was changed last at `modified` (seconds since 1970); its wall clock is that of `zone`.
     """
     counter, read, found = YearCounter(), 0, 0
     for part in parts:
         rows, _ = scan_chunk(part)
         counter.feed(rows[:, record.STAMP], rows[:, record.FORM].astype(np.uint8))
         read, found = read + len(part.data), found + len(rows)
-        if counter.settled or (read > _MOST_BEFORE_FIRST and not found):
+        if counter.known or (read > _MOST_BEFORE_FIRST and not found):
             break
     return counter.first_year(modified, zone)
-
-
-def _chunks(segment: Segment) -> Iterator[Chunk]:
-    with segment.file.open(segment.start) as stream:
-        yield from chunks(stream, start=segment.start, end=segment.end)
 
 
 def _ready(log: Log) -> Iterator[Segment]:

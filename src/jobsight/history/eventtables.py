@@ -80,11 +80,7 @@ def as_logs(entries: pl.DataFrame) -> pl.DataFrame:
 
 
 def queue_table(ads: Iterable[Mapping[str, JSON]], access_point: str) -> pl.DataFrame:
-    """The event table of jobs as the queue has them, each with its ad at its last event.
-
-    Args:
-        ads: of ``condor_q``.
-        access_point: of the queue.
+    """The event table of jobs as ``condor_q`` has them, each with its ad at its last event.
 
     Raises:
         DocumentError: an ad has no ClusterId and ProcId.

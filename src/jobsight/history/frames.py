@@ -59,14 +59,7 @@ class FrameIndex:
         self._release = code[self._rows] == EventCode.RELEASED
 
     def fill(self, jobs: JobNumbers, asked: Moments, m: int, timeframe: int) -> Frames:
-        """The frames of given jobs: uint8 (n, m, j).
-
-        Args:
-            jobs: int32 (n, j), job numbers; −1 gives zeros.
-            asked: n decisions.
-            m: frames.
-            timeframe: µs per frame, positive.
-        """
+        """The m frames of jobs int32 (n, j), −1 for none, `timeframe` in µs: uint8 (n, m, j)."""
         job_log = self.history.jobs["log"].to_numpy()
         view = (asked.log, asked.cut, asked.time)
         states = (self._rows, self._start, self._clock, self._value, self._release)
@@ -83,19 +76,11 @@ def build_frames(
     related_share: float,
     seed: int,
 ) -> tuple[Frames, JobNumbers]:
-    """The frames of n decisions, with the jobs of their slices.
+    """The m frames of n decisions, each of `timeframe` µs, with the jobs of their j slices.
 
-    Args:
-        index: of the history that the decisions are about.
-        decisions: a table with the columns `job`, `hold_row`, `log`, `cut`, `time`.
-        m: frames.
-        j: jobs, slice 0 the held one.
-        timeframe: µs per frame, positive.
-        related_share: see `SampleIndex.sample`.
-        seed: likewise.
-
-    Returns:
-        uint8 (n, m, j), oldest frame first; and int32 (n, j), job numbers, −1 for no job.
+    The decisions have the columns `job`, `hold_row`, `log`, `cut`, `time`; for the other arguments
+    see `SampleIndex.sample`. Returns uint8 (n, m, j), oldest frame first, slice 0 the held job; and
+    int32 (n, j), job numbers, −1 for no job.
     """
     asked = Moments.of(decisions)
     since = asked.time - m * min(timeframe, _LONGEST // m)

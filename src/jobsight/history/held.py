@@ -24,22 +24,23 @@ LIFE = tuple(map(int, (EventCode.SUBMIT, EventCode.EXECUTE, EventCode.TERMINATED
 def held_rows(
     history: History, moment: int, jobs: NDArray[np.integer] | None = None
 ) -> tuple[Ints, Ints]:
-    """The holds (`History.held`) of the jobs held at `moment` (µs), and what can be seen then.
+    """The holds (`History.held`) of the jobs (None: all) held at `moment` (µs), and what is seen.
 
-    Args:
-        history: the indexed log.
-        moment: µs since 1970; rows at it are seen.
-        jobs: only these job numbers; all if None.
-
-    Returns:
-        int64 (n,), rows of the holds, ascending; int64 (n,), the first row of its own log that each
-        does not see.
+    Rows at the moment are seen. Returns int64 (n,), rows of the holds, ascending; int64 (n,), the
+    first row of its own log that each does not see.
     """
     asked = np.arange(len(history.jobs)) if jobs is None else np.asarray(jobs)
     logs = np.arange(history.logs)
     ends = history.rows_at(logs, np.full(history.logs, moment + 1))
     cuts = ends[history.jobs["log"].to_numpy()[asked]]
-    last = _last_of_life(history, asked, cuts)
+    # The last row of each job before its cut that shows whether it is held, −1 if none.
+    first, sizes = history.job_start[asked], np.diff(history.job_start)[asked]
+    number = np.repeat(np.arange(len(asked)), sizes)
+    places = np.arange(len(number)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
+    rows = history.job_rows[places]
+    of_life = (rows < cuts[number]) & (np.isin(history.code[rows], LIFE) | history.held[rows])
+    last = np.full(len(asked), -1, np.int64)
+    last[number[of_life]] = rows[of_life]  # of several of one job the last stays
     held = np.flatnonzero((last >= 0) & history.held[last])
     held = held[np.argsort(last[held], kind="stable")]
     return last[held], cuts[held]
@@ -49,18 +50,6 @@ def last_of_life_before(history: History, rows: Ints) -> Ints:
     """The last row of each row's job before it that shows whether it is held, −1 if none."""
     among = np.flatnonzero((np.isin(history.code, LIFE) | history.held) & (history.job >= 0))
     return np.append(among, -1)[preceding(history, among, rows)]
-
-
-def _last_of_life(history: History, jobs: NDArray[np.integer], cuts: Ints) -> Ints:
-    """The last row of each job before its cut that shows whether it is held, −1 if none."""
-    first, sizes = history.job_start[jobs], np.diff(history.job_start)[jobs]
-    asked = np.repeat(np.arange(len(jobs)), sizes)
-    places = np.arange(len(asked)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
-    rows = history.job_rows[places]
-    of_life = (rows < cuts[asked]) & (np.isin(history.code[rows], LIFE) | history.held[rows])
-    last = np.full(len(jobs), -1, np.int64)
-    last[asked[of_life]] = rows[of_life]  # of several of one job the last stays
-    return last
 
 
 def after_hold(history: History, hold_rows: Ints) -> Ints:
@@ -145,14 +134,10 @@ def edited_releases(
 ) -> NDArray[np.bool_]:
     """Which releases let go a job that was not as it had been held: bool (n,).
 
-    Known only where the log has a 033 between the two, or an ad (028) of both; else not edited.
-
-    Args:
-        history: the indexed log.
-        hold_rows: int64 (n,), the holds.
-        rows: int64 (n,), the releases (013) that ended them.
-        exact: bool (n,): whose ads are compared in full. Of the others, turns of a loop of which
-            there may be millions, only what the job requests is.
+    Known only where the log has a 033 between the two, or an ad (028) of both; else not edited. The
+    rows are those of the holds, and of the releases (013) that ended them, int64 (n,). Ads are
+    compared in full where `exact`, bool (n,); of the others, turns of a loop of which there may be
+    millions, only what the job requests is.
     """
     changes = np.flatnonzero((history.code == EventCode.ATTRIBUTE_UPDATE) & (history.job >= 0))
     changed: NDArray[np.bool_] = at(changes, preceding(history, changes, rows)) > hold_rows

@@ -218,12 +218,10 @@ def access_point_of(ad: Mapping[str, JSON]) -> str | None:
 def document_from_ad(
     ad: Mapping[str, JSON], access_point: str | None, *, source: str = "condor_history"
 ) -> JobDocument:
-    """The document of the job of one ad of ``condor_history`` or ``condor_q``.
+    """The document of the job of one ad of ``condor_history`` or ``condor_q``, with values of JSON.
 
-    Args:
-        ad: attributes, named as HTCondor writes them, with the values of JSON.
-        access_point: the setting; None: that of the ad's GlobalJobId.
-        source: of the timeline's entries.
+    Without an access point it is that of the ad's GlobalJobId; `source` is of the timeline's
+    entries.
 
     Raises:
         DocumentError: the ad has no ClusterId and ProcId, or nothing names its access point.
@@ -287,18 +285,15 @@ def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) ->
         reason = _text(ad.get("RemoveReason"))
         return _event(entered, source, 9, condor_state(9, None, reason) or state, reason=reason)
     if state is State.COMPLETED:
-        return _ending(ad, entered, source)
+        killed = ad.get("ExitBySignal") is True
+        signal = _whole(ad.get("ExitSignal")) if killed else None
+        value = None if killed else _whole(ad.get("ExitCode"))
+        if value != 0 and (value is not None or killed):
+            state = State.FAILED
+        return _event(entered, source, 5, state, return_value=value, signal=signal)
     if state is State.SUSPENDED:
         return _event(entered, source, 10, state)
     return Event(time=entered, source=source, state=state, word="IDLE")
-
-
-def _ending(ad: Mapping[str, JSON], entered: int, source: str) -> Event:
-    killed = ad.get("ExitBySignal") is True
-    signal = _whole(ad.get("ExitSignal")) if killed else None
-    value = None if killed else _whole(ad.get("ExitCode"))
-    state = State.COMPLETED if value == 0 or (value is None and not killed) else State.FAILED
-    return _event(entered, source, 5, state, return_value=value, signal=signal)
 
 
 def _event(time: int, source: str, code: int, state: State, **fields: JSON) -> Event:

@@ -36,11 +36,7 @@ _decode_ad = msgspec.json.Decoder(dict[str, JSON]).decode
 
 
 def unnamed_access_point(generation: str) -> str:
-    """The access point in ids of a log that names none: ``log-`` and 8 digits.
-
-    Args:
-        generation: the name of the log's first generation.
-    """
+    """The access point in ids of a log that names none, by the name of its first generation."""
     import hashlib
 
     return f"log-{hashlib.sha256(generation.encode()).hexdigest()[:8]}"
@@ -51,7 +47,6 @@ class _Job:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.updated = 0
         self.request: Fields = {}
         self.submission: Fields = {}
         self.usage: Fields = {}
@@ -116,9 +111,7 @@ class _Job:
 def documents_of_batch(batch: pa.RecordBatch, access_point: str) -> list[JobDocument]:
     """A partial document of each job in a stretch of one log, in order of first row.
 
-    Args:
-        batch: of the event table, as `EventReader` gives it with `generations`.
-        access_point: of the documents' ids.
+    The batch is of the event table, as `EventReader` gives it with `generations`.
     """
     columns = {name: batch.column(name).to_pylist() for name in ENTRY_COLUMNS}
     ids = zip(*(batch.column(name).to_pylist() for name in ("cluster", "proc")), strict=True)

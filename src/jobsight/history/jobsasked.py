@@ -50,14 +50,9 @@ def submitted_now(
 ) -> pl.DataFrame:
     """A job that is to be submitted at a moment (µs), as one row; columns it lacks are null.
 
-    Partition and account are those of its owner's last job, where it names none. Folder and script
-    are left out where they are not recorded of the owner's jobs: no job could have the same.
-
-    Args:
-        jobs: the history as of the moment.
-        job: by columns of the job table.
-        moment: µs.
-        schema: of the row.
+    The job is given by columns of the job table, the history as of the moment. Partition and
+    account are those of its owner's last job, where it names none. Folder and script are left out
+    where they are not recorded of the owner's jobs: no job could have the same.
     """
     own = [pl.col(name).eq_missing(pl.lit(job.get(name))) for name in ("owner", "scheduler")]
     mine = jobs.table.filter(*own)
@@ -119,12 +114,8 @@ class KeysUsed:
 def requested(script: str, options: Sequence[str] = ()) -> dict[str, Any]:
     """The request of a batch script in columns of the job table; those it does not name are null.
 
-    Options of the call go before those of the script. Without an option for it, a job asks for one
-    CPU for each task, one task and one node; its name is left out.
-
-    Args:
-        script: its text.
-        options: as given to sbatch after the script.
+    Options of the call (as given to sbatch) go before those of the script. Without an option for
+    it, a job asks for one CPU for each task, one task and one node; its name is left out.
 
     Raises:
         UsageError: the value of an option cannot be read.

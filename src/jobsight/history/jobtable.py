@@ -153,7 +153,11 @@ def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
     code, state = pl.col("code"), {number: one.value for number, one in CONDOR_EVENTS.items()}
     done = pl.when(pl.col("return_value") == 0).then(pl.lit(State.COMPLETED.value))
     removal = pl.when(code == EventCode.ABORTED).then("reason").map_batches(
-        lambda reasons: over_unique(reasons.fill_null(""), _removal), pl.String, is_elementwise=True
+        lambda reasons: over_unique(
+            reasons.fill_null(""), lambda text: condor_state(EventCode.ABORTED, None, text)
+        ),
+        pl.String,
+        is_elementwise=True,
     )  # fmt: skip
     rows = history.table.with_columns(
         row=pl.Series(history.job, dtype=pl.Int64), clock=pl.Series(history.clock),
@@ -203,10 +207,6 @@ def _with_kills(jobs: pl.DataFrame, entries: pl.DataFrame) -> pl.DataFrame:
     ]
     schema = {"place": table.schema["place"], "state": _STATE}
     return table.update(pl.DataFrame(found, schema=schema, orient="row"), on="place").drop("place")
-
-
-def _removal(reason: str) -> str | None:
-    return condor_state(EventCode.ABORTED, None, reason)
 
 
 def _from_ads(ads: pl.Series) -> pl.DataFrame:
@@ -451,16 +451,16 @@ class JobTable:
             pl.col("known").is_not_null(), pl.any_horizontal(pl.col("reason", "ad").is_not_null())
         )
         facts = [
-            {name: float(value) for name, value in ad.items() if _is_number(value)}
+            {
+                name: float(value)
+                for name, value in ad.items()
+                if isinstance(value, int | float) and abs(value) < _LARGEST
+            }
             for ad in (parse_ad(text) or {} if text else {} for text in seen["ad"])
         ]
         names = sorted({name for one in facts for name in one})
         numbers = pl.DataFrame(facts, dict.fromkeys(names, pl.Float64)) if names else pl.DataFrame()
         return seen.select("row", pl.col("known").to_physical(), "reason").hstack(numbers)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and abs(value) < _LARGEST
 
 
 def _so_far(flags: pl.Expr) -> pl.Expr:

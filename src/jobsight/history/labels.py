@@ -63,20 +63,16 @@ def _sites(history: History) -> pl.Series:
     # A start at an unknown place ends what was known of the place before it.
     marked = pl.when(rows["start"]).then(found.fill_null("")).otherwise(found)
     known = rows.select("job", site=marked).select(pl.col("site").forward_fill().over("job"))
-    filled = known["site"].gather(_carried(history, sources.to_numpy()))
-    return filled.set(filled == "", None)
-
-
-def _carried(history: History, sources: NDArray[np.bool_]) -> pl.Series:
-    """Of each row, the number of its job's last source at or before it, null if none: (n,)."""
-    rows = history.job_rows
-    place = np.where(sources[rows], np.arange(len(rows)), -1)
-    last = np.maximum.accumulate(place) if len(rows) else place
+    # Of each row, the number of its job's last source at or before it.
+    of_jobs, is_source = history.job_rows, sources.to_numpy()
+    place = np.where(is_source[of_jobs], np.arange(len(of_jobs)), -1)
+    last = np.maximum.accumulate(place) if len(of_jobs) else place
     number = np.full(len(history), -1, np.int64)
-    inside = last >= history.job_start[history.job[rows]]
-    number[rows[inside]] = (np.cumsum(sources) - 1)[rows[last[inside]]]
+    inside = last >= history.job_start[history.job[of_jobs]]
+    number[of_jobs[inside]] = (np.cumsum(is_source) - 1)[of_jobs[last[inside]]]
     carried = pl.Series(number)
-    return carried.set(carried < 0, None)
+    filled = known["site"].gather(carried.set(carried < 0, None))
+    return filled.set(filled == "", None)
 
 
 def row_owners(history: History, rows: Ints) -> Ints:
@@ -94,13 +90,8 @@ def start_sites(history: History, labels: RowLabels, holds: Ints, starts: Ints) 
     """The site of each start (001), in lower case, null where unknown: strings (s,).
 
     That of the last hold (012) before it of a job started at the same address; else that of the
-    start itself, which may be the site of the attempt before.
-
-    Args:
-        history: the indexed log.
-        labels: of its rows.
-        holds: int64 (h,), rows of holds of jobs.
-        starts: int64 (s,), rows of starts of jobs.
+    start itself, which may be the site of the attempt before. Holds and starts are rows of jobs,
+    int64 (h,), (s,).
     """
     own = labels.site.gather(starts)
     # The address of the startd: a starter's adds the slot before and a running number after.

@@ -1,6 +1,6 @@
 """What became of a released job: success, failure, or censored.
 
-`resolve` finds the first record after each release that settles it, and its kind. `judge` turns
+`resolve` finds the first record after each release that resolves it, and its kind. `judge` turns
 kinds into outcomes under the settings and a horizon. What was cut short by a person, a DAG, the end
 of the log or the horizon has no outcome: it is counted by kind, never labelled.
 """
@@ -38,7 +38,7 @@ KINDS = wordlist(
     "log_ended exit_zero exit_other exit_unknown held_again held_by_user removed_by_user "
     "removed_by_dag removed_by_policy"
 )
-"""What can settle a release; `resolve` gives one of these for each."""
+"""What can resolve a release; `resolve` gives one of these for each."""
 
 _FAILURES = ("exit_other", "held_again", "removed_by_policy")
 
@@ -93,20 +93,20 @@ def attributed_to(reason: pl.Expr, *, policy: str, dag: str) -> pl.Expr:
 
 
 def resolve(history: History, rows: Ints) -> pl.DataFrame:
-    """What settles each release: the first later record of the job that ends or holds it.
+    """What resolves each release: the first later record of the job that ends or holds it.
 
-    Args:
-        history: the indexed log.
-        rows: int64 (n,), the rows of the releases (013), each of a job.
-
-    Returns:
-        n rows in the order given: `row`, `released` (clock of the release, µs), `kind` (of
-            `KINDS`), `resolved_row` (null for `log_ended`), `resolved_time` (clock of that row; for
-            `log_ended` the last of the log, or that of the record where another job took the same
-            id).
+    From the rows of n releases (013), each of a job, int64 (n,), as many rows: `row`, `released`
+    (clock of the release, µs), `kind` (of `KINDS`), `resolved_row` (null for `log_ended`),
+    `resolved_time` (clock of that row; for `log_ended` the last of the log, or that of the record
+    where another job took the same id).
     """
     kinds = _kinds_of_rows(history.table)
-    found = _following(history, np.flatnonzero((kinds != _GOES_ON) & (history.job >= 0)), rows)
+    # The first of these after each release and of the same job.
+    among = np.flatnonzero((kinds != _GOES_ON) & (history.job >= 0))
+    backwards = preceding_in(
+        history.job[among], len(history) - among, history.job[rows], len(history) - rows
+    )
+    found = at(among, backwards)
     known = found >= 0
     kind = np.where(known, kinds[found], _CODE_OF["log_ended"])
     log_end = history.log_start[history.log[rows] + 1] - 1
@@ -128,7 +128,7 @@ _GOES_ON = -1
 
 
 def _kinds_of_rows(table: pl.DataFrame) -> NDArray[np.int8]:
-    """The kind that each record settles its job with; −1 where the job goes on: int8 (n,)."""
+    """The kind that each record resolves its job with; −1 where the job goes on: int8 (n,)."""
 
     def kind(name: str) -> pl.Expr:
         return pl.lit(_CODE_OF[name], pl.Int8)
@@ -151,21 +151,13 @@ def _kinds_of_rows(table: pl.DataFrame) -> NDArray[np.int8]:
         .otherwise(kind("removed_by_user")),
     }
     code = table["code"].to_numpy()
-    # A second submission under the same id is another job: what came before is not settled.
+    # A second submission under the same id is another job: what came before is not resolved.
     kinds = np.where(code == EventCode.SUBMIT, _CODE_OF["log_ended"], _GOES_ON).astype(np.int8)
     read = table.select("hold_code", "reason", "return_value", "signal")
     for number, expression in by_code.items():
         rows = np.flatnonzero(code == number)
         kinds[rows] = read[rows].select(expression.alias("kind")).to_series().to_numpy()
     return kinds
-
-
-def _following(history: History, among: Ints, rows: Ints) -> Ints:
-    """The first of `among` after each row and of the same job, −1 if none: int64 (n,)."""
-    backwards = preceding_in(
-        history.job[among], len(history) - among, history.job[rows], len(history) - rows
-    )
-    return at(among, backwards)
 
 
 def judge(
@@ -201,7 +193,7 @@ def judge(
 
 
 def apply_horizon(judged: pl.DataFrame, horizon: int) -> pl.DataFrame:
-    """Censor as ``unresolved`` what was not settled within `horizon` (µs) of its release.
+    """Censor as ``unresolved`` what was not resolved within `horizon` (µs) of its release.
 
     Also where the log goes on past the horizon without a record of the job. A longer horizon must
     start from `judge` again.

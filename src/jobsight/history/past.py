@@ -118,12 +118,13 @@ def _key(name: str) -> tuple[pl.Expr | str, ...]:
 
 def asked_columns() -> list[str]:
     """The columns of a job that `Past.build` compares by."""
-    names = {name for key in KEYS.values() for one in key for name in _names(one)}
+    parts = [part for key in KEYS.values() for part in key]
+    names = {
+        name
+        for part in parts
+        for name in ([part] if isinstance(part, str) else part.meta.root_names())
+    }
     return sorted(names | {*_REQUEST, "seen"})
-
-
-def _names(one: pl.Expr | str) -> list[str]:
-    return [one] if isinstance(one, str) else one.meta.root_names()
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,12 @@ class Past:
         jobs = asked.select(asked_columns())
         jobs = jobs.cast(self.jobs.table.select(jobs.columns).schema)
         # Copies, since Numba compiles a kernel once more for arrays that are read-only.
-        own = self._rows(asked["id"]) if queue else np.zeros(0, np.int32)
+        own = np.zeros(0, np.int32)
+        if queue:  # rows of jobs in the table, −1 where it has none of the id
+            rows = self.jobs.table.select("id", row=pl.int_range(pl.len(), dtype=pl.Int32))
+            ids = asked.select(pl.col("id").cast(pl.String))
+            found = ids.join(rows, on="id", how="left", maintain_order="left")
+            own = found["row"].fill_null(-1).to_numpy(writable=True)
         about = _Asked(jobs, own, np.array(moments, np.int64), np.array(started, np.bool_), queue)
         everything = self._walked("all", about, np.full(len(jobs), 0.5, np.float32))
         base = everything[:, COLUMNS.index("rate")].copy()  # without meaning for the queue
@@ -241,9 +247,14 @@ class Past:
     def _walked(self, name: str, asked: _Asked, base: Floats32) -> Floats32:
         """The columns of one key."""
         values = key_hashes(asked.jobs, _key(name))
+        # Numbers of the keys of jobs asked about, and of events; −1: no key that is asked for.
         if name == "node":
             values[~asked.started] = 0
-        codes, of_events, count = self._matched(name, values)
+            codes, of_events, count = pastwalk.matched(values, self.hosts)
+        else:
+            of_table = key_hashes(self.jobs.table, _key(name))
+            codes, of_rows, count = pastwalk.matched(values, of_table)
+            of_events = of_rows[self.rows]
         order = np.argsort(asked.moments, kind="stable").astype(np.int32)
         at, places = pastwalk.grouped(codes[order], count)
         memory, limit = _request(asked.jobs)
@@ -257,25 +268,6 @@ class Past:
             found[:, [COLUMNS.index("pending"), COLUMNS.index("submitted lately")]] = np.nan
         return found
 
-    def _rows(self, ids: pl.Series) -> NDArray[np.int32]:
-        """Rows of jobs in the table, −1 where it has none of the id."""
-        rows = self.jobs.table.select("id", row=pl.int_range(pl.len(), dtype=pl.Int32))
-        found = (
-            ids.cast(pl.String)
-            .to_frame("id")
-            .join(rows, on="id", how="left", maintain_order="left")
-        )
-        return found["row"].fill_null(-1).to_numpy(writable=True)
-
-    def _matched(
-        self, name: str, values: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-        """Numbers of the keys of jobs asked about, and of events; −1: no key that is asked for."""
-        if name == "node":
-            return pastwalk.matched(values, self.hosts)
-        codes, of_rows, count = pastwalk.matched(values, key_hashes(self.jobs.table, _key(name)))
-        return codes, of_rows[self.rows], count
-
 
 def _changes(
     jobs: JobTable,
@@ -284,8 +276,14 @@ def _changes(
     states, seen = jobs.states(), _micros(jobs.table["seen"])
     rows, known = states["row"].to_numpy().astype(np.int32), _micros(states["known"])
     state = states["state"].to_physical().to_numpy()  # in the order of `State`
-    after = np.array([_phase(one) for one in State], np.int8)[state]
-    kind = np.array([_outcome(one) for one in State], np.int8)[state]
+    runs_in = (State.RUNNING, State.SUSPENDED)
+    phases = [ENDED if one.ended else RUNNING if one in runs_in else WAITING for one in State]
+    after = np.array(phases, np.int8)[state]
+    ends = {State.COMPLETED: 0, **FAILURES}
+    outcomes = [
+        ends.get(one, pastwalk.CANCELLED) if one.ended else pastwalk.NO_END for one in State
+    ]
+    kind = np.array(outcomes, np.int8)[state]
     fails = states["fails"].to_numpy()
     kind[fails] = FAILURES[State.HELD]
     follows = np.zeros(len(rows), bool)
@@ -312,18 +310,6 @@ def _changes(
         "used": np.where(last, _positive(jobs.table["max_rss_mb"])[rows], np.float32(np.nan)),
     }  # fmt: skip
     return rows, hosts, columns
-
-
-def _phase(state: State) -> int:
-    if state.ended:
-        return ENDED
-    return RUNNING if state in (State.RUNNING, State.SUSPENDED) else WAITING
-
-
-def _outcome(state: State) -> int:
-    if not state.ended:
-        return pastwalk.NO_END
-    return 0 if state is State.COMPLETED else FAILURES.get(state, pastwalk.CANCELLED)
 
 
 def _micros(moments: pl.Series) -> Ints:

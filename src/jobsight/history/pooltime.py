@@ -24,13 +24,10 @@ _BY_HAND = 1
 def short_cause(
     code: int | None, masked: str | None, origin: str | None = None, site: str | None = None
 ) -> str:
-    """A hold's cause in a few words: what its reason says last, and the place that it speaks of.
+    """A hold's cause in a few words: what its masked reason says last, and the place it speaks of.
 
-    Args:
-        code: hold code.
-        masked: the masked reason (`jobsight.history.reasons.mask`).
-        origin: the transfer origin, where the reason names one.
-        site: where the job ran; shown only where the reason's own words blame it.
+    That is the transfer origin, where the reason names one, or the site where the job ran, where
+    the reason's own words blame it.
     """
     text = (masked or "").rpartition("Details: ")[2].partition("( URL")[0]
     text = text.rpartition("with arguments <arguments>: ")[2]
@@ -75,14 +72,14 @@ def pool_timeline(history: History, labels: RowLabels) -> PoolTimeline:
     good = (table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()
     return PoolTimeline(
         edges=edges,
-        holds=_by_kind(history, labels, holds, edges),
+        holds=_by_cause(history, labels, holds, edges),
         succeeded=np.histogram(history.clock[ends[good]], edges)[0],
         failed=np.histogram(history.clock[ends[~good]], edges)[0],
         held=_held_at(history, holds, edges[1:]),
     )
 
 
-def _by_kind(history: History, labels: RowLabels, holds: Ints, edges: Ints) -> dict[str, Ints]:
+def _by_cause(history: History, labels: RowLabels, holds: Ints, edges: Ints) -> dict[str, Ints]:
     table = pl.DataFrame(
         {
             "code": history.table["hold_code"].gather(holds),

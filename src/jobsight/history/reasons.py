@@ -321,16 +321,9 @@ def amounts_named(
 ) -> tuple[float | None, float | None]:
     """The amounts used, at the peak or at the hold, and allowed that a reason names; each or None.
 
-    Policies write numbers without a unit: of those a number counts only where what is known of the
-    job shows its unit.
-
-    Args:
-        reason: as the log has it.
-        what: ``memory`` or ``disk``; a reason that does not name it gives none.
-        known: amounts known of the job, bytes.
-
-    Returns:
-        bytes, of powers of 2 as HTCondor counts.
+    In bytes, of powers of 2 as HTCondor counts, of `what` (``memory`` or ``disk``); a reason that
+    does not name that gives none. Policies write numbers without a unit: of those a number counts
+    only where amounts known of the job (bytes) show its unit.
     """
     text = _clean(reason)
     if not re.search(rf"(?i){what}{_ALSO.get(what, '')}", text):

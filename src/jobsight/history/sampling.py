@@ -193,10 +193,20 @@ class SampleIndex:
         owner = history.jobs["owner"].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
         self._owner_row = history.jobs["owner_row"].fill_null(len(history)).to_numpy()
         held = np.flatnonzero((labels.cause >= 0) & (history.job >= 0))
+        # Rows where a job's site differs from that of its row before.
+        ordered = site[history.job_rows]
+        fresh = np.ones(len(ordered), np.bool_)
+        fresh[1:] = ordered[1:] != ordered[:-1]
+        fresh[history.job_start[:-1]] = True
+        owned = np.flatnonzero(owner >= 0)
+        owner_rows = history.jobs["owner_row"].fill_null(0).to_numpy()[owned]
         self._families = (
             _make_family(history, held, labels.cause.astype(np.int64)),
-            _make_family(history, _changes(history, site), site),
-            _owner_family(history, owner),
+            _make_family(history, np.sort(history.job_rows[fresh]), site),
+            _family(
+                *(owner_rows, history.clock[owner_rows], owned.astype(np.int32)),
+                *(np.full(len(owned), len(history), np.int64), owner[owned], owner),
+            ),
         )
 
     def sample(
@@ -228,28 +238,16 @@ class SampleIndex:
             ],
             axis=1,
         )
-        keys, related = self._keys(asked, seed), round(related_share * (j - 1))
-        return _sample(
-            self._rows, self._pool, self._families, groups, asked, since, keys, j, related
-        )
-
-    def _keys(self, asked: Moments, seed: int) -> NDArray[np.uint64]:
-        """A hash of seed, job and decision that no later record can change: uint64 (n,)."""
+        # A hash of seed, job and decision that no later record can change: uint64 (n,).
         ids = self.history.jobs.select("cluster", "proc")[asked.job]
         place = asked.cut - self.history.log_start[asked.log]
         keys = np.full(len(place), seed, np.uint64)
         for part in (ids["cluster"].to_numpy(), ids["proc"].to_numpy(), place, asked.time):
             keys = _mixed(keys, part.astype(np.int64))
-        return keys
-
-
-def _changes(history: History, label: Ints) -> Ints:
-    """Rows where a job's label differs from that of its row before: int64 (changes,)."""
-    ordered = label[history.job_rows]
-    fresh = np.ones(len(ordered), np.bool_)
-    fresh[1:] = ordered[1:] != ordered[:-1]
-    fresh[history.job_start[:-1]] = True
-    return np.sort(history.job_rows[fresh])
+        related = round(related_share * (j - 1))
+        return _sample(
+            self._rows, self._pool, self._families, groups, asked, since, keys, j, related
+        )
 
 
 def _make_family(history: History, rows: Ints, group_of_row: Ints) -> _Family:
@@ -260,13 +258,6 @@ def _make_family(history: History, rows: Ints, group_of_row: Ints) -> _Family:
     same = job[by_job][1:] == job[by_job][:-1]
     until[by_job[:-1][same]] = rows[by_job[1:][same]]
     return _family(rows, history.clock[rows], job, until, group_of_row[rows], group_of_row)
-
-
-def _owner_family(history: History, owner: Ints) -> _Family:
-    jobs = np.flatnonzero(owner >= 0)
-    rows = history.jobs["owner_row"].fill_null(0).to_numpy()[jobs]
-    until = np.full(len(rows), len(history), np.int64)
-    return _family(rows, history.clock[rows], jobs.astype(np.int32), until, owner[jobs], owner)
 
 
 def _family(

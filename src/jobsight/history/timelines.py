@@ -78,11 +78,8 @@ def attach_ads(table: pl.DataFrame) -> pl.DataFrame:
 def with_submission_holds(table: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np.bool_]]:
     """The event table with the holds of jobs submitted on hold: (table, held rows: bool (n,)).
 
-    The row whose ad reports such a hold (a 000, or its 028) gets the ad's code (15 where it has
-    none), sub-code and reason, which otherwise 012 alone has.
-
-    Args:
-        table: n rows, as `attach_ads` returns it.
+    The row whose ad (`attach_ads`) reports such a hold (a 000, or its 028) gets the ad's code (15
+    where it has none), sub-code and reason, which otherwise 012 alone has.
     """
     held = (table["code"] == EventCode.HELD).to_numpy(writable=True)
     if "attributes" not in table.columns:
@@ -175,7 +172,9 @@ class History:
         )
         time = table["time"].cast(pl.Datetime("us", "UTC")).to_physical().to_numpy(writable=True)
         job, jobs = _number_jobs(table)
-        job_rows, job_start = _group_rows(job, len(jobs))
+        job_start = np.zeros(len(jobs) + 1, np.int64)
+        np.cumsum(np.bincount(job[job >= 0], minlength=len(jobs)), out=job_start[1:])
+        rows = np.flatnonzero(job >= 0)
         code = table["code"].cast(pl.Int16).to_numpy(writable=True)
         return cls(
             table=table,
@@ -186,7 +185,7 @@ class History:
             log=log,
             job=job,
             log_start=log_start,
-            job_rows=job_rows,
+            job_rows=rows[np.argsort(job[rows], kind="stable")],
             job_start=job_start,
             jobs=jobs,
         )
@@ -217,15 +216,9 @@ class History:
         return found
 
     def cuts_many(self, log: NDArray[np.integer], row: Ints, moment: Ints) -> Ints:
-        """First row of each log that decisions at a row of a log and a moment (µs) cannot see.
+        """First row of each log that n decisions at a row of a log and a moment (µs) cannot see.
 
-        Args:
-            log: (n,).
-            row: int64 (n,).
-            moment: int64 (n,).
-
-        Returns:
-            int64 (n, logs).
+        From whole numbers (n,) each: int64 (n, logs).
         """
         cuts = self._first_not_before(moment)
         cuts[np.arange(len(row)), log] = row
@@ -256,18 +249,15 @@ def _running_maximum(time: Ints, moving: NDArray[np.bool_], log_start: Ints) -> 
             inside[:] = time[start:end]
             np.maximum.accumulate(inside, out=inside)
         else:
-            inside[moves] = _followed(inside[moves])
+            moved = inside[moves]
+            highest: Ints = np.maximum.accumulate(moved)
+            steps = moved[1:] - highest[:-1]
+            # Most logs have no record that is dated far in the future.
+            steady = (steps <= _REST).all() and (steps[:1] >= -_REST).all()
+            inside[moves] = highest if steady else _follow(moved)
             inside[: np.argmax(moves)] = inside[np.argmax(moves)]
             np.maximum.accumulate(inside, out=inside)
     return clock
-
-
-def _followed(time: Ints) -> Ints:
-    """As `_follow`, which most logs do without: no record of theirs is dated far in the future."""
-    clock: Ints = np.maximum.accumulate(time)
-    steps = time[1:] - clock[:-1]
-    steady = (steps <= _REST).all() and (steps[:1] >= -_REST).all()
-    return clock if steady else _follow(time)
 
 
 @kernel
@@ -277,13 +267,7 @@ def _follow(time: Ints) -> Ints:
     A step of more than `_REST` waits for the next record. If that is dated before the step, the
     step was an error; if after, it is followed, but one of more than `_LONG_REST` only if both
     records are within `_REST`. So the clock at a row depends on no later row, but for the first
-    ones.
-
-    Args:
-        time: int64 (n,), µs.
-
-    Returns:
-        int64 (n,), never decreasing.
+    ones. Times in µs; int64 (n,), never decreasing.
     """
     clock = np.empty_like(time)
     begin = 0
@@ -322,10 +306,9 @@ def _number_jobs(table: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
     # A release may be hidden from a decision of its own second, so none begins a job.
     begins = (table["code"] != EventCode.RELEASED).to_numpy()[rows]
     knows = begins & table["owner"].is_not_null().to_numpy()[rows]
-    seen, first, owner = (
-        _first(one[which], rows[which], count, len(table))
-        for which in (np.ones(len(rows), np.bool_), begins, knows)
-    )
+    seen, first, owner = np.full((3, count), len(table), np.int64)  # its first rows, or none
+    for found, which in ((seen, np.ones(len(rows), np.bool_)), (first, begins), (owner, knows)):
+        found[one[which][::-1]] = rows[which][::-1]
     order = np.lexsort((seen, first))
     number = np.empty(count, np.int32)
     number[order] = np.arange(count)
@@ -352,20 +335,6 @@ def _dense(parts: list[NDArray[np.integer]]) -> tuple[Ints, int]:
         whole, count = whole * size + values, count * size
     found, dense = np.unique(whole, return_inverse=True)
     return dense.astype(np.int64), len(found)
-
-
-def _first(group: Ints, rows: Ints, count: int, none: int) -> Ints:
-    """The first row of each group, `none` where it has none: int64 (count,); rows ascend."""
-    first = np.full(count, none, np.int64)
-    first[group[::-1]] = rows[::-1]
-    return first
-
-
-def _group_rows(job: NDArray[np.int32], jobs: int) -> tuple[Ints, Ints]:
-    job_start = np.zeros(jobs + 1, np.int64)
-    np.cumsum(np.bincount(job[job >= 0], minlength=jobs), out=job_start[1:])
-    rows = np.flatnonzero(job >= 0)
-    return rows[np.argsort(job[rows], kind="stable")], job_start
 
 
 _KEPT = ("log", "time", "source", "offset")
@@ -446,19 +415,22 @@ def span(seconds: NDArray[np.float64], time_scale: float) -> NDArray[np.float64]
 
 
 def as_seen(history: History, decision: pl.DataFrame) -> pl.DataFrame:
-    """The event table as one decision sees it.
+    """The event table as one decision (a row of a decision table) sees it.
 
     Rows after the cut are gone. Of releases (013) of the decision's own second, and of the ads
-    (028) after them, only time and place in the file remain: that some record stood there.
-
-    Args:
-        history: the whole history.
-        decision: one row of a decision table.
+    (028) after them, only time and place in the file remain: that some record was there.
     """
     log, cut, moment = (int(decision[name][0]) for name in ("log", "cut", "time"))
     own = history.log == log
     seen = np.where(own, np.arange(len(history)) < cut, history.clock < moment)
-    table = history.table.with_columns(blank=_hidden(history, moment)).filter(seen)
+    hidden: NDArray[np.bool_] = (history.code == EventCode.RELEASED) & (
+        history.clock >= moment - moment % SECOND
+    )
+    its_ad = (history.code == EventCode.AD)[1:] & (history.job[1:] == history.job[:-1])
+    # An 028 that records an ad by itself follows another record than its own.
+    of_other = history.table["attributes"].is_not_null().to_numpy()
+    hidden[1:] |= its_ad & hidden[:-1] & ~of_other[1:]
+    table = history.table.with_columns(blank=hidden).filter(seen)
     # Negative ids are those of records of no job.
     values = dict.fromkeys(("cluster", "proc", "subproc"), pl.lit(-1))
     values["code"] = pl.lit(EventCode.AD)
@@ -468,15 +440,3 @@ def as_seen(history: History, decision: pl.DataFrame) -> pl.DataFrame:
         else pl.col(name)
         for name, kind in history.table.schema.items()
     )
-
-
-def _hidden(history: History, moment: int) -> NDArray[np.bool_]:
-    """The releases of the decision's own second, and the ads that stand right after them."""
-    hidden: NDArray[np.bool_] = (history.code == EventCode.RELEASED) & (
-        history.clock >= moment - moment % SECOND
-    )
-    its_ad = (history.code == EventCode.AD)[1:] & (history.job[1:] == history.job[:-1])
-    # An 028 that records an ad by itself follows another record than its own.
-    of_other = history.table["attributes"].is_not_null().to_numpy()
-    hidden[1:] |= its_ad & hidden[:-1] & ~of_other[1:]
-    return hidden

@@ -34,7 +34,7 @@ _MOST_ANALYSIS, _ANALYSIS_LINES = 1 << 16, 30
 
 
 class CondorClient:
-    """HTCondor's tools as functions. One thread at a time.
+    """HTCondor's tools as functions. One thread at a time. All raise SourceError without an answer.
 
     Args:
         settings: where the tools are, and their limits.
@@ -50,50 +50,30 @@ class CondorClient:
         self._where = [] if schedd is None else ["-name", schedd]
 
     def queue(self, jobs: Collection[str]) -> list[Ad]:
-        """The ads of these jobs (``12.0``) that are in the queue, in one call.
-
-        Raises:
-            SourceError: the schedd gave no answer.
-        """
+        """The ads of these jobs (``12.0``) that are in the queue, in one call."""
         return self._ads("condor_q", ["-allusers", *self._where, "-json", *sorted(jobs)])
 
     def held(self, jobs: Collection[str]) -> list[Ad]:
-        """The ads of held jobs: of these jobs and clusters, or of all, but of a bounded number.
-
-        Raises:
-            SourceError: the schedd gave no answer.
-        """
+        """The ads of held jobs: of these jobs and clusters, or of all, but of a bounded number."""
         asked = sorted(jobs) or ["-constraint", "JobStatus == 5", "-limit", str(_MOST_HELD)]
         ads = self._ads("condor_q", ["-allusers", *self._where, "-json", *asked])
         return [ad for ad in ads if ad.get("JobStatus") == _HELD]
 
     def history(self, jobs: Collection[str]) -> list[Ad]:
-        """The ads of these jobs that have left the queue, in one call.
-
-        Raises:
-            SourceError: the history gave no answer.
-        """
+        """The ads of these jobs that have left the queue, in one call."""
         # Without a limit, history is read to its end for each job that it does not have.
         limits = ["-match", str(len(jobs)), "-scanlimit", str(self._settings.scan_limit)]
         return self._ads("condor_history", [*self._where, *limits, "-json", *sorted(jobs)])
 
     def analysis(self, job: str) -> list[str]:
-        """What ``condor_q -better-analyze`` says of an idle job (``12.0``): its last lines.
-
-        Raises:
-            SourceError: the schedd gave no answer.
-        """
+        """What ``condor_q -better-analyze`` says of an idle job (``12.0``): its last lines."""
         ended = self._run("condor_q", [*self._where, "-better-analyze", job])
         text = (ended.stdout or ended.stderr)[-_MOST_ANALYSIS:].decode("utf-8", "replace")
         lines = (printable(line, _SHOWN) for line in text.splitlines())
         return [line for line in lines if line][-_ANALYSIS_LINES:]
 
     def setting(self, name: str) -> str | None:
-        """The value in HTCondor's configuration; None: unset, or the tool is missing.
-
-        Raises:
-            SourceError: the tool gave no answer.
-        """
+        """The value in HTCondor's configuration; None: unset, or the tool is missing."""
         tool = "condor_config_val"
         if not self.has(tool):
             return None
@@ -126,13 +106,14 @@ class CondorClient:
         By the file with its ad, else the host's name, unless the setting SCHEDD_NAME is another.
 
         Raises:
-            SourceError: SCHEDD_NAME is set and that file cannot be read; or the tool gave no
-                answer.
+            SourceError: SCHEDD_NAME is set and that file cannot be read.
         """
         file = self.setting("SCHEDD_DAEMON_AD_FILE")
         # Behind a prefix tools may run elsewhere, where files are others.
-        if file is not None and not self._settings.prefix and (name := _name_in(Path(file))):
-            return name
+        if file is not None and not self._settings.prefix:
+            with contextlib.suppress(OSError), Path(file).open("rb") as stream:
+                if named := _NAME.search(stream.read(_MOST_AD)):
+                    return named[1].decode("utf-8", "replace")
         if self.setting("SCHEDD_NAME") is None:
             return self.setting("FULL_HOSTNAME")
         raise SourceError(
@@ -150,7 +131,15 @@ class CondorClient:
         if ended.status != 0:
             message = printable(ended.stderr.decode("utf-8", "replace"), _SHOWN)
             raise SourceError(f"{tool}: {message or f'failed with status {ended.status}'}")
-        return _read_ads(tool, ended.stdout)
+        try:
+            # Ads may hold bytes that are not UTF-8, control characters, and NaN.
+            text = ended.stdout.decode("utf-8", "replace").strip() or "[]"
+            ads = json.loads(text, strict=False)
+        except (ValueError, RecursionError):
+            raise SourceError(f"{tool} printed no JSON") from None
+        if not isinstance(ads, list):
+            raise SourceError(f"{tool} printed no list of ads")
+        return [ad for ad in ads if isinstance(ad, dict)]
 
     def _run(self, tool: str, arguments: list[str]) -> Ended:
         """How the tool ended by itself, well or not."""
@@ -176,27 +165,3 @@ class CondorClient:
             limit = f"{settings.timeout:g} s"
             raise SourceError(f"{tool} gave no answer within {limit} (setting condor.timeout)")
         return ended
-
-
-def _name_in(file: Path) -> str | None:
-    """The attribute Name of the ad in a file, an attribute a line; None: it cannot be read."""
-    try:
-        with file.open("rb") as stream:
-            found = _NAME.search(stream.read(_MOST_AD))
-    except OSError:
-        return None
-    return None if found is None else found[1].decode("utf-8", "replace")
-
-
-def _read_ads(tool: str, output: bytes) -> list[Ad]:
-    """The ads that a tool printed; nothing at all where there are none.
-
-    Ads may hold bytes that are not UTF-8, control characters, and NaN.
-    """
-    try:
-        ads = json.loads(output.decode("utf-8", "replace").strip() or "[]", strict=False)
-    except (ValueError, RecursionError):
-        raise SourceError(f"{tool} printed no JSON") from None
-    if not isinstance(ads, list):
-        raise SourceError(f"{tool} printed no list of ads")
-    return [ad for ad in ads if isinstance(ad, dict)]

@@ -59,16 +59,6 @@ def last_header(buffer: bytearray, size: int) -> int:
     return 0
 
 
-def _fill(stream: ByteStream, buffer: bytearray, start: int, end: int) -> int:
-    view = memoryview(buffer)
-    while start < end:
-        got = stream.readinto(view[start:end])
-        if got == 0:
-            break
-        start += got
-    return start
-
-
 def chunks(stream: ByteStream, *, start: int = 0, end: int | None = None) -> Iterator[Chunk]:
     """Cut `stream`, which is at `start`, up to position `end` (None: to its end)."""
     rest, offset, room = b"", start, CHUNK
@@ -76,7 +66,9 @@ def chunks(stream: ByteStream, *, start: int = 0, end: int | None = None) -> Ite
         buffer = bytearray(room)
         buffer[: len(rest)] = rest
         limit = room if end is None else min(room, end - offset)
-        size = _fill(stream, buffer, len(rest), limit)
+        size, view = len(rest), memoryview(buffer)
+        while size < limit and (count := stream.readinto(view[size:limit])):
+            size += count
         last = size < room
         cut = size if last else last_end(buffer, size) or last_header(buffer, size)
         if cut == 0 and not last and room < LARGEST:

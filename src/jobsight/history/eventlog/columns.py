@@ -117,14 +117,9 @@ def text_column(buffer: Bytes, starts: Row, ends: Row) -> pa.Array:
 
 
 def ad_columns(buffer: Bytes, rows: Row) -> tuple[pa.Array, pa.Array]:
-    """The columns of attributes and owners: those of each 028, null in other rows.
+    """Attributes (JSON objects) and owners of each 028, null in other rows: large_string (n,) each.
 
-    Args:
-        buffer: uint8, the text.
-        rows: int64 (n, record.COLUMNS), scanned.
-
-    Returns:
-        Two Arrow large_string arrays of n texts; the attributes are JSON objects.
+    The rows, int64 (n, record.COLUMNS), were scanned in `buffer`, uint8.
     """
     sizes = (rows[:, AD_END] - rows[:, AD_START])[rows[:, AD_START] >= 0]
     total, largest = int(sizes.sum()), int(sizes.max(initial=0))
@@ -236,15 +231,6 @@ def columns_of_origin(origin: Origin, rows: int) -> dict[str, pa.Array]:
     }
 
 
-def _optional(values: Row, kind: str) -> pa.Array:
-    """A column with nulls; a number that its type cannot hold is unknown too."""
-    import pyarrow as pa
-
-    limits = np.iinfo(kind)
-    absent = (values == NONE) | (values < limits.min) | (values > limits.max)
-    return pa.array(np.where(absent, 0, values).astype(kind), mask=absent)
-
-
 def batch_from_rows(
     buffer: Bytes, rows: Row, skips: Row, *, base: int, origin: Origin, reasons: tuple[str, ...]
 ) -> Batch:
@@ -255,8 +241,10 @@ def batch_from_rows(
     columns = columns_of_origin(origin, len(rows))
     for name, kind, column in _NUMBERS:
         columns[name] = pa.array(by_column[column].astype(kind))
-    for name, kind, column in _OPTIONAL_NUMBERS:
-        columns[name] = _optional(by_column[column], kind)
+    for name, kind, column in _OPTIONAL_NUMBERS:  # what its type cannot hold is unknown too
+        values, limits = by_column[column], np.iinfo(kind)
+        absent = (values == NONE) | (values < limits.min) | (values > limits.max)
+        columns[name] = pa.array(np.where(absent, 0, values).astype(kind), mask=absent)
     for name, column in _TEXTS:
         columns[name] = text_column(buffer, by_column[column], by_column[column + 1])
     columns["attributes"], columns["owner"] = ad_columns(buffer, rows)
@@ -292,20 +280,14 @@ def ads_to_columns(ads: Sequence[Ad]) -> dict[str, list[Any]]:
     All columns but ``time``, ``source``, ``log`` and ``access_point``.
     """
     rows = [_row(ad) for ad in ads]
-    return {name: [row[name] for row in rows] for name in sorted(_row(_SAMPLE))}
-
-
-_SAMPLE = Ad(0, {"EventTypeNumber": 0})
+    names = _row(Ad(0, {"EventTypeNumber": 0}))
+    return {name: [row[name] for row in rows] for name in sorted(names)}
 
 
 def batch_from_ads(ads: Sequence[Ad], skips: Sequence[Skip], *, origin: Origin, size: int) -> Batch:
-    """A batch of these events, and of the stretches skipped between them.
+    """A batch of these events, in order, and of the stretches skipped between them.
 
-    Args:
-        ads: in order, offsets in the log.
-        skips: likewise.
-        origin: where they come from.
-        size: bytes of the log that they cover.
+    Offsets are those in the log, of which they cover `size` bytes.
     """
     import pyarrow as pa
 
@@ -325,8 +307,12 @@ def batch_from_ads(ads: Sequence[Ad], skips: Sequence[Skip], *, origin: Origin, 
 def _row(ad: Ad) -> dict[str, Any]:
     of = ad.attributes
     code = of["EventTypeNumber"]
-    held = code == EventCode.HELD
-    information = code == EventCode.AD
+    held, information = code == EventCode.HELD, code == EventCode.AD
+    host = None
+    if code == EventCode.DISCONNECTED:
+        host = _text(of, "StartdAddr")
+    elif code != EventCode.REMOTE_ERROR and not information:
+        host = _text(of, "ExecuteHost", "SubmitHost", "Host")
     return {
         "cluster": _integer(of, "Cluster", _INT32, -1),
         "proc": _integer(of, "Proc", _INT32, -1),
@@ -337,7 +323,7 @@ def _row(ad: Ad) -> dict[str, Any]:
         "reason": _reason(code, of),
         "return_value": _integer(of, "ReturnValue", _INT32) if code in _ENDS else None,
         "signal": _integer(of, "TerminatedBySignal", _INT32) if code in _ENDS else None,
-        "host": _host(code, of),
+        "host": host,
         "slot": _slot(code, of),
         "memory_mb": _integer(of, "MemoryUsage", _INT64) if code == EventCode.IMAGE_SIZE else None,
         "owner": _text(of, "Owner") if information else None,
@@ -365,14 +351,6 @@ def _text(of: Attributes, *names: str) -> str | None:
         if isinstance(value, str) and value.strip():
             return value.strip()
     return None
-
-
-def _host(code: int, of: Attributes) -> str | None:
-    if code in (EventCode.REMOTE_ERROR, EventCode.AD):
-        return None
-    if code == EventCode.DISCONNECTED:
-        return _text(of, "StartdAddr")
-    return _text(of, "ExecuteHost", "SubmitHost", "Host")
 
 
 def _slot(code: int, of: Attributes) -> str | None:

@@ -51,7 +51,14 @@ def find_logs(
     Raises:
         SourceError: nothing is found, or it cannot be read; says what to do.
     """
-    search = _Search(skipped or (lambda *_: None), failed or _refuse, wanted or _is_log, what)
+
+    def refuse(_name: str, why: str) -> None:
+        raise SourceError(why)
+
+    def is_log(file: LogFile, head: bytes) -> bool:
+        return file.kind == "empty" or looks_like_log(head)
+
+    search = _Search(skipped or (lambda *_: None), failed or refuse, wanted or is_log, what)
     found: dict[object, LogFile] = {}
     for name in dict.fromkeys(paths):
         for file in [name] if isinstance(name, LogFile) else search.named(name):
@@ -60,14 +67,6 @@ def find_logs(
         raise SourceError(search.failure or f"no {what} was named; give files, folders, globs, "
                           "archives, or - for a pipe")  # fmt: skip
     return list(found.values())
-
-
-def _refuse(_name: str, why: str) -> None:
-    raise SourceError(why)
-
-
-def _is_log(file: LogFile, head: bytes) -> bool:
-    return file.kind == "empty" or looks_like_log(head)
 
 
 class _Search:

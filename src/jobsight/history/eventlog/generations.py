@@ -89,28 +89,23 @@ def identify(head: bytes, *, whole: bool = False) -> Generation | None:
     if end is None:
         return None
     header = first_header(head, kind)
-    if header is not None and kind == "json":
-        return _behind_header(head, end, header, whole=whole)
+    if header is not None and kind == "json":  # by the record behind the header
+        size = _first_end(head[end:], "json")
+        if size is None and not whole and len(head) < HEAD:
+            return None
+        record = head[end:][:size].strip()
+        found = _EVENT_TIME.search(record)
+        time = parse_time(found[1].decode()) if found else None
+        stamp = min(max(time[0] if time else 0, 0), _LATEST - 1)
+        own = f"{PREFIX}#{stamp:016d}.{hashlib.sha256(record).hexdigest()[:8]}"
+        # The numbers of a JSON header are lost when it is written anew.
+        plain = replace(header, base=None, sequence=None, offset=None, identity=None)
+        return Generation(own, "json", plain, end)
     name = generation_name(header) if header is not None else None
     if name is None:
         header = None
         name = f"{PREFIX}-{hashlib.sha256(head[:end]).hexdigest()[:16]}"
     return Generation(name, kind, header, end)
-
-
-def _behind_header(head: bytes, end: int, header: Header, *, whole: bool) -> Generation | None:
-    """The generation of a JSON log, by the record behind the header that ends at `end`."""
-    size = _first_end(head[end:], "json")
-    if size is None and not whole and len(head) < HEAD:
-        return None
-    record = head[end:][:size].strip()
-    found = _EVENT_TIME.search(record)
-    time = parse_time(found[1].decode()) if found else None
-    stamp = min(max(time[0] if time else 0, 0), _LATEST - 1)
-    name = f"{PREFIX}#{stamp:016d}.{hashlib.sha256(record).hexdigest()[:8]}"
-    # The numbers of a JSON header are lost when it is written anew.
-    plain = replace(header, base=None, sequence=None, offset=None, identity=None)
-    return Generation(name, "json", plain, end)
 
 
 def _first_end(head: bytes, kind: Kind) -> int | None:

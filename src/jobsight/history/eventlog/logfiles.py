@@ -326,12 +326,9 @@ def _copied(name: str, source: IO[bytes], modified: float) -> tuple[LogFile, byt
 
 
 def member_of(archive: LogFile, unpacked: LogFile, member: Member) -> tuple[LogFile, bytes]:
-    """A member of an archive, and its first uncompressed bytes.
+    """A member of an archive as it was found, and its first uncompressed bytes.
 
-    Args:
-        archive: as it was found.
-        unpacked: the archive itself, or the copy that has the member's bytes.
-        member: which.
+    `unpacked` is the archive itself, or the copy that has the member's bytes.
 
     Raises:
         SourceError: nothing of it can be read.
@@ -358,9 +355,7 @@ def spool(file: LogFile, pieces: Iterable[bytes] | None = None) -> LogFile:
 
     The file vanishes with the last reference to the result, also when the process is killed.
 
-    Args:
-        file: which.
-        pieces: the bytes of the copy; None: the uncompressed bytes of `file`.
+    The copy has the bytes of `pieces`, else the uncompressed bytes of `file`.
 
     Raises:
         SourceError: the disk is full or not writable; says to set TMPDIR.

@@ -128,7 +128,7 @@ class Expander:
         self._compression = compression
         self._read_at = read_at
         self._position = 0
-        self._pieces = self._expand()
+        self._pieces = self._members()
         self._piece = memoryview(b"")
 
     def readinto(self, view: memoryview) -> int:
@@ -136,7 +136,14 @@ class Expander:
         filled = 0
         while filled < len(view):
             if not self._piece:
-                piece = next(self._pieces, None)
+                try:
+                    piece = next(self._pieces, None)
+                except _damage() as error:
+                    # Of failed reading; those of bz2 are OSErrors without it.
+                    reading = getattr(error, "strerror", None)
+                    damaged = f"damaged {self._compression} data ({error})"
+                    self.problem = f"reading failed: {reading}" if reading else damaged
+                    break
                 if piece is None:
                     break
                 self._piece = memoryview(piece)
@@ -145,17 +152,6 @@ class Expander:
             self._piece = self._piece[size:]
             filled += size
         return filled
-
-    def _expand(self) -> Iterator[bytes]:
-        try:
-            yield from self._members()
-        except _damage() as error:
-            reading = getattr(error, "strerror", None)  # those of bz2 are OSErrors without it
-            self.problem = (
-                f"reading failed: {reading}"
-                if reading
-                else f"damaged {self._compression} data ({error})"
-            )
 
     def _members(self) -> Iterator[bytes]:
         data = self._next_member(b"")
@@ -234,12 +230,9 @@ def archive_kind(head: bytes) -> Literal["tar", "zip"] | None:
 
 
 def tar_members(descriptor: int, name: str, failed: Failed) -> list[Member]:
-    """The regular files of a tar that is not compressed.
+    """The regular files of a tar that is not compressed; its descriptor is closed.
 
-    Args:
-        descriptor: of the archive; is closed.
-        name: of the archive, for errors.
-        failed: is called for members that cannot be read, and where the archive breaks off.
+    `failed` is called for members that cannot be read, and where the archive breaks off.
 
     Raises:
         SourceError: it has too many members.
@@ -267,13 +260,10 @@ def tar_members(descriptor: int, name: str, failed: Failed) -> list[Member]:
 
 
 def unzipped(descriptor: int, name: str, found: list[Member], failed: Failed) -> Iterator[bytes]:
-    """The bytes of the files of a zip, one after another.
+    """The bytes of the files of a zip, one after another; its descriptor is closed.
 
-    Args:
-        descriptor: of the archive; is closed.
-        name: of the archive, for errors.
-        found: gets each file once all its bytes are given.
-        failed: is called for members that cannot be read.
+    `found` gets each file once all its bytes are given; `failed` is called for members that cannot
+    be read.
 
     Raises:
         SourceError: it has too many members.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,7 +110,11 @@ def plan(files: Sequence[LogFile], *, access_point: str | None = None) -> list[L
     logs: list[Log] = []
     for members in _groups(files, parts):
         segments = tuple(in_order([part for k in members for part in parts[k]]))
-        point = access_point or _access_point(segments)
+        creators = (part.header.creator for part in segments if part.header is not None)
+        point = access_point or next(filter(None, creators), None)
+        if point is None:
+            hosts = map(_submit_host, dict.fromkeys(part.file for part in segments))
+            point = next(filter(None, hosts), None)
         logs.append(Log(len(logs), segments, point))
     return logs
 
@@ -145,15 +149,6 @@ def _submit_host(file: LogFile) -> str | None:
     view = memoryview(bytearray(_PEEK))
     with file.open() as stream:
         return submit_host(bytes(view[: stream.readinto(view)]))
-
-
-def _access_point(segments: Iterable[Segment]) -> str | None:
-    segments = list(segments)
-    for segment in segments:
-        if segment.header is not None and segment.header.creator:
-            return segment.header.creator
-    files = dict.fromkeys(segment.file for segment in segments)
-    return next((host for file in files if (host := _submit_host(file))), None)
 
 
 def _family(file: LogFile) -> tuple[str, str, float]:
@@ -192,34 +187,27 @@ def _keys(files: Sequence[LogFile], parts: list[list[Segment]]) -> list[list[Has
         folder, name, age = _family(file)
         if file.path is not None or file.archive is not None:
             families[folder, name][k] = age
-        for part in parts[k]:
-            keys[k] += _header_keys(part.header) if part.header else []
+        for header in filter(None, (part.header for part in parts[k])):
+            if header.base:
+                keys[k].append(("writer", header.base))
+            if header.sequence is None or header.offset is None:
+                continue
+            # No two logs agree in number and bytes so far, but all begin with nothing before them.
+            if header.offset > 0:
+                keys[k].append(("follows", header.sequence, header.offset))
+            if header.size:
+                keys[k].append(("follows", header.sequence + 1, header.offset + header.size))
     for family, ages in families.items():
-        has_header = any(part.header for k in ages for part in parts[k])
-        if has_header or _is_rotation(list(ages.values())):
+        # Logs without headers are one by their names: X with X.old, or with X.1 … X.N. ``job.17``
+        # and ``job.18`` alone are logs of two jobs.
+        numbers = sorted(age for age in ages.values() if age >= 1)
+        are_rotated = 0.0 in ages.values() and numbers == [
+            float(k + 1) for k in range(len(numbers))
+        ]
+        if are_rotated or any(part.header for k in ages for part in parts[k]):
             for k in ages:
                 keys[k].append(("family", family))
     return keys
-
-
-def _header_keys(header: Header) -> list[Hashable]:
-    keys: list[Hashable] = [("writer", header.base)] if header.base else []
-    if header.sequence is not None and header.offset is not None:
-        # No two logs agree in number and bytes so far, but all begin with nothing before them.
-        if header.offset > 0:
-            keys.append(("follows", header.sequence, header.offset))
-        if header.size:
-            keys.append(("follows", header.sequence + 1, header.offset + header.size))
-    return keys
-
-
-def _is_rotation(ages: list[float]) -> bool:
-    """Whether logs without headers are one by their names: X with X.old, or with X.1 … X.N.
-
-    ``job.17`` and ``job.18`` alone are logs of two jobs.
-    """
-    numbers = sorted(age for age in ages if age >= 1)
-    return 0.0 in ages and numbers == [float(k + 1) for k in range(len(numbers))]
 
 
 def in_order(segments: Sequence[Segment]) -> list[Segment]:

@@ -101,11 +101,11 @@ class YearCounter:
     thread-safe.
 
     Attributes:
-        settled: whether a record with a year was found: feeding more changes nothing.
+        known: whether a record with a year was found: feeding more changes nothing.
     """
 
     def __init__(self) -> None:
-        self.settled = False
+        self.known = False
         self._year = 0
         self._season: int | None = None  # of the last record
         self._count = 0  # years since the first record
@@ -113,30 +113,26 @@ class YearCounter:
 
     def feed(self, stamp: Int64, form: Forms) -> None:
         """Take the next records of the log, in order: int64 (n,) µs and uint8 (n,)."""
-        if self.settled or not len(stamp):
+        if self.known or not len(stamp):
             return
         year, month, rest = _split(_clip(stamp))
         season = _in_base_year(month, rest)
         count = self._count + np.cumsum(_steps(season, self._season))
         dated = np.flatnonzero(form < LOCAL_NO_YEAR)
         if len(dated):
-            self.settled, self._year = True, int(year[dated[0]] - count[dated[0]])
+            self.known, self._year = True, int(year[dated[0]] - count[dated[0]])
             return
         self._season, self._count = int(season[-1]), int(count[-1])
         last = int(count.max())
         self._latest = max(self._latest, (last, int(season[count == last].max())))
 
     def first_year(self, modified: float, zone: dt.tzinfo) -> int:
-        """Year of the first record of the log.
+        """Year of the first record of the log, whose wall clock is that of `zone`.
 
         By the first record that has one, if any. Else the latest year for which the log's last
-        record is no later than a day after `modified`.
-
-        Args:
-            modified: seconds since 1970 of the log's last change.
-            zone: the zone of its wall clock.
+        record is no later than a day after its last change (`modified`, seconds since 1970).
         """
-        if self.settled:
+        if self.known:
             return self._year
         bound = _moment(modified + _DAY / SECOND)
         year, season = _season(bound + offset_at(zone, bound))
@@ -145,18 +141,10 @@ class YearCounter:
 
 
 def _changes(zone: dt.tzinfo, low: int, high: int) -> tuple[Int64, Int64]:
-    """The changes of a zone's offset from UTC between two moments, and a year around.
+    """The changes of a zone's offset from UTC between two moments (µs), and a year around.
 
-    Beyond 1900 … 2200 the offset stays as it is there.
-
-    Args:
-        zone: which.
-        low: µs since 1970.
-        high: likewise.
-
-    Returns:
-        changes: int64 (k,), µs UTC at which the offset changes, rising.
-        offsets: int64 (k + 1,), µs east of UTC before, between and after the changes.
+    Beyond 1900 … 2200 the offset stays as it is there. Returns int64 (k,), µs UTC at which the
+    offset changes, rising; int64 (k + 1,), µs east of UTC before, between and after the changes.
     """
     years = (1970 + int(moment // (_DAY) // 365.2425) for moment in (low, high))
     first, last = (min(max(year, _ZONE_YEARS[0]), _ZONE_YEARS[1]) for year in years)
@@ -306,21 +294,18 @@ class TimeResolver:
         """
         stamp = _clip(stamp)
         if self._begun is not None and len(stamp):
-            header = self._header(stamp[:1], form[:1], self._begun)
+            kept = self._year, self._season
+            wall = self._dated(stamp[:1], form[:1])
+            self._year, self._season = kept
+            overlaps = Overlaps(self._zone)
+            overlaps.begin(self._begun)
+            header = self._to_utc(wall, form[:1], overlaps)
             self._begun = None
             return np.concatenate([header, self.resolve(stamp[1:], form[1:])])
         if not len(stamp):
             return stamp
         wall = self._dated(stamp, form)
         return self._to_utc(wall, form, self._overlaps)
-
-    def _header(self, stamp: Int64, form: Forms, begun: int) -> Int64:
-        kept = self._year, self._season
-        wall = self._dated(stamp, form)
-        self._year, self._season = kept
-        overlaps = Overlaps(self._zone)
-        overlaps.begin(begun)
-        return self._to_utc(wall, form, overlaps)
 
     def _to_utc(self, wall: Int64, form: Forms, overlaps: Overlaps) -> Int64:
         local = (form == LOCAL) | (form == LOCAL_NO_YEAR)

@@ -110,8 +110,12 @@ def opened_family(path: Path) -> Iterator[Opened]:
     oldest = 0.0
     while older := sorted(found for found in rotated(path) if found[0] > oldest):
         for age, name in older:
-            if (file := _opened_older(name)) is not None:
-                yield file
+            try:
+                yield _opened(name)
+            except SourceError as error:
+                # It is gone by now, or is not a log; otherwise its records would be missed.
+                if not isinstance(error.__cause__, FileNotFoundError | None):
+                    raise
             oldest = age
 
 
@@ -133,35 +137,16 @@ def oldest_first(files: Iterable[Opened]) -> list[Opened]:
 
 def rotated(path: Path) -> Iterator[tuple[float, Path]]:
     """Age and path of the rotated files in the folder of `path`, and of what it links to."""
-    yield from _in_folder(path)
-    if path.is_symlink():
-        yield from _in_folder(Path(os.path.realpath(path)))
-
-
-def _in_folder(path: Path) -> Iterator[tuple[float, Path]]:
-    try:
-        with os.scandir(path.parent) as entries:
-            names = [entry.name for entry in entries]
-    except OSError as error:
-        raise explain(path.parent, error) from error
-    for name in names:
-        base, age = rotation(name)
-        if age and base == path.name:
-            yield age, path.with_name(name)
-
-
-def _opened_older(path: Path) -> Opened | None:
-    """The rotated file `path`; None where it is gone by now, or is not a log.
-
-    Any other error is raised, as its records would be missed.
-    """
-    try:
-        return _opened(path)
-    except SourceError as error:
-        cause = error.__cause__
-        if cause is None or isinstance(cause, FileNotFoundError):
-            return None
-        raise
+    for place in (path, Path(os.path.realpath(path))) if path.is_symlink() else (path,):
+        try:
+            with os.scandir(place.parent) as entries:
+                names = [entry.name for entry in entries]
+        except OSError as error:
+            raise explain(place.parent, error) from error
+        for name in names:
+            base, age = rotation(name)
+            if age and base == place.name:
+                yield age, place.with_name(name)
 
 
 def _opened(path: Path) -> Opened:

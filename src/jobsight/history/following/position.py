@@ -202,12 +202,8 @@ def skips(old: Place, new: Place) -> bool:
 def gap_between(old: Place, end: int, new: Place, *, noticed: int, gone: bool) -> Gap | None:
     """What is missing between a file and the next one that was found.
 
-    Args:
-        old: the file.
-        end: bytes of it that were read, or will be.
-        new: the next one.
-        noticed: µs since 1970.
-        gone: the file was not found again; what was not read of it is lost.
+    Of the old one, bytes up to `end` were read, or will be; if it is `gone`, it was not found
+    again, and what was not read of it is lost. `noticed` in µs since 1970.
     """
     numbers = (old.sequence, new.sequence, old.base, new.base)
     known = [number for number in numbers if number is not None]

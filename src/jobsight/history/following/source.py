@@ -121,10 +121,13 @@ class EventLogSource(Source):
 
     def status(self) -> dict[str, JSON]:
         """See `Source.status`."""
+        behind = 0
+        with contextlib.suppress(OSError):
+            behind = sum(max(part.size() - part.place.offset, 0) for part in self._parts)
         return {
             "path": str(self.path),
             "identity": self._parts[-1].place.name if self._parts else None,
-            "bytes_behind": self._behind(),
+            "bytes_behind": behind,
             "files_open": sum(part.open for part in self._parts),
             **self._saved.status(),
         }
@@ -133,12 +136,6 @@ class EventLogSource(Source):
         """See `Source.close`."""
         for part in self._parts:
             part.close()
-
-    def _behind(self) -> int:
-        try:
-            return sum(max(part.size() - part.place.offset, 0) for part in self._parts)
-        except OSError:
-            return 0
 
     # Which files there are.
 
@@ -153,16 +150,13 @@ class EventLogSource(Source):
             if not all_open or not known:
                 self._find(now)
         except SourceError as error:
-            return error if self._lasts(error, now) else None
+            if not isinstance(error.__cause__, FileNotFoundError) or not self._parts:
+                return error
+            if self._absent_since is None:
+                self._absent_since = now
+            return error if now - self._absent_since >= _ABSENCE_SECONDS else None
         self._absent_since = None
         return None
-
-    def _lasts(self, error: SourceError, now: float) -> bool:
-        if not isinstance(error.__cause__, FileNotFoundError) or not self._parts:
-            return True
-        if self._absent_since is None:
-            self._absent_since = now
-        return now - self._absent_since >= _ABSENCE_SECONDS
 
     def _find(self, now: float) -> None:
         """Take up new files, and find again those that were being read."""
@@ -176,7 +170,12 @@ class EventLogSource(Source):
                 if self._is_whole(strange, any_known) or not left:
                     # Without either, no file has a whole record yet.
                     if strange or any_known:
-                        self._take_up_all(strange, now)
+                        lost = self._drop_lost(now)
+                        for file in strange:
+                            self._take_up(file, now, lost)
+                            lost = None
+                        if lost is not None:
+                            self._saved.note_gap(Gap("gone", _micros(now), None, None, ""))
                     return
             time.sleep(_PAUSE_SECONDS)
 
@@ -192,23 +191,23 @@ class EventLogSource(Source):
         """Of files, newest first: those newer than all known ones, oldest first; is any known?"""
         strange: list[Opened] = []
         any_known = False
+        newest = self._parts[-1].place if self._parts else None
         for file in files:
             if self._is_known(file, now):
                 any_known = True
-            elif not any_known and self._is_newer(file):
+            # Older files are left over where EVENT_LOG_MAX_ROTATIONS is changed: one rotated file
+            # is called ``.old``, several are numbered.
+            elif (
+                not any_known
+                and file.generation is not None
+                and (
+                    file.path == self.path
+                    or newest is None
+                    or follows(Place.at_start(file), newest)
+                )
+            ):
                 strange.append(file)
         return oldest_first(strange), any_known
-
-    def _is_newer(self, file: Opened) -> bool:
-        """Whether an unknown file was begun after all known ones, as far as headers show.
-
-        Older files are left over where EVENT_LOG_MAX_ROTATIONS is changed: one rotated file is
-        called ``.old``, several are numbered.
-        """
-        if file.generation is None:
-            return False
-        newest = self._parts[-1].place if self._parts else None
-        return file.path == self.path or newest is None or follows(Place.at_start(file), newest)
 
     def _is_known(self, file: Opened, now: float) -> bool:
         """Whether `file` is being read; a part that had lost its file gets it back."""
@@ -239,14 +238,6 @@ class EventLogSource(Source):
         lost = self._parts[-1] if self._parts and not self._parts[-1].open else None
         self._parts = [part for part in self._parts if part.open]
         return lost
-
-    def _take_up_all(self, files: Sequence[Opened], now: float) -> None:
-        lost = self._drop_lost(now)
-        for file in files:
-            self._take_up(file, now, lost)
-            lost = None
-        if lost is not None:
-            self._saved.note_gap(Gap("gone", _micros(now), None, None, ""))
 
     def _take_up(self, file: Opened, now: float, lost: Part | None) -> None:
         place = Place.at_start(file)
@@ -300,7 +291,7 @@ class EventLogSource(Source):
             if piece is not None:
                 part.ended = None
             elif part is not self._parts[-1]:
-                piece = self._settle(part, now)
+                piece = self._last_piece(part, now)
             if piece is not None:
                 if not begun:
                     self._saved.files += 1
@@ -309,7 +300,7 @@ class EventLogSource(Source):
                 return self._observed(part, piece)
         return None
 
-    def _settle(self, part: Part, now: float) -> Piece | None:
+    def _last_piece(self, part: Part, now: float) -> Piece | None:
         """What is left of a rotated file that has no more records; after a while it is closed."""
         if not part.open:
             return None  # it has not been found again yet

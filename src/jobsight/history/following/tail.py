@@ -147,17 +147,12 @@ class Part:
         zone: dt.tzinfo,
         first_year: Callable[[], int],
     ) -> Piece | None:
-        """The next whole records; None where there are none.
+        """The next whole records, at most so many; None where there are none.
 
-        Args:
-            room: bytes to read; more where one record needs them.
-            most: records to give at most.
-            final: nothing will be written any more: what has not ended is given up.
-            now: seconds since 1970.
-            origin: see `columns.Origin`.
-            zone: of times without one.
-            first_year: finds the year of the log's first records, where neither they nor a header
-                have it.
+        So many bytes are read (`room`), more where one record needs them. If `final`, nothing will
+        be written any more, and what has not ended is given up. Times without one are of `zone`;
+        `first_year` finds the year of the log's first records, where neither they nor a header have
+        it.
 
         Raises:
             OSError, ShrunkError: see there.
@@ -169,8 +164,8 @@ class Part:
         before = _mark(self._descriptor, place, place.offset)
         if status.st_size < place.offset or before != place.mark:
             raise ShrunkError
-        settled = final or now - status.st_mtime > _HOLES_SECONDS
-        seen = None if settled else now
+        written = final or now - status.st_mtime > _HOLES_SECONDS
+        seen = None if written else now
         taken = self._take(room, most, origin, status.st_size, final=final, now=seen)
         if taken is None:
             return None

@@ -271,22 +271,12 @@ def timeline_of(
     signal: int | None = None,
     queue: str | None = None,
 ) -> tuple[Event, ...]:
-    """Entries of a timeline, in order.
+    """The timeline of a job of which only a few moments are known, as in traces; µs since 1970.
 
-    Args:
-        source: of the entries.
-        submit: µs since 1970, as all moments; None: unknown, or the job never came to that.
-        eligible: could have started since.
-        waiting: was seen in the queue.
-        start: last start.
-        end: of the job.
-        state: how it ended, or its state now; None: unknown.
-        word: the source's own word for `state`.
-        host: where it ran.
-        reason: of its end.
-        exit_code: of its end.
-        signal: that ended it.
-        queue: numbers of the queue around it at `waiting`, as JSON.
+    None: unknown, or the job never came to that. It could have started since `eligible`, was seen
+    in the queue at `waiting` (numbers of the `queue` around it as JSON), and started last at
+    `start`. `state` is how it ended, or its state now, `word` the source's own for that; reason,
+    exit code and signal are of its end.
 
     Raises:
         ValueError: the moments are in no possible order.

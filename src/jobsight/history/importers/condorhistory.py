@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from jobsight.documents import JobDocument
@@ -32,8 +32,6 @@ _ATTRIBUTE = re.compile(rb"^[A-Za-z_][\w.]* = \S", re.M)
 _JOB = re.compile(
     rb'^(ClusterId|ProcId|GlobalJobId|JobStatus) = |"(ClusterId|ProcId|GlobalJobId)"', re.M
 )
-
-_Ads = Iterator[tuple[Piece, dict[str, Any] | None]]
 
 
 class CondorHistory(Importer):
@@ -68,9 +66,34 @@ class CondorHistory(Importer):
     ) -> Iterator[list[JobDocument]]:
         """Documents of the ads, file after file."""
         meter = Meter(files, report, options.progress)
-        points: set[str] = set()
+        first: str | None = None  # access point that an ad names
+
+        def documents_of(file: LogFile) -> Iterator[JobDocument]:
+            nonlocal first
+            data = blocks(file, report, meter)
+            start = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+            for piece, ad in cut_json(data) if start in (b"{", b"[") else _text_ads(data):
+                report.rows += 1
+                shown = piece.data[:200].decode("utf-8", "replace")
+                if ad is None:
+                    report.refuse(file.name, piece.line, piece.fault or "no ad", shown)
+                    continue
+                try:
+                    given, point = options.access_point, access_point_of(ad)
+                    if given is not None and point is not None:
+                        first = first or point
+                        if point != first:  # ids would be taken twice
+                            raise DocumentError(
+                                f"it is of the access point {point[:100]!r}, the first of "
+                                f"{first[:100]!r}, and all were to be named {given[:100]!r}; "
+                                "import each access point by itself"
+                            )
+                    yield document_from_ad(ad, options.access_point)
+                except DocumentError as error:
+                    report.refuse(file.name, piece.line, str(error), shown)
+
         for file in files:
-            documents, good = _documents(file, options, report, meter, points), False
+            documents, good = documents_of(file), False
             while batch := list(itertools.islice(documents, BATCH)):
                 good = True
                 yield batch
@@ -81,44 +104,7 @@ class CondorHistory(Importer):
                 )
 
 
-def _documents(
-    file: LogFile, options: Options, report: ImportReport, meter: Meter, points: set[str]
-) -> Iterator[JobDocument]:
-    """Documents of a file's ads; `points` gathers the access points that ads of all files name."""
-    for piece, ad in _ads(file, report, meter):
-        report.rows += 1
-        shown = piece.data[:200].decode("utf-8", "replace")
-        if ad is None:
-            report.refuse(file.name, piece.line, piece.fault or "no ad", shown)
-            continue
-        try:
-            _check_point(ad, options.access_point, points)
-            yield document_from_ad(ad, options.access_point)
-        except DocumentError as error:
-            report.refuse(file.name, piece.line, str(error), shown)
-
-
-def _check_point(ad: Mapping[str, Any], given: str | None, points: set[str]) -> None:
-    """Refuse ads of a second schedd where one name is given to all: ids would be taken twice."""
-    if given is None or (point := access_point_of(ad)) is None:
-        return
-    points.add(point)
-    if len(points) > 1:
-        points.discard(point)
-        (first,) = points
-        raise DocumentError(
-            f"it is of the access point {point[:100]!r}, the first of {first[:100]!r}, and all "
-            f"were to be named {given[:100]!r}; import each access point by itself"
-        )
-
-
-def _ads(file: LogFile, report: ImportReport, meter: Meter) -> _Ads:
-    data = blocks(file, report, meter)
-    start = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-    return cut_json(data) if start in (b"{", b"[") else _text_ads(data)
-
-
-def _text_ads(data: Iterator[bytes]) -> _Ads:
+def _text_ads(data: Iterator[bytes]) -> Iterator[tuple[Piece, dict[str, Any] | None]]:
     for piece in cut_text(data):
         if piece.fault:
             yield piece, None

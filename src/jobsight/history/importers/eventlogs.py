@@ -11,10 +11,9 @@ from jobsight.errors import SourceError
 from jobsight.history.eventlog.logfiles import LogFile, looks_like_log
 from jobsight.history.importers.base import BATCH, Importer, ImportReport, Options, Unknowable
 from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
-from jobsight.history.readreport import Skipped
 
 if TYPE_CHECKING:
-    from jobsight.history.events import EventReader
+    pass
 
 __all__ = ["EventLogs"]
 
@@ -53,6 +52,7 @@ class EventLogs(Importer):
             SourceError: there is no event record in any of them.
         """
         # Only importers of HTCondor's text wait for Numba.
+        from jobsight.history.eventlog.generations import segment_name
         from jobsight.history.events import EventReader
 
         reader = EventReader(
@@ -68,7 +68,10 @@ class EventLogs(Importer):
                 continue
             number = batch.column("log")[0].as_py()
             if number not in names:
-                names[number] = _access_point(reader, number)
+                log = next(log for log in reader.logs if log.number == number)
+                names[number] = log.access_point or unnamed_access_point(
+                    segment_name(log.segments[0])
+                )
             documents = documents_of_batch(batch, names[number])
             for start in range(0, len(documents), BATCH):
                 yield documents[start : start + BATCH]
@@ -78,21 +81,9 @@ class EventLogs(Importer):
             raise SourceError(reader.report.unreadable[0][1])
         report.unreadable += reader.report.unreadable
         for stretch in reader.report.skipped:
-            _tell(stretch, report)
-
-
-def _access_point(reader: EventReader, number: int) -> str:
-    """The name of a log's access point, or what stands for it."""
-    from jobsight.history.eventlog.generations import segment_name
-
-    log = next(log for log in reader.logs if log.number == number)
-    return log.access_point or unnamed_access_point(segment_name(log.segments[0]))
-
-
-def _tell(stretch: Skipped, report: ImportReport) -> None:
-    if stretch.length:
-        report.rows += 1
-        reason = f"{stretch.reason} ({stretch.length} bytes)"
-        report.refuse(stretch.file, stretch.offset, reason, unit="byte")
-    else:
-        report.breaks.append((stretch.file, stretch.reason))
+            if stretch.length:
+                report.rows += 1
+                reason = f"{stretch.reason} ({stretch.length} bytes)"
+                report.refuse(stretch.file, stretch.offset, reason, unit="byte")
+            else:
+                report.breaks.append((stretch.file, stretch.reason))

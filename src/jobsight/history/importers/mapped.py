@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,6 @@ from jobsight.history.importers.mapping import (
     MOMENTS,
     QUEUE,
     SECTIONS,
-    Converter,
     Mapping,
     Twice,
     converter,
@@ -91,7 +89,16 @@ class _Table:
 
     def __init__(self, file: LogFile, mapping: Mapping, options: Options) -> None:
         self._file, self._mapping = file, mapping
-        self._cluster, zone = _place(file, mapping, options)
+        zones = mapping.clusters
+        named = [one for one in zones if len(zones) == 1 or one.lower() in file.name.lower()]
+        self._cluster = options.cluster or next(iter(named), None) or options.unnamed
+        fields = {column.field for column in mapping.columns.values()}
+        if self._cluster is None and "cluster" not in fields:
+            raise UsageError(
+                f"nothing says which cluster the jobs of {file.name!r} ran on; give --cluster NAME"
+                + (f", such as {' or '.join(zones)}" if zones else ", or clusters in the mapping")
+            )
+        zone = zones.get((self._cluster or "").lower(), next(iter(zones.values()), None))
         self._zone = zone_named(options.timezone or zone or options.site_timezone)
         self._shared = frozenset[str]()
         self._seen: Counter[str] = Counter()
@@ -101,9 +108,16 @@ class _Table:
     def documents(self, batch: Batch, report: ImportReport) -> list[JobDocument]:
         """Documents of the rows; rows that make no sense are counted in the report."""
         values, bad = _converted(batch, self._mapping, self._zone)
-        _settle_twice(values)
+        _resolve_twice(values)
         values["submission.submitted"] = values["submitted"]
-        values["queue"] = _queue(values, len(batch.numbers))
+        values["queue"] = [None] * len(batch.numbers)
+        if names := [field.removeprefix(QUEUE) for field in values if field.startswith(QUEUE)]:
+            columns = zip(*(values[QUEUE + name] for name in names), strict=True)
+            rows = (dict(zip(names, row, strict=True)) for row in columns)
+            numbers = ({name: one for name, one in row.items() if one is not None} for row in rows)
+            values["queue"] = [
+                msgspec.json.encode(row).decode() if row else None for row in numbers
+            ]
         plain = [values.get(field) or [None] * len(batch.numbers) for field in _PLAIN]
         sections = [_sections(kind, values, len(batch.numbers)) for kind in SECTIONS]
         found: list[JobDocument] = []
@@ -127,8 +141,11 @@ class _Table:
     ) -> JobDocument:  # fmt: skip
         if job is None or submitted is None:
             raise ValueError(f"no {'number' if job is None else 'time of submission'}")
-        end, word = state or (_state_of(code) if ended is not None else None, None)
         exit_code, by_signal = code or (None, None)
+        end, word = state or (None, None)
+        if state is None and ended is not None:  # no state is recorded
+            end = State.COMPLETED if code == (0, None) else State.FAILED
+            end = State.UNKNOWN_END if (exit_code, by_signal) == (None, None) else end
         timeline = timeline_of(
             self._mapping.name, submitted, eligible, waiting, started, ended,
             state=end, word=word, host=host, reason=reason,
@@ -166,17 +183,6 @@ def _sections(kind: str, values: dict[str, list[Any]], count: int) -> Iterator[A
     return map(section, *(column or [None] * count for column in columns.values()))
 
 
-def _queue(values: dict[str, list[Any]], count: int) -> list[str | None]:
-    """The numbers of the queue around each row's job, as JSON."""
-    names = [field.removeprefix(QUEUE) for field in values if field.startswith(QUEUE)]
-    if not names:
-        return [None] * count
-    columns = (values[QUEUE + name] for name in names)
-    rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
-    known = ({name: value for name, value in row.items() if value is not None} for row in rows)
-    return [msgspec.json.encode(row).decode() if row else None for row in known]
-
-
 def _amounts(tres: str) -> dict[str, int | None]:
     """What the resources asked for say of amounts that may have no column of their own."""
     found = parse_tres(tres)
@@ -187,23 +193,6 @@ def _amounts(tres: str) -> dict[str, int | None]:
         "gpus": gpus(found),
         "memory_mb": None if memory is None else memory >> 20,
     }
-
-
-def _place(file: LogFile, mapping: Mapping, options: Options) -> tuple[str | None, str | None]:
-    """The name of the cluster, where it is not that of a column, and its time zone's.
-
-    Raises:
-        UsageError: nothing says which cluster the file is of.
-    """
-    zones = mapping.clusters
-    named = [one for one in zones if len(zones) == 1 or one.lower() in file.name.lower()]
-    cluster = options.cluster or next(iter(named), None) or options.unnamed
-    if cluster is None and "cluster" not in {one.field for one in mapping.columns.values()}:
-        raise UsageError(
-            f"nothing says which cluster the jobs of {file.name!r} ran on; give --cluster NAME"
-            + (f", such as {' or '.join(zones)}" if zones else ", or clusters in the mapping")
-        )
-    return cluster, zones.get((cluster or "").lower(), next(iter(zones.values()), None))
 
 
 def _shared(file: LogFile, mapping: Mapping) -> frozenset[str]:
@@ -229,7 +218,13 @@ def _converted(
         if clock is not None and column.field in MOMENTS:
             found[column.field] = typed_moments(values, zone, clock)
             continue
-        known, faults = _known(values, converter(column, zone))
+        # What each different value means, and what is wrong with those that mean nothing.
+        convert, known, faults = converter(column, zone), {}, {}
+        for value in set(values):
+            try:
+                known[value] = convert(value)
+            except ValueError as error:
+                known[value], faults[value] = None, str(error)
         found[column.field] = list(map(known.__getitem__, values))
         if faults:
             for at, value in enumerate(values):
@@ -238,22 +233,7 @@ def _converted(
     return found, bad
 
 
-def _known(values: list[Any], convert: Converter) -> tuple[dict[Any, Any], dict[Any, str]]:
-    """What each different value means, and what is wrong with those that mean nothing."""
-    different = set(values)
-    with suppress(ValueError):
-        return dict(zip(different, map(convert, different), strict=True)), {}
-    known: dict[Any, Any] = {}
-    faults: dict[Any, str] = {}
-    for value in different:
-        try:
-            known[value] = convert(value)
-        except ValueError as error:
-            known[value], faults[value] = None, str(error)
-    return known, faults
-
-
-def _settle_twice(values: dict[str, list[Any]]) -> None:
+def _resolve_twice(values: dict[str, list[Any]]) -> None:
     """Choose between the showings of moments of an hour that the clock showed twice."""
     columns = [values[field] for field in MOMENTS if field in values]
     rows = {
@@ -270,10 +250,3 @@ def _settle_twice(values: dict[str, list[Any]]) -> None:
         chosen = likeliest(first, lambda again=again: again, spans[at] if spans else None)  # type: ignore[misc]
         for column, time in zip(columns, chosen, strict=True):
             column[at] = None if time is None else int(time)
-
-
-def _state_of(code: tuple[int | None, int | None] | None) -> State:
-    """How a job ended of which no state is recorded."""
-    if code is None or code == (None, None):
-        return State.UNKNOWN_END
-    return State.COMPLETED if code == (0, None) else State.FAILED

@@ -26,7 +26,8 @@ from jobsight.documents.states import slurm_state
 from jobsight.errors import UsageError
 from jobsight.history.slurm.documents import exit_of, limit_of
 from jobsight.history.slurm.ids import parse_id
-from jobsight.program.submission.sizes import parse_exit, parse_memory, parse_tres
+from jobsight.history.slurm.sacct import checked_tres
+from jobsight.program.submission.sizes import parse_exit, parse_memory
 from jobsight.program.submission.times import parse_span
 from jobsight.settings.section import Section
 from jobsight.settings.yamlfiles import YamlFile, explain
@@ -63,18 +64,16 @@ _SPANS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 MOMENT_UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 
 
-def _fields() -> dict[str, type]:
-    found: dict[str, type] = dict.fromkeys(("id", "cluster", "state", "reason", "host"), str)
-    found |= dict.fromkeys(("task", "exit_code", "signal", *MOMENTS), int)
-    for section, struct in SECTIONS.items():
-        for field in msgspec.structs.fields(struct):
-            kind = get_args(field.type)[0]
-            if kind in (int, float, str) and field.name != "submitted":
-                found[f"{section}.{field.name}"] = kind
-    return found
-
-
-FIELDS: Values[str, type] = _fields()
+FIELDS: dict[str, type] = {
+    **dict.fromkeys(("id", "cluster", "state", "reason", "host"), str),
+    **dict.fromkeys(("task", "exit_code", "signal", *MOMENTS), int),
+    **{
+        f"{section}.{field.name}": kind
+        for section, struct in SECTIONS.items()
+        for field in msgspec.structs.fields(struct)
+        if (kind := get_args(field.type)[0]) in (int, float, str) and field.name != "submitted"
+    },
+}
 """What a column may hold, and of which type that is in a document."""
 
 
@@ -239,23 +238,22 @@ class Twice(int):
 
 
 def converter(column: Column, zone: dt.tzinfo) -> Converter:
-    """A function that reads a column's values.
+    """A function that reads a column's values: text, or typed values of a Parquet file.
 
-    Args:
-        column: its meaning.
-        zone: of dates and times without one.
-
-    Returns:
-        A function of text, or of a typed value of a Parquet file. It returns None where nothing is
-        recorded, else µs since 1970 for moments (perhaps `Twice`), a pair of state and word, a pair
-        of exit code and signal, or the field's type. It raises ValueError, with a reason, for a
-        value that makes no sense.
+    It returns None where nothing is recorded, else µs since 1970 for moments (perhaps `Twice`), a
+    pair of state and word, a pair of exit code and signal, or the field's type. It raises
+    ValueError, with a reason, for a value that makes no sense. `zone` is that of dates and times
+    without one.
     """
     read = _reader(column, zone)
     unknown = {_comparable(value) for value in column.unknown}
 
     def convert(value: Any) -> Any:
-        value = _recorded(value)
+        if isinstance(value, str):
+            value = value.strip()
+            value = None if value.lower() in _NOTHING else value
+        elif isinstance(value, float) and math.isnan(value):
+            value = None
         if value is None or (unknown and _comparable(value) in unknown):
             return None
         return read(value)
@@ -275,25 +273,17 @@ def _reader(column: Column, zone: dt.tzinfo) -> Converter:
     if field == "id":
         return _id
     if field.endswith(".tres"):
-        return _tres
+        return lambda value: checked_tres(_text(value))
     if kind is str:
         return _text
-    if field.startswith(QUEUE):
-        return _number
+    if field.startswith(QUEUE):  # None: infinite, as a fair-share factor can be
+        return lambda value: number if math.isfinite(number := _float(value)) else None
     if scale is None:
         spans = field.endswith("_s")
         return (lambda value: limit_of(parse_span(_text(value)))) if spans else _memory_as_slurm
     if kind is int:
         return _count if column.unit is None else lambda value: round(_amount(value) * scale)
     return lambda value: _amount(value) * scale
-
-
-def _recorded(value: Any) -> Any:
-    """The value, text without blanks around it; None where it stands for none."""
-    if isinstance(value, str):
-        value = value.strip()
-        return None if value.lower() in _NOTHING else value
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _comparable(value: Any) -> float | str:
@@ -309,12 +299,6 @@ def _float(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{str(value)[:40]!r} is not a number") from None
-
-
-def _number(value: Any) -> float | None:
-    """Any number; None: infinite, as a fair-share factor can be."""
-    number = _float(value)
-    return number if math.isfinite(number) else None
 
 
 def _amount(value: Any) -> float:
@@ -366,12 +350,6 @@ def _exit(value: Any, unit: str | None) -> tuple[int | None, int | None]:
     return exit_of((status >> 8, status & 127) if unit == "wait" else (status, 0))
 
 
-def _tres(value: Any) -> str:
-    text = _text(value)
-    parse_tres(text)
-    return text
-
-
 def _memory_as_slurm(value: Any) -> int | None:
     found = parse_memory(_text(value))
     if found is not None and found.per is not None:
@@ -379,18 +357,14 @@ def _memory_as_slurm(value: Any) -> int | None:
     return None if found is None else found.size >> 20
 
 
-def _local(shown: np.ndarray, zone: dt.tzinfo) -> tuple[np.ndarray, np.ndarray]:
-    """`local_micros` of many moments: offsets are the same within a quarter of an hour."""
-    quarters, which = np.unique(shown // QUARTER, return_inverse=True)
-    starts = quarters * QUARTER
-    moments = np.array([local_micros(start, zone) for start in starts.tolist()], np.int64)
-    return tuple((moments[:, fold] - starts)[which] + shown for fold in (0, 1))
-
-
 def _moment(value: Any, unit: str | None, zone: dt.tzinfo) -> int:
     try:
         if unit is None:
-            first, again = _readings(value, zone)
+            moment = dt.datetime.fromisoformat(value)
+            if moment.tzinfo is not None:
+                first = again = micros(moment)
+            else:  # as its clock showed it first and again
+                first, again = local_micros((moment - _SHOWN_SINCE) // _MICROSECOND, zone)
         else:
             first = again = round(float(value) * MOMENT_UNITS[unit])
     except (TypeError, ValueError, OverflowError):
@@ -407,18 +381,15 @@ def typed_moments(values: list[int | None], zone: dt.tzinfo, clock: Clock) -> li
     shown = shown * int(scale) if scale >= 1 else shown // round(1 / scale)
     sound = (shown > 0) & (shown < _LATEST)
     shown = np.where(sound, shown, 1)
-    first, again = (shown, shown) if clock.utc else _local(shown, zone)
+    first = again = shown
+    if not clock.utc:  # offsets are the same within a quarter of an hour
+        quarters, which = np.unique(shown // QUARTER, return_inverse=True)
+        starts = quarters * QUARTER
+        moments = np.array([local_micros(start, zone) for start in starts.tolist()], np.int64)
+        first, again = ((moments[:, fold] - starts)[which] + shown for fold in (0, 1))
     found: list[int | None] = first.tolist()
     for at in np.flatnonzero(~sound):
         found[at] = None
     for at in np.flatnonzero(sound & (first != again)):
         found[at] = Twice.of(int(first[at]), int(again[at]))
     return found
-
-
-def _readings(text: str, zone: dt.tzinfo) -> tuple[int, int]:
-    """µs since 1970 of a date and time, as its clock showed it first and again, where it did."""
-    moment = dt.datetime.fromisoformat(text)
-    if moment.tzinfo is not None:
-        return micros(moment), micros(moment)
-    return local_micros((moment - _SHOWN_SINCE) // _MICROSECOND, zone)

@@ -98,11 +98,7 @@ def _document(
 ) -> JobDocument | None:
     """What a line says of a job; None where it does not wait, or was looked at lately.
 
-    Args:
-        text: the line.
-        cluster: its name.
-        zone: of the estimates.
-        seen: first and last look kept of each job, in seconds; extended.
+    `zone` is that of the estimates; `seen`, first and last look kept of each job (s), is extended.
     """
     fields = text.split("|")
     if len(fields) != _FIELDS:

@@ -38,24 +38,6 @@ IMPORTERS: tuple[Importer, ...] = (
 """One of each format, in the order in which they are listed."""
 
 
-def _found(
-    names: Sequence[str], importers: Sequence[Importer], report: ImportReport
-) -> list[LogFile]:
-    """The files that are named; of a folder or archive, those that one of the importers knows."""
-    others: list[str] = []
-    files = find_logs(
-        names,
-        skipped=lambda name, _why: others.append(name),
-        failed=lambda name, why: report.unreadable.append((name, why)),
-        wanted=lambda file, _: any(importer.sniff(file) > _SURE for importer in importers),
-        what="file of a known format",
-    )
-    if others:
-        count = counted(len(others), "file")
-        report.note(f"passed over {count} of no known format, such as {printable(others[0])}")
-    return files
-
-
 def _surest(file: LogFile, importers: Sequence[Importer]) -> Importer:
     """The importer that is surest of a file.
 
@@ -107,8 +89,19 @@ class FileImport:
                 raise UsageError(
                     f"no format is named {format[:40]!r}; there are auto, {names_of_all}"
                 )
+        others: list[str] = []
+        files = find_logs(
+            names,
+            skipped=lambda name, _why: others.append(name),
+            failed=lambda name, why: self.report.unreadable.append((name, why)),
+            wanted=lambda file, _: any(importer.sniff(file) > _SURE for importer in importers),
+            what="file of a known format",
+        )
+        if others:
+            passed = f"{counted(len(others), 'file')} of no known format, such as"
+            self.report.note(f"passed over {passed} {printable(others[0])}")
         groups: dict[Importer, list[LogFile]] = {one: [] for one in importers}
-        for file in _found(names, importers, self.report):
+        for file in files:
             if file.kind == "empty" and not file.head.strip():
                 self.report.note(f"{printable(file.name)} is empty")
                 continue

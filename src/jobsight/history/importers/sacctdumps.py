@@ -76,12 +76,10 @@ def table_rows(
 ) -> Iterator[_Row]:
     """Rows by the names of their columns; a bad line is given as the error it is.
 
-    Args:
-        lines: numbers and texts of lines, without line ends and header; empty ones do not count.
-        columns: their names; the last is empty where each row ends with the delimiter.
-        delimiter: between fields.
-        headed: the columns are those of a header; else how rows end is unknown.
-        given: is called with the number of the (first) line and the text before each row.
+    The lines are without line ends and header; empty ones do not count. The last name of a column
+    is empty where each row ends with the delimiter; if the columns are not those of a header, how
+    rows end is unknown. `given` is called with the number of the (first) line and the text before
+    each row.
     """
     table = _Table(columns, delimiter, headed=headed)
     held: _Held = []
@@ -324,7 +322,16 @@ class Rows:
             self._steps += len(run.steps)
         if waiting:
             yield self._documents(waiting)
-        self._finish()
+        report, name = self._report, printable(self._file.name)
+        report.rows += self._rows
+        if self._rows and not self._runs:
+            first = report.first_bad[0].reason if report.first_bad else "only steps"
+            raise SourceError(f"{name} holds no row of a job ({first})")
+        alone = self._rows - self._runs - self._steps - self._refused
+        if alone:
+            report.note(f"{name}: {alone} rows of steps do not follow their job, and were left out")
+        if self._beyond:
+            report.note(f"{name}: {self._beyond} pending array tasks beyond the most for one array")
 
     def tables(self, source: Iterator[Line]) -> RowsRead:
         """Rows of the dumps that were put together in the file, each under a header of its own."""
@@ -359,16 +366,13 @@ class Rows:
         begun = [first, *itertools.islice(source, _TRIED)]
         if any(fits(line.text, _XDMOD) for line in begun):
             return _XDMOD, "|", begun
-        raise SourceError(f"{self._file.name} {self._without_header(*begun)}")
-
-    def _without_header(self, first: Line, second: Line = _NO_LINE, *_: Line) -> str:
-        if _TABLE.fullmatch(second.text.rstrip()):
-            return (
-                "is sacct's table for people, which cuts long values; "
+        if len(begun) > 1 and _TABLE.fullmatch(begun[1].text.rstrip()):
+            raise SourceError(
+                f"{self._file.name} is sacct's table for people, which cuts long values; "
                 "write it with sacct --parsable2 (-P)"
             )
-        return (
-            "has no header that names JobID and other columns: it begins with "
+        raise SourceError(
+            f"{self._file.name} has no header that names JobID and other columns: it begins with "
             f"{printable(first.text, 50)!r}; name the columns of sacct's --format with "
             "--columns jobid,state,submit,..."
         )
@@ -416,37 +420,20 @@ class Rows:
         most = self._options.most_tasks
         clusters: dict[str, list[Run]] = {}
         for run in runs:
-            clusters.setdefault(run.cluster or self._cluster(), []).append(run)
+            if not (cluster := run.cluster or self._named):
+                raise UsageError(
+                    f"{self._file.name} has no column Cluster that says which cluster it is of; "
+                    "give --cluster NAME"
+                )
+            clusters.setdefault(cluster, []).append(run)
             if run.id.tasks is not None:
                 self._beyond += max(0, run.id.tasks.count() - most)
         return [
-            of_runs(cluster, job, found, _newest(found))
+            # As of the newest recorded moment of the runs; predicted ones do not count.
+            of_runs(
+                *(cluster, job, found),
+                max(run.end or run.start or run.submit or run.eligible or 0 for run in found),
+            )
             for cluster, group in clusters.items()
             for job, found in group_runs(group, most)
         ]
-
-    def _cluster(self) -> str:
-        if self._named is None:
-            raise UsageError(
-                f"{self._file.name} has no column Cluster that says which cluster it is of; "
-                "give --cluster NAME"
-            )
-        return self._named
-
-    def _finish(self) -> None:
-        report, name = self._report, printable(self._file.name)
-        report.rows += self._rows
-        if self._rows and not self._runs:
-            first = report.first_bad[0].reason if report.first_bad else "only steps"
-            raise SourceError(f"{name} holds no row of a job ({first})")
-        alone = self._rows - self._runs - self._steps - self._refused
-        if alone:
-            report.note(f"{name}: {alone} rows of steps do not follow their job, and were left out")
-        if self._beyond:
-            report.note(f"{name}: {self._beyond} pending array tasks beyond the most for one array")
-
-
-def _newest(runs: Sequence[Run]) -> int:
-    """The newest recorded moment of the runs, µs since 1970; predicted ones do not count."""
-    known = [run.end or run.start or run.submit or run.eligible or 0 for run in runs]
-    return max(known)

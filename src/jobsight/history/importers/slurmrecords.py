@@ -8,6 +8,7 @@ documents.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -241,7 +242,7 @@ def _tres(resources: Iterable[Any], names: Iterable[str] | None = None) -> str:
         name = "/".join(filter(None, (_text(one, "type"), _text(one, "name"))))
         count, wanted = _at(one, "count"), name in names if names else bool(name)
         if wanted and type(count) is int and 0 <= count < 1 << 60:
-            found.append(f"{name}={_memory_text(count) if name == 'mem' else count}")
+            found.append(f"{name}={_in_largest_unit(count) if name == 'mem' else count}")
     return ",".join(sorted(found))
 
 
@@ -249,7 +250,7 @@ def _cpus(tres: str) -> str:
     return dict(part.partition("=")[::2] for part in tres.split(",")).get("cpu", "0")
 
 
-def _memory_text(size: int) -> str:
+def _in_largest_unit(size: int) -> str:
     units = iter("MGTP")
     unit = next(units)
     while size and size % 1024 == 0 and unit != "P":
@@ -289,18 +290,14 @@ class SacctJson(Importer):
         meter = Meter(files, report, options.progress)
         for file in files:
             one = Rows(file, options, report)
-            data = _behind_jobs(file, blocks(file, report, meter))
-            yield from one.batches(one.checked(_json_rows(file, one, data), _NAMES))
-
-
-def _behind_jobs(file: LogFile, data: Iterator[bytes]) -> Iterator[bytes]:
-    """What follows the beginning of the list of jobs."""
-    head = next(data, b"")
-    found = _JOBS.search(head)
-    if found is None:
-        raise SourceError(f'{file.name} has no list "jobs", as sacct --json writes it')
-    yield b"\n" * head.count(b"\n", 0, found.end()) + head[found.end() :]
-    yield from data
+            data = blocks(file, report, meter)
+            head = next(data, b"")
+            begun = _JOBS.search(head)
+            if begun is None:
+                raise SourceError(f'{file.name} has no list "jobs", as sacct --json writes it')
+            lines = b"\n" * head.count(b"\n", 0, begun.end())
+            jobs = itertools.chain([lines + head[begun.end() :]], data)
+            yield from one.batches(one.checked(_json_rows(file, one, jobs), _NAMES))
 
 
 def _json_rows(file: LogFile, one: Rows, data: Iterable[bytes]) -> RowsRead:

@@ -195,13 +195,20 @@ class _Trace:
                 self._refuse(number, str(error), text)
 
     def _document(self, rows: list[Row]) -> JobDocument:
-        row, *others = rows
+        row = rows[0]
         if self._header.start is None:
             raise SourceError(
                 f"{self._file.name} does not say when it begins: add a line such as "
                 "'; UnixStartTime: 1293836400' (seconds since 1970) at its top"
             )
-        timeline = self._timeline(row, others)
+        summaries = [one for one in rows if one.status not in _PARTS]
+        if summaries[1:]:
+            raise ValueError("several lines of one job number describe a whole job")
+        if row.submit < 0:
+            raise ValueError("the time of submission is not known (-1): nothing can be dated")
+        submit = self._header.start + row.submit * 1_000_000
+        parts = [part for part in rows if part.status in _PARTS]
+        timeline = _in_parts(submit, parts) if parts else _whole(submit, row)
         if timeline[-1].time >= _LATEST:
             raise ValueError("it ends at no time of a job")
         header = self._header
@@ -216,20 +223,8 @@ class _Trace:
                 command=_number(row.program),
             ),
             timeline=timeline,
-            usage=_usage(row, others),
+            usage=_usage(summaries or rows),
         )
-
-    def _timeline(self, row: Row, others: list[Row]) -> tuple[Event, ...]:
-        parts = [part for part in (row, *others) if part.status in _PARTS]
-        summaries = [one for one in (row, *others) if one.status not in _PARTS]
-        if summaries[1:]:
-            raise ValueError("several lines of one job number describe a whole job")
-        if row.submit < 0 or self._header.start is None:
-            raise ValueError("the time of submission is not known (-1): nothing can be dated")
-        submit = self._header.start + row.submit * 1_000_000
-        if parts:
-            return _in_parts(submit, parts)
-        return _whole(submit, row)
 
 
 def _row(text: str) -> Row:
@@ -239,7 +234,8 @@ def _row(text: str) -> Row:
     try:
         row = Row(*map(int, fields))
     except ValueError:
-        row = Row(*map(_whole_number, fields))._replace(cpu=_real_number(fields[5]))
+        numbers = [_real_number(text) for text in fields]
+        row = Row(*map(round, numbers))._replace(cpu=numbers[5])
     if row.job < 0 or row.status not in SWF_STATUS | _PARTS:
         what = f"job number {row.job}" if row.job < 0 else f"status {row.status}"
         raise ValueError(f"{what} means nothing")
@@ -253,10 +249,6 @@ def _real_number(text: str) -> float:
     if not -1 <= number < _LARGEST:
         raise ValueError(f"{text[:40]!r} is out of range")
     return number
-
-
-def _whole_number(text: str) -> int:
-    return round(_real_number(text))
 
 
 def _whole(submit: int, row: Row) -> tuple[Event, ...]:
@@ -317,9 +309,7 @@ def _request(row: Row, header: _Header) -> Request:
     )
 
 
-def _usage(row: Row, others: list[Row]) -> Usage:
-    summary = next((one for one in (row, *others) if one.status not in _PARTS), None)
-    runs = [summary] if summary is not None else [row, *others]
+def _usage(runs: list[Row]) -> Usage:
     wall = [one.run for one in runs if one.run >= 0]
     cpu = [one.cpu * one.processors for one in runs if one.cpu >= 0 and one.processors > 0]
     memory = [_megabytes(one.memory, one.processors) for one in runs]

@@ -47,14 +47,13 @@ class Batch:
 
     def shown(self, at: int) -> str:
         """A row as an error shows it."""
-        return ",".join(self._cell(name, values[at]) for name, values in self.columns.items())
-
-    def _cell(self, name: str, value: Any) -> str:
-        if name in self.clocks and value is not None:
-            seconds = value // self.clocks[name].per_second
-            with suppress(ValueError, OverflowError):
-                return f"{dt.datetime.fromtimestamp(seconds, dt.UTC):%Y-%m-%d %H:%M:%S}"
-        return "" if value is None else str(value)
+        cells = {name: values[at] for name, values in self.columns.items()}
+        for name, clock in self.clocks.items():
+            if cells[name] is not None:
+                with suppress(ValueError, OverflowError):
+                    moment = dt.datetime.fromtimestamp(cells[name] // clock.per_second, dt.UTC)
+                    cells[name] = f"{moment:%Y-%m-%d %H:%M:%S}"
+        return ",".join("" if value is None else str(value) for value in cells.values())
 
 
 def columns_of(file: LogFile) -> frozenset[str]:
@@ -80,14 +79,10 @@ def has_columns(file: LogFile, names: Iterable[str]) -> bool:
 def batches(
     file: LogFile, wanted: Sequence[str], report: ImportReport, meter: Meter
 ) -> Iterator[Batch]:
-    """The rows of a table, at most `BATCH` at a time.
+    """The rows of a table, at most `BATCH` at a time, with the wanted columns that it has.
 
-    Args:
-        file: a CSV file with a header, its fields between commas, semicolons, tabs or bars, or a
-            Parquet file; either may be compressed.
-        wanted: columns to be given, where the table has them.
-        report: counts rows, and bad ones: those with too many or too few fields.
-        meter: counts bytes.
+    It is a CSV file with a header, its fields between commas, semicolons, tabs or bars, or a
+    Parquet file; either may be compressed. Bad rows have too many or too few fields.
 
     Raises:
         SourceError: the file is a damaged Parquet file.

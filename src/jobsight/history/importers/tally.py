@@ -12,7 +12,7 @@ import numpy as np
 
 from jobsight.documents import JobDocument, State
 
-__all__ = ["Mark", "Tally"]
+__all__ = ["JobTally", "Mark"]
 
 _STATES: list[State | None] = [None, *State]
 _PLACES = {state: place for place, state in enumerate(_STATES)}
@@ -27,7 +27,7 @@ class Mark(enum.IntEnum):
     NEW = 2
 
 
-class Tally:
+class JobTally:
     """Jobs new, changed and unchanged, and the states they are in at last.
 
     A job may be added many times: it is new if it was so once, changed if any time changed it. Jobs
@@ -52,7 +52,7 @@ class Tally:
         self._marks.extend(itertools.repeat(mark, len(found)))
         self._states.extend([_PLACES[document.state] for document in found])
         if len(self._ids) > 2 * _MOST_LOOSE:
-            self._settle()
+            self._join()
 
     def span(self, documents: Iterable[JobDocument]) -> None:
         """Take the documents' moments into `first` and `last`."""
@@ -64,17 +64,17 @@ class Tally:
 
     def by_mark(self) -> dict[str, int]:
         """Number of jobs that are ``new``, ``changed`` and ``unchanged``."""
-        self._settle()
+        self._join()
         return {mark.name.lower(): self._marks.count(mark) for mark in reversed(Mark)}
 
     def by_state(self) -> Counter[str]:
         """Number of jobs by state, ``unknown`` where no state is known."""
-        self._settle()
+        self._join()
         counts = np.bincount(np.frombuffer(self._states, np.uint8), minlength=len(_STATES))
         names = ["unknown" if state is None else str(state) for state in _STATES]
         return Counter({name: int(n) for name, n in zip(names, counts, strict=True) if n})
 
-    def _settle(self) -> None:
+    def _join(self) -> None:
         """Each job once: its highest mark, and its last state."""
         ids = np.frombuffer(self._ids, np.int64)
         if not len(ids):

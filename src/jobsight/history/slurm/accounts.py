@@ -65,8 +65,8 @@ class Accounts:
 
     def position(self) -> dict[str, JSON]:
         """What must be known after a restart."""
-        held = {} if self._answers_since == 0 else {"answers_since": self._answers_since}
-        return {"since": self.since, **held}
+        waiting = {} if self._answers_since == 0 else {"answers_since": self._answers_since}
+        return {"since": self.since, **waiting}
 
     def usable(self) -> bool:
         """Whether it may be asked now: it is in no pause after a failure."""
@@ -89,7 +89,12 @@ class Accounts:
         start = self.since if self._reached is None else self._reached
         until = min(now, start + self._span)
         runs = self.ask(lambda: self._client.ended(self._before(start), until))
-        if not self._held(now):
+        # What ended before the accounting came back may still be on its way.
+        if self._answers_since is None:
+            self._answers_since = now
+        elif now - self._answers_since >= self._overlap and self._reached is None:
+            self._answers_since = 0
+        if self._answers_since == 0:
             self.since = max(self.since, until)
         self._reached = until if until < now else None
         self.behind = now - until
@@ -97,14 +102,6 @@ class Accounts:
             self._widest = self._longest
         self._span = min(self._span * 2, self._widest)
         return self._news(runs)
-
-    def _held(self, now: int) -> bool:
-        """Whether what ended before the accounting came back may still be on its way."""
-        if self._answers_since is None:
-            self._answers_since = now
-        elif now - self._answers_since >= self._overlap and self._reached is None:
-            self._answers_since = 0
-        return self._answers_since != 0
 
     def _before(self, time: int) -> int:
         return max(time - self._overlap, _MICROS * 1_000_000)
@@ -135,26 +132,17 @@ class Accounts:
         return runs
 
     def _news(self, runs: list[Run]) -> list[Run]:
-        """All runs of jobs of which one is new.
-
-        What lies before the next call's span is forgotten.
-        """
+        """All runs of jobs of which one is new; those before the next call's span are forgotten."""
         border = self.since_overlap() - self._overlap
         self._reported = {key: seen for key, seen in self._reported.items() if seen[0] >= border}
         fresh: set[str] = set()
-        runs = [run for run in runs if not _is_provisional(run)]
+        # Where slurmdbd learned of the end before the start, it knows hardly more: an array's task
+        # then has its own number, as a job of this name (seen with 22.05 after an outage). It is
+        # reported when all is known. By its id it may be asked for.
+        runs = [run for run in runs if run.name != "allocation" or run.directory]
         for run in runs:
             key, digest = (run.id.name, run.submit), hash(run)
             if self._reported.get(key, (0, None))[1] != digest:
                 fresh.add(run.id.name)
             self._reported[key] = (run.end or run.submit or 0, digest)
         return [run for run in runs if run.id.name in fresh]
-
-
-def _is_provisional(run: Run) -> bool:
-    """Whether slurmdbd learned of the end before the start, so that it knows hardly more.
-
-    An array's task then has its own number, as a job of a name that slurmdbd gives (seen
-    with 22.05 after an outage); it is reported when all is known. By its id it may be asked for.
-    """
-    return run.name == "allocation" and not run.directory

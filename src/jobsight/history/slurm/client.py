@@ -136,6 +136,9 @@ class _NoZone(dt.tzinfo):
 class SlurmClient:
     """Slurm's tools as functions. One thread at a time.
 
+    All raise `SlurmError` where the tool gives no answer; `show` and `script` also where the
+    controller does not know the job (any more), or does not give its script to this user.
+
     Attributes:
         calls: how often each command was run.
         seconds: how long they took in all, by command.
@@ -160,9 +163,6 @@ class SlurmClient:
 
         Args:
             jobs: only these (``123`` is all of an array); None: all.
-
-        Raises:
-            SlurmError: the controller gave no answer.
         """
         asked = [f"--jobs={','.join(sorted(jobs))}"] if jobs is not None else []
         try:
@@ -175,15 +175,7 @@ class SlurmClient:
         return list(read_queue(text, self._delimiter, self._zone, self._refuse))
 
     def ended(self, since: int, until: int) -> list[Run]:
-        """The runs that ended in a span of time, in one call of sacct.
-
-        Args:
-            since: µs since 1970, by the controller's clock.
-            until: as `since`.
-
-        Raises:
-            SlurmError: the accounting gave no answer.
-        """
+        """The runs that ended in a span (µs, the controller's clock), in one call of sacct."""
         return self._accounts(
             f"--starttime=uts{since // _MICROS}",
             f"--endtime=uts{-(-until // _MICROS)}",
@@ -196,46 +188,27 @@ class SlurmClient:
         Args:
             jobs: their ids.
             since: runs that ended before are left out: numbers are used again some day.
-
-        Raises:
-            SlurmError: the accounting gave no answer.
         """
         start = max((since or 0) // _MICROS, 1_000_000)
         return self._accounts(f"--jobs={','.join(sorted(jobs))}", f"--starttime=uts{start}")
 
     def show(self, job: str) -> list[Shown]:
-        """What the controller knows of a job, of all tasks of an array, of all its components.
-
-        Raises:
-            SlurmError: no answer, or no such job (any more).
-        """
+        """What the controller knows of a job, of all tasks of an array, of all its components."""
         text = self.run("scontrol", "--local", "--oneliner", "show", "job", job)
         return list(read_jobs(text, job.partition("_")[0].partition("+")[0], self._zone))
 
     def script(self, job: str) -> str:
-        """The batch script of a job that the controller still knows.
-
-        Raises:
-            SlurmError: no answer, no such job, no batch script or no permission.
-        """
+        """The batch script of a job that the controller still knows."""
         return self.run("scontrol", "write", "batch_script", job, "-")
 
     def kept_script(self, job: str) -> str | None:
-        """The batch script as the accounting kept it; None where it did not.
-
-        Raises:
-            SlurmError: the accounting gave no answer.
-        """
+        """The batch script as the accounting kept it; None where it did not."""
         since = "--starttime=uts1000000"
         text = self.run("sacct", "--local", f"--jobs={job}", "--batch-script", since)
         return batchscript.from_sacct(text)
 
     def config(self) -> Config:
-        """The controller's configuration and clock.
-
-        Raises:
-            SlurmError: the controller gave no answer.
-        """
+        """The controller's configuration and clock."""
         return read_config(self.run("scontrol", "show", "config"), self._zone)
 
     def has(self, tool: str) -> bool:
@@ -243,11 +216,7 @@ class SlurmClient:
         return find_tool(tool, self._settings.bin, self._settings.prefix) is not None
 
     def machine(self) -> tuple[list[Node], list[Partition]]:
-        """The nodes and the partitions, in two calls.
-
-        Raises:
-            SlurmError: the controller gave no answer.
-        """
+        """The nodes and the partitions, in two calls."""
         nodes = self.run("scontrol", "--local", "--oneliner", "show", "node")
         partitions = self.run("scontrol", "--local", "--oneliner", "show", "partition")
         return list(read_nodes(nodes)), list(read_partitions(partitions))
@@ -274,7 +243,12 @@ class SlurmClient:
     # --- how ---
 
     def _accounts(self, *options: str) -> list[Run]:
-        columns = self._columns or self._find_columns()
+        columns = self._columns
+        if columns is None:  # those we want that this version of sacct has
+            known = {name.lower() for name in self.run("sacct", "--helpformat").split()}
+            columns = tuple(name for name in COLUMNS if name.lower() in known)
+            if "JobID" not in columns:
+                raise SlurmError("sacct --helpformat lists no column JobID", FailureKind.OTHER)
         self._columns = None  # after an error, such as a field that is lacking, they are found anew
         plain = ("--local", "--allusers", "--duplicates", "--parsable", "--noconvert")
         form = (f"--delimiter={self._delimiter}", f"--format={','.join(columns)}")
@@ -284,14 +258,6 @@ class SlurmClient:
             return list(join_runs(exact_rows(text, self._delimiter), self._zone, self._refuse))
         except ValueError as error:
             raise SlurmError(f"sacct: {error}", FailureKind.OTHER) from None
-
-    def _find_columns(self) -> tuple[str, ...]:
-        """The columns we want that this version of sacct has."""
-        known = {name.lower() for name in self.run("sacct", "--helpformat").split()}
-        columns = tuple(name for name in COLUMNS if name.lower() in known)
-        if "JobID" not in columns:
-            raise SlurmError("sacct --helpformat lists no column JobID", FailureKind.OTHER)
-        return columns
 
     def run(self, tool: str, *arguments: str) -> str:
         """Run any tool, also one that changes something, such as sbatch; what it printed.

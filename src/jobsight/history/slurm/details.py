@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -124,26 +124,22 @@ class Details:
             for line in lines
             if line.id.job is not None
         }
-        self._forget_replaced(lines)
-        self._done |= {number: now // _HOUR for number in listed if number in self._done}
-        self._live = {one: plain for one, plain in listed.items() if one not in self._done}
-        waiting = {*self._live, *self._late_numbers()}
-        self._tries = Counter({one: self._tries[one] for one in self._tries if one in waiting})
-
-    def _forget_replaced(self, lines: Iterable[Queued]) -> None:
-        """Forget submissions whose number the controller has given to another one."""
         submits: dict[int, int] = {}
         for line in lines:
             number, submit = line.id.job, line.submit
             if number is not None and submit is not None and line.restarts == 0:
                 submits[number] = min(submit, submits.get(number, submit))
         for number, submit in submits.items():
-            if submit > self._submits.get(number, submit):
+            if submit > self._submits.get(number, submit):  # the number is another one's now
                 self._done.pop(number, None)
                 for job in self._late_of(number):
                     del self._late[job.name]
                 self.shared.drop(str(number))
         self._submits |= submits
+        self._done |= {number: now // _HOUR for number in listed if number in self._done}
+        self._live = {one: plain for one, plain in listed.items() if one not in self._done}
+        waiting = {*self._live, *self._late_numbers()}
+        self._tries = Counter({one: self._tries[one] for one in self._tries if one in waiting})
 
     def ended(self, job: SlurmId, submitted: int | None) -> None:
         """Take a job that has ended; its script is fetched late if it was not before."""
@@ -181,9 +177,6 @@ class Details:
     def _late_of(self, number: int) -> list[SlurmId]:
         return [job for job, _ in self._late.values() if job.job == number]
 
-    def _late_submissions(self, number: int) -> list[tuple[SlurmId, int | None]]:
-        return [self._late[job.name] for job in self._late_of(number)]
-
     # --- position ---
 
     def position(self) -> dict[str, JSON]:
@@ -220,8 +213,8 @@ class Details:
     def fetch(self, now: int, budget: int, *, late: bool = True) -> list[JobDocument]:
         """Documents of the next submissions that wait.
 
-        A failure that may pass ends it; the submission that met it waits behind all others, lest
-        one that is always slow holds them up.
+        A failure that may pass ends it; the submission that met it waits behind all others, so that
+        one that is always slow does not hold them up.
 
         Args:
             now: µs since 1970.
@@ -254,11 +247,17 @@ class Details:
 
     def _look(self, number: int, now: int) -> Iterator[JobDocument]:
         base = str(number)
-        shown = self._shown(base) if self._settings.details else []
+        shown: list[Shown] = []
+        if self._settings.details:
+            try:
+                shown = self._client.show(base)
+            except SlurmError as error:
+                if error.kind is not FailureKind.NO_JOB:
+                    self._refuse(error)
         parts = self._script(base, shown)
         most = self._settings.array_tasks
         jobs = [(job, record) for record in shown for job in expand(record.id, most)[0]]
-        late = self._late_submissions(number)
+        late = [self._late[job.name] for job in self._late_of(number)]
         plain = self._live.get(number, True)
         self._finish(number, now)
         if parts is not None and not (
@@ -282,7 +281,7 @@ class Details:
     def _look_late(self, number: int, now: int) -> Iterator[JobDocument]:
         """Of jobs that have ended: the script that the accounting kept."""
         script = self._kept_script(str(number))
-        jobs = self._late_submissions(number)
+        jobs = [self._late[job.name] for job in self._late_of(number)]
         self._finish(number, now)
         if not script:
             return
@@ -294,14 +293,6 @@ class Details:
     def _with_script(self, job: SlurmId, submitted: int | None, now: int) -> JobDocument:
         document = JobDocument(slurm_id(self._cluster, job.name), now)
         return self.shared.into(with_submit(document, submitted), job)
-
-    def _shown(self, base: str) -> list[Shown]:
-        try:
-            return self._client.show(base)
-        except SlurmError as error:
-            if error.kind is not FailureKind.NO_JOB:
-                self._refuse(error)
-            return []
 
     def _script(self, base: str, shown: list[Shown]) -> Submission | None:
         """The script, of the controller or else of the accounting."""

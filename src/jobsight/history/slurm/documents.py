@@ -8,6 +8,7 @@ the same documents of the accounting.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import re
@@ -76,7 +77,7 @@ def raw_of(raw: str, job: SlurmId, *, several: bool = False) -> str | None:
 
 
 def limit_of(seconds: float | None) -> int | None:
-    """A time limit as documents hold it: -1 is unlimited."""
+    """A time limit as it is in documents: -1 is unlimited."""
     if seconds is None:
         return None
     return -1 if math.isinf(seconds) else int(seconds)
@@ -110,19 +111,10 @@ def life(
     again: bool = False,
     **ending: Any,
 ) -> Iterator[Event]:
-    """The life of one run, at the times that a tool reports; µs since 1970, None: not yet.
+    """The life of one run, at the times that a tool (`source`) reports: µs; None: not yet.
 
-    Args:
-        source: the tool.
-        state: in which it ended.
-        word: Slurm's word for `state`.
-        submit: when it was submitted.
-        eligible: when it might have started.
-        start: when it started, on `hosts`.
-        hosts: its nodes.
-        end: when it ended.
-        again: the job was submitted again, by a requeue.
-        ending: other fields of the entry of the end.
+    It ended in `state`, for which Slurm has the `word`; `again`: it was submitted by a requeue;
+    `ending` has other fields of the entry of the end.
     """
     requeued = submit if again else None
     if submit is not None:
@@ -158,14 +150,9 @@ def queue_end(
 ) -> JobDocument:
     """A job that left the queue at about `gone`, and whose end no tool reports.
 
-    Args:
-        cluster: its name.
-        job: the job.
-        submitted: when it was submitted, which distinguishes it from others of its number.
-        gone: µs since 1970.
-        now: as `gone`.
-        unstarted: it is a task of an array that waited, so it was cancelled: Slurm keeps no account
-            of such tasks (seen with 22.05 and 24.11).
+    When it was `submitted` distinguishes it from others of its number; times in µs since 1970. One
+    that is `unstarted` is a task of an array that waited, so it was cancelled: Slurm keeps no
+    account of such tasks (seen with 22.05 and 24.11).
     """
     reason = "it left the queue before it started, and Slurm keeps no account of it"
     event = Event(
@@ -195,12 +182,8 @@ def of_queue(
 ) -> JobDocument:
     """What a line of the queue reports of a job.
 
-    Args:
-        cluster: its name.
-        line: the line; of several tasks, of all of them.
-        job: the one job meant.
-        events: what is new in its timeline.
-        now: µs since 1970.
+    The line may be of several tasks, of which `job` is one; `events` is what is new in its
+    timeline; `now` in µs since 1970.
     """
     waiting = line.start is None or slurm_state(line.state) is State.PENDING
     request = Request(
@@ -209,8 +192,12 @@ def of_queue(
         priority=line.priority,
     )
     if waiting:  # of a running job the queue shows what it was given instead
+        memory = None
+        if line.memory is not None and line.memory.size:
+            count = line.cpus if line.memory.per == "cpu" else line.nodes
+            memory = None if count is None else megabytes(line.memory.size * max(count, 1))
         request = msgspec.structs.replace(
-            request, cpus=line.cpus, nodes=line.nodes, memory_mb=_queued_memory(line)
+            request, cpus=line.cpus, nodes=line.nodes, memory_mb=memory
         )
     submission = Submission(
         **texts(line, ("user", "group", "name", "directory", "comment", "command")),
@@ -230,13 +217,6 @@ def of_queue(
         ),
         timeline=tuple(events),
     )
-
-
-def _queued_memory(line: Queued) -> int | None:
-    if line.memory is None or not line.memory.size:
-        return None
-    count = line.cpus if line.memory.per == "cpu" else line.nodes
-    return None if count is None else megabytes(line.memory.size * max(count, 1))
 
 
 def of_ended(cluster: str, line: Queued, job: SlurmId, now: int) -> JobDocument:
@@ -262,7 +242,12 @@ def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
     """What scontrol shows of a job, its end included where it has ended."""
     fields = shown.fields
     resources = fields.get("ReqTRES") or fields.get("TRES", "")
-    tres = _readable_tres(resources)
+    tres: dict[str, int] = {}
+    with contextlib.suppress(ValueError):
+        tres = parse_tres(resources)
+    disk = None
+    with contextlib.suppress(ValueError):
+        disk = parse_memory(fields.get("MinTmpDiskNode") or "")
     # Before it starts, and in newer versions, the resources are those that were asked for.
     asked = "ReqTRES" in fields or slurm_state(fields.get("JobState", "")) is State.PENDING
     request = Request(
@@ -271,7 +256,7 @@ def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
         cpus=tres.get("cpu"),
         nodes=tres.get("node"),
         tasks=leading_number(fields.get("NumTasks")),
-        disk_mb=_disk(fields.get("MinTmpDiskNode")),
+        disk_mb=None if disk is None else megabytes(disk.size) or None,
         time_limit_s=limit_of(shown.time_limit_s),
         tres=bounded(resources) if asked else None,
         dependency=bounded(fields.get("Dependency", "")),
@@ -318,21 +303,6 @@ def _shown_events(shown: Shown, now: int) -> Iterator[Event]:
     )
     if state is State.SUSPENDED and times["Suspend"] is not None:
         yield Event(time=times["Suspend"], source="scontrol", state=state, word="SUSPENDED")
-
-
-def _readable_tres(text: str) -> dict[str, int]:
-    try:
-        return parse_tres(text)
-    except ValueError:
-        return {}
-
-
-def _disk(text: str | None) -> int | None:
-    try:
-        size = parse_memory(text or "")
-    except ValueError:
-        return None
-    return None if size is None else megabytes(size.size) or None
 
 
 _GOES_ON = ("REQUEUE", "RESIZING")
@@ -394,15 +364,11 @@ def of_runs(
 ) -> JobDocument:
     """What sacct reports of a job.
 
-    Args:
-        cluster: its name.
-        job: the one job meant.
-        runs: its runs, oldest first, at least one.
-        now: µs since 1970.
-        submitted: when it was first submitted, where an earlier source knows.
-        source: of the entries of the timeline.
+    The runs, at least one, are in order of time; `submitted` is when it was first submitted, where
+    an earlier source knows; times in µs since 1970.
     """
     last = runs[-1]
+    tres = parse_tres(last.req_tres)
     submits = [time for time in (submitted, *(run.submit for run in runs)) if time is not None]
     first = min(submits, default=None)
     events: list[Event] = []
@@ -412,7 +378,16 @@ def of_runs(
     return JobDocument(
         id=slurm_id(cluster, job.name),
         updated=now,
-        request=_request(last),
+        request=Request(
+            cpus=last.req_cpus,
+            nodes=last.req_nodes or tres.get("node"),
+            gpus=gpus(tres),
+            memory_mb=megabytes(tres.get("mem") or _requested_memory(last)),
+            time_limit_s=limit_of(last.time_limit_s),
+            **texts(last, ("partition", "qos", "account", "reservation", "constraints")),
+            tres=bounded(last.req_tres),
+            priority=last.priority,
+        ),
         submission=Submission(
             submitted=first,
             **texts(last, ("user", "group", "name", "directory", "comment", "line")),
@@ -429,6 +404,9 @@ def _events(run: Run, now: int, source: str, *, again: bool) -> Iterator[Event]:
     state, started = slurm_state(run.state), _started(run)
     ended = state is not None and (state.ended or goes_on(run))
     code, signal = exit_of(run.exit_code) if started else (None, None)
+    reason = f"node {run.failed_node[:200]} failed" if run.failed_node else None
+    if by := _BY.match(run.state):
+        reason = f"cancelled by user id {by[1]}"
     return life(
         source,
         state,
@@ -439,7 +417,7 @@ def _events(run: Run, now: int, source: str, *, again: bool) -> Iterator[Event]:
         hosts=bounded(run.hosts),
         end=run.end or run.start or run.submit or now if ended and not run.unfinished else None,
         again=again,
-        reason=_end_reason(run),
+        reason=reason,
         return_value=code,
         signal=signal,
         host=bounded(run.failed_node),
@@ -455,26 +433,6 @@ def _started(run: Run) -> bool:
     if not run.hosts and not run.elapsed_s and (unsure or run.alloc_nodes == 0):
         return False
     return bool(run.hosts or run.elapsed_s) or run.alloc_cpus is None or run.alloc_cpus > 0
-
-
-def _end_reason(run: Run) -> str | None:
-    if by := _BY.match(run.state):
-        return f"cancelled by user id {by[1]}"
-    return f"node {run.failed_node[:200]} failed" if run.failed_node else None
-
-
-def _request(run: Run) -> Request:
-    tres = parse_tres(run.req_tres)
-    return Request(
-        cpus=run.req_cpus,
-        nodes=run.req_nodes or tres.get("node"),
-        gpus=gpus(tres),
-        memory_mb=megabytes(tres.get("mem") or _requested_memory(run)),
-        time_limit_s=limit_of(run.time_limit_s),
-        **texts(run, ("partition", "qos", "account", "reservation", "constraints")),
-        tres=bounded(run.req_tres),
-        priority=run.priority,
-    )
 
 
 def _requested_memory(run: Run) -> int | None:

@@ -59,7 +59,9 @@ def job_of_message(message: Message) -> SlurmId:
     Raises:
         ValueError: its numbers are missing, of another type, or out of range.
     """
-    job = _required(message, "jobid")
+    job = _number(message, "jobid")
+    if not job:
+        raise ValueError("jobid: missing or zero")
     array, task = _number(message, "array_job_id"), _number(message, "array_task_id")
     if array and task is not None:
         return SlurmId(job=array, task=task)
@@ -70,11 +72,7 @@ def job_of_message(message: Message) -> SlurmId:
 
 
 def document_from_message(message: Message, cluster: str) -> JobDocument:
-    """What a message reports of its job.
-
-    Args:
-        message: the JSON object.
-        cluster: name of the cluster in the job's id.
+    """What a message reports of its job; `cluster` is in the job's id.
 
     Raises:
         ValueError: it is of no job, or a field is of another type than Slurm's.
@@ -155,13 +153,6 @@ def _number(message: Message, name: str) -> int | None:
     if type(value) is not int or not -1 <= value < _MOST:
         raise ValueError(f"{name}: not a number in range")
     return None if value < 0 else value
-
-
-def _required(message: Message, name: str) -> int:
-    value = _number(message, name)
-    if not value:
-        raise ValueError(f"{name}: missing or zero")
-    return value
 
 
 def _time(message: Message, name: str) -> int | None:

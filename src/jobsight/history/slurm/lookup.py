@@ -71,21 +71,21 @@ class SlurmLookup:
         self._details.known(document, int(self._clock()) * _MICROS)
 
     def collect(self, ids: Collection[str]) -> list[JobDocument]:
-        """What Slurm reports of some jobs now: their lines of the queue, accounts and details.
+        """What Slurm reports of some jobs now, one document per job of which anything is known.
 
-        For each slice of ``settle_per_poll`` jobs one call of squeue and one of sacct, and details
-        of at most ``details_per_poll`` submissions not looked at before.
-
-        Args:
-            ids: as users write them: ``123`` (an array: all its tasks), ``123_4``, ``123+1``.
-
-        Returns:
-            One document a job of which anything is known. Ids that are none are left out.
+        The ids are as users write them: ``123`` (an array: all its tasks), ``123_4``, ``123+1``;
+        others are left out. For each slice of ``settle_per_poll`` jobs one call of squeue and one
+        of sacct, and details of at most ``details_per_poll`` submissions not looked at before.
 
         Raises:
             SlurmError: neither squeue nor sacct gave an answer.
         """
-        jobs = list({job.name: job for job in map(_job, sorted(ids)) if job is not None}.values())
+        named: dict[str, SlurmId] = {}
+        for text in sorted(ids):
+            with contextlib.suppress(ValueError):
+                job = parse_id(text)._replace(step=None)
+                named[job.name] = job
+        jobs = list(named.values())
         found: dict[str, list[JobDocument]] = {}
         width = self._settings.settle_per_poll
         for start in range(0, len(jobs), width):
@@ -112,7 +112,14 @@ class SlurmLookup:
         except SlurmError as error:
             failures.append(error)
         try:
-            found += self._of_accounts(asked | self._watch.asked(wanted) - wanted, now)
+            if self._settings.accounting is False:
+                raise SlurmError("sacct is not asked, as set", FailureKind.NO_ACCOUNTING)
+            names = asked | self._watch.asked(wanted) - wanted
+            runs = self._watch.named(self._client.accounts(names, now - _REUSED))
+            found += (
+                of_runs(self._cluster, job, of_job, now)
+                for job, of_job in group_runs(runs, self._settings.array_tasks)
+            )
         except SlurmError as error:
             failures.append(error)
         if len(failures) > 1:
@@ -144,24 +151,9 @@ class SlurmLookup:
         for job, line in look.ended.values():
             yield with_submit(of_ended(self._cluster, line, job, now), line.submit)
 
-    def _of_accounts(self, asked: Collection[str], now: int) -> Iterator[JobDocument]:
-        if self._settings.accounting is False:
-            raise SlurmError("sacct is not asked, as set", FailureKind.NO_ACCOUNTING)
-        runs = self._watch.named(self._client.accounts(asked, now - _REUSED))
-        for job, found in group_runs(runs, self._settings.array_tasks):
-            yield of_runs(self._cluster, job, found, now)
-
     def _remembers(self, span: int) -> bool:
         """Whether the controller still lists what ended that long ago, µs."""
         if self._config is None:
             with contextlib.suppress(SlurmError):
                 self._config = self._client.config()
         return self._config is not None and span < (self._config.min_job_age or 0) * _MICROS
-
-
-def _job(text: str) -> SlurmId | None:
-    try:
-        job = parse_id(text)
-    except ValueError:
-        return None
-    return job._replace(step=None)

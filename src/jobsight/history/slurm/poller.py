@@ -134,7 +134,15 @@ class SlurmSource(Source):
         if len(found) == self._settings.documents_per_poll:
             return Observed(found, dict(self._saved), more=True)
         self._backlog = None
-        position = self._position()
+        # Without accounts nothing else of a position changes at every look.
+        position: Position = {
+            "version": _VERSION,
+            **({"looked": self._looked} if self._looked and self._keeps_accounts() else {}),
+            **self._accounts.position(),
+            **self._unresolved.position(),
+            **self._details.position(),
+            **self._watch.position(),
+        }
         if not found and position == self._saved:
             return None
         self._saved = position
@@ -207,30 +215,22 @@ class SlurmSource(Source):
                 or self._accounts.failure
                 or SourceError(f"{self.name}: the controller is asked again after a pause")
             )
-        documents = [*self._of_accounts(runs or [], now), *self._settle(now, look)]
+        documents = [*self._of_accounts(runs or [], now), *self._resolve(now, look)]
         if look is not None:
             late = self._accounts.usable()
             documents += self._details.fetch(now, self._settings.details_per_poll, late=late)
-        before = self._reported_before(now) - _MEMORY
+        before = now - _MEMORY
+        if self._keeps_accounts() and self._accounts.since is not None:
+            before = self._accounts.since_overlap() - _MEMORY  # it has reported all ends before
         self._details.forget(before)
         self._watch.forget(before)
         changes = look.changes if look is not None else []
-        return itertools.chain(documents, (self._of_change(change, now) for change in changes))
 
-    def _of_change(self, change: Change, now: int) -> JobDocument:
-        document = of_queue(self._cluster, change.line, change.id, change.events, now)
-        return self._details.shared.into(with_submit(document, change.submitted), change.id)
+        def changed(change: Change) -> JobDocument:
+            document = of_queue(self._cluster, change.line, change.id, change.events, now)
+            return self._details.shared.into(with_submit(document, change.submitted), change.id)
 
-    def _remembered(self, now: int) -> bool:
-        """Whether the controller still lists every job that ran since the last look."""
-        age = self._config.min_job_age if self._config else None
-        return age is not None and self._looked is not None and now - self._looked < age * _MICROS
-
-    def _reported_before(self, now: int) -> int:
-        """Up to when the accounting has reported all ends."""
-        if self._keeps_accounts() and self._accounts.since is not None:
-            return self._accounts.since_overlap()
-        return now
+        return itertools.chain(documents, map(changed, changes))
 
     def _look_at_config(self) -> None:
         """The configuration and the clock, when it is time; a failure leaves the last ones."""
@@ -263,11 +263,16 @@ class SlurmSource(Source):
         self._queue_failure = None
         self._queue_pause.worked()
         look = self._watch.look(lines, now)
+        # Whether the controller still lists every job that ran since the last look.
+        age = self._config.min_job_age if self._config else None
+        remembered = (
+            age is not None and self._looked is not None and now - self._looked < age * _MICROS
+        )
         self._unresolved.left(
             *(look.ended, look.gone, self._watch.seen, now),
             replaced=look.replaced,
             unbroken=self._keeps_accounts(),
-            remembered=self._remembered(now),
+            remembered=remembered,
         )
         self._details.queued(lines, now)
         self._looked = now
@@ -309,19 +314,27 @@ class SlurmSource(Source):
                 self._details.ended(job, document.submission.submitted)
             yield self._details.shared.into(document, job)
 
-    def _settle(self, now: int, look: Look | None) -> list[JobDocument]:
+    def _resolve(self, now: int, look: Look | None) -> list[JobDocument]:
         """Ask about jobs that left the queue, by their ids: in one call, or under the cap."""
         documents: list[JobDocument] = []
         if self._keeps_accounts():
-            documents += self._settle_by_sacct(now)
+            documents += self._resolve_by_sacct(now)
         elif look is not None:
-            documents += self._settle_by_scontrol(now)
+            # What the controller still knows, for so long as it does.
+            for known in self._unresolved.due(now, self._settings.details_per_poll):
+                try:
+                    documents += self._shown_end(known, now)
+                except SlurmError as error:
+                    self._note(error)
+                    if error.kind in PASSING:
+                        break
+                self._unresolved.asked([known], now)
         alone = not self._keeps_accounts() or self._accounts.failure is not None
         documents += self._unresolved.ends_by_queue(now, 0 if alone else _PATIENCE)
         documents += self._unresolved.give_up(now)
         return documents
 
-    def _settle_by_sacct(self, now: int) -> list[JobDocument]:
+    def _resolve_by_sacct(self, now: int) -> list[JobDocument]:
         due = self._unresolved.due(now, self._settings.settle_per_poll)
         if not due or not self._accounts.usable():
             return []
@@ -337,19 +350,6 @@ class SlurmSource(Source):
         self._unresolved.asked(
             (known for known in due if known.id.name in self._unresolved.open), now
         )
-        return documents
-
-    def _settle_by_scontrol(self, now: int) -> list[JobDocument]:
-        """Without accounts: what the controller still knows, for so long as it does."""
-        documents: list[JobDocument] = []
-        for known in self._unresolved.due(now, self._settings.details_per_poll):
-            try:
-                documents += self._shown_end(known, now)
-            except SlurmError as error:
-                self._note(error)
-                if error.kind in PASSING:
-                    break
-            self._unresolved.asked([known], now)
         return documents
 
     def _shown_end(self, known: Departed, now: int) -> Iterator[JobDocument]:
@@ -374,17 +374,6 @@ class SlurmSource(Source):
         """
         ours = int(self._clock() * _MICROS) + self._skew
         return ours // _MICROS * _MICROS - (_MICROS if self._skew else 0)
-
-    def _position(self) -> Position:
-        # Without accounts nothing else of a position changes at every look.
-        return {
-            "version": _VERSION,
-            **({"looked": self._looked} if self._looked and self._keeps_accounts() else {}),
-            **self._accounts.position(),
-            **self._unresolved.position(),
-            **self._details.position(),
-            **self._watch.position(),
-        }
 
     def _note(self, error: SlurmError) -> None:
         self._last_error = {"time": int(self._clock() * _MICROS), "text": str(error)}

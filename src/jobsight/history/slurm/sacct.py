@@ -26,7 +26,16 @@ from jobsight.program.submission.sizes import (
 )
 from jobsight.program.submission.times import parse_minutes, parse_span, parse_time
 
-__all__ = ["COLUMNS", "FIELDS", "Run", "Step", "exact_rows", "join_runs", "read_row"]
+__all__ = [
+    "COLUMNS",
+    "FIELDS",
+    "Run",
+    "Step",
+    "checked_tres",
+    "exact_rows",
+    "join_runs",
+    "read_row",
+]
 
 COLUMNS = (
     "JobID", "JobIDRaw", "Cluster", "JobName", "User", "Group", "Account", "Partition", "QOS",
@@ -67,11 +76,12 @@ class _Cell(NamedTuple):
 
 
 def _seconds(text: str) -> float | None:
-    found = parse_number(text)
-    return None if found is None else float(found)
+    number = parse_number(text)
+    return None if number is None else float(number)
 
 
-def _checked_tres(text: str) -> str:
+def checked_tres(text: str) -> str:
+    """The text of resources; ValueError: `parse_tres` cannot read it."""
     parse_tres(text)
     return text
 
@@ -129,14 +139,14 @@ class Run(msgspec.Struct, frozen=True):
     req_mem: Annotated[Memory | None, _Cell("reqmem", parse_memory)] = None
     req_cpus: Annotated[int | None, _Cell("reqcpus", parse_number)] = None
     req_nodes: Annotated[int | None, _Cell("reqnodes", parse_number)] = None
-    req_tres: Annotated[str, _Cell("reqtres", _checked_tres)] = ""
+    req_tres: Annotated[str, _Cell("reqtres", checked_tres)] = ""
     alloc_cpus: Annotated[
         int | None, _Cell("ncpus", parse_number), _Cell("alloccpus", parse_number)
     ] = None
     alloc_nodes: Annotated[
         int | None, _Cell("nnodes", parse_number), _Cell("allocnodes", parse_number)
     ] = None
-    alloc_tres: Annotated[str, _Cell("alloctres", _checked_tres)] = ""
+    alloc_tres: Annotated[str, _Cell("alloctres", checked_tres)] = ""
     hosts: Annotated[str, _Cell("nodelist", known_text)] = ""
     constraints: Annotated[str, _Cell("constraints", known_text)] = ""
     comment: Annotated[str, _Cell("comment")] = ""

@@ -8,6 +8,7 @@ scontrol(1).
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import itertools
 import re
@@ -81,22 +82,12 @@ class Config:
     """Numbers of array tasks are below it."""
 
 
-def _record(text: str) -> dict[str, str]:
-    """A job's fields; its id, which comes first, is its own whatever its name imitates."""
-    first = re.match(r"JobId=(\d{1,10}) ", text, re.ASCII)
-    return {**shown_fields(text), **({"JobId": first[1]} if first else {})}
-
-
 def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
     """The records of one job, of all tasks of an array or all components of a het job.
 
-    Args:
-        text: what ``scontrol -o show job`` printed.
-        base: the id that was asked for; records of other jobs are left out.
-        zone: of times without one.
-
-    A record that cannot be read is left out, and so are records that give themselves the same id:
-    a name made one of them.
+    They are in what ``scontrol -o show job`` printed. Left out are records of other jobs than the
+    one that was asked for (`base`), those that cannot be read, and those that give themselves the
+    same id: a name made one of them. Times without a zone are of `zone`.
     """
     asked = re.escape(base)
     first = re.compile(
@@ -105,26 +96,24 @@ def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
         re.ASCII | re.MULTILINE,
     )
     starts = [found.start() for found in first.finditer(text)]
-    records = [
-        _record(text[start:stop]) for start, stop in itertools.pairwise([*starts, len(text)])
-    ]
+    records = []
+    for start, stop in itertools.pairwise([*starts, len(text)]):
+        fields = shown_fields(text[start:stop])
+        # Its id, which comes first, is its own whatever its name imitates.
+        if own := re.match(r"JobId=(\d{1,10}) ", text[start:stop], re.ASCII):
+            fields["JobId"] = own[1]
+        records.append(fields)
     ids = Counter(record.get("JobId") for record in records)
     for record in records:
         if ids[record.get("JobId")] > 1:
             continue
-        try:
-            yield _shown(record, zone)
-        except ValueError:
-            continue
-
-
-def _shown(fields: dict[str, str], zone: dt.tzinfo) -> Shown:
-    return Shown(
-        id=_id(fields),
-        fields={name: text for name in fields if (text := known_text(fields[name]))},
-        times={name: parse_time(fields.get(f"{name}Time", ""), zone) for name in _TIMES},
-        time_limit_s=parse_span(fields.get("TimeLimit", "")),
-    )
+        with contextlib.suppress(ValueError):
+            yield Shown(
+                id=_id(record),
+                fields={name: known for name in record if (known := known_text(record[name]))},
+                times={name: parse_time(record.get(f"{name}Time", ""), zone) for name in _TIMES},
+                time_limit_s=parse_span(record.get("TimeLimit", "")),
+            )
 
 
 def leading_number(text: str | None) -> int | None:

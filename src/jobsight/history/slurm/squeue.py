@@ -73,13 +73,10 @@ def format_option(delimiter: str) -> str:
 def read_queue(
     text: str, delimiter: str, zone: dt.tzinfo, refused: Callable[[ValueError], None]
 ) -> Iterator[Queued]:
-    """The lines of the queue. A last line cut short is refused, as is one with a bad value.
+    """The lines of the queue; times without a zone are of `zone`.
 
-    Args:
-        text: what squeue printed, without a header.
-        delimiter: as in `format_option`.
-        zone: of times without one.
-        refused: is called with each line that cannot be read.
+    `refused` is called with each line that cannot be read: one with a bad value, a last one that is
+    cut short.
     """
     values = text.split(delimiter)
     width = len(FIELDS)
@@ -87,7 +84,12 @@ def read_queue(
         row = dict(zip(FIELDS, values[start : start + width], strict=True))
         row["id"] = row["id"].removeprefix("\n")
         try:
-            yield _queued(row, zone)
+            times: dict[str, Any] = {
+                name: parse_time(row.pop(name), zone) for name in ("submit", "start", "end")
+            }
+            yield Queued(
+                **times, **{name: _READERS.get(name, known_text)(row[name]) for name in row}
+            )
         except ValueError as error:
             refused(error)
     surplus = (len(values) - 1) % width
@@ -106,10 +108,3 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "restarts": parse_number,
 }
 """How cells are read; all others are times, or texts."""
-
-
-def _queued(row: dict[str, str], zone: dt.tzinfo) -> Queued:
-    times: dict[str, Any] = {
-        name: parse_time(row.pop(name), zone) for name in ("submit", "start", "end")
-    }
-    return Queued(**times, **{name: _READERS.get(name, known_text)(row[name]) for name in row})

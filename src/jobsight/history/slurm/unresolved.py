@@ -108,14 +108,8 @@ class Unresolved:
     ) -> None:
         """Take what a look at the queue showed.
 
-        Args:
-            ended: lines of ended jobs, by name.
-            gone: jobs that lived at the last look.
-            living: jobs that live now, by name.
-            now: µs since 1970.
-            unbroken: what ran since the last look is in the accounting, sooner or later.
-            replaced: jobs whose number another job has.
-            remembered: what ran since the last look is still in the queue.
+        The jobs are those of the `Look`; `unbroken`: what ran since the last one is in the
+        accounting, sooner or later; `remembered`: it is still in the queue.
         """
         self._closed = {
             name: submit
@@ -200,7 +194,11 @@ class Unresolved:
 
         And of those whose number another job has, so that the controller knows them no more.
         """
-        overdue = [job for job in self.open.values() if self._is_overdue(job, now)]
+        overdue = []
+        for job in self.open.values():
+            patience = self._late if job.unstarted else self._unknown_after
+            if job.sure or (job.asked and job.since <= now - patience):
+                overdue.append(job)
         for job in overdue:
             self.close(job.id.name)
         for job in (*self._replaced, *overdue):
@@ -214,10 +212,6 @@ class Unresolved:
             elif not job.reported:
                 yield self._by_queue(job, job.line, now)
         self._replaced.clear()
-
-    def _is_overdue(self, job: Departed, now: int) -> bool:
-        patience = self._late if job.unstarted else self._unknown_after
-        return job.sure or bool(job.asked and job.since <= now - patience)
 
     def _by_queue(self, job: Departed, line: Queued, now: int) -> JobDocument:
         return with_submit(of_ended(self._cluster, line, job.id, now), job.submitted)

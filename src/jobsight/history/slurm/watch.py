@@ -7,7 +7,7 @@ reason for waiting is another.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -203,12 +203,20 @@ class Watch:
             for job, line, state in living
             if (change := self._compare(job, line, state, now)) is not None
         ]
+
+        def in_part_of_array(seen: Seen) -> bool:
+            """Whether a waiting task may be one of those that its array's line does not name."""
+            tasks = partly.get(seen.id.base)
+            if tasks is None or seen.id.task is None or seen.state not in _WAITING:
+                return False
+            return tasks.cut or any(seen.id.task in span for span in tasks.ranges)
+
         gone = [
             seen
             for seen in self.seen.values()
             if seen.look != self._looks
             and (asked is None or seen.id.name in asked or seen.id.base in asked)
-            and not _among(seen, partly)
+            and not in_part_of_array(seen)
         ]
         for seen in gone:
             del self.seen[seen.id.name]
@@ -246,25 +254,12 @@ class Watch:
         return Change(job, line, events, seen.first_submit)
 
 
-def _among(seen: Seen, partly: Mapping[str, Tasks]) -> bool:
-    """Whether a waiting task may be one of those that its array's line does not name."""
-    tasks = partly.get(seen.id.base)
-    if tasks is None or seen.id.task is None or seen.state not in _WAITING:
-        return False
-    return tasks.cut or any(seen.id.task in span for span in tasks.ranges)
-
-
 def _events(
     line: Queued, state: State | None, before: State | None, now: int, requeued: int | None = None
 ) -> Iterator[Event]:
     """What is new: a submission or start at its own time, all else at the time of the look.
 
-    Args:
-        line: of the queue.
-        state: of the job.
-        before: its state at the last look; None: it is new.
-        now: µs since 1970.
-        requeued: when it was submitted again since the last look.
+    The state was `before` at the last look (None: the job is new); it was `requeued` (µs) since.
     """
     submitted = line.submit if before is None else requeued
     if submitted is not None:
@@ -282,19 +277,16 @@ def _events(
             yield present
     elif state in _WAITING and (line.reason or state is State.HELD or submitted is None):
         # Without a reason too: what was held or waited for something does so no more.
-        reason, estimate = bounded(line.reason), _estimate(line)
-        yield msgspec.structs.replace(present, reason=reason, attributes=estimate)
+        start_s = (
+            None if line.start is None else line.start // 1_000_000
+        )  # as the scheduler expects
+        values = {"StartEstimate": start_s, "Priority": line.priority}
+        known = {name: value for name, value in values.items() if value is not None}
+        estimate = json.dumps(known, sort_keys=True) if known else None
+        yield msgspec.structs.replace(present, reason=bounded(line.reason), attributes=estimate)
     elif state is not State.PENDING:
         yield present
 
 
 def _last(events: tuple[Event, ...]) -> int:
     return max((event.time for event in events), default=0)
-
-
-def _estimate(line: Queued) -> str | None:
-    """When the scheduler expects the start, and the priority, as JSON."""
-    start = None if line.start is None else line.start // 1_000_000
-    values = {"StartEstimate": start, "Priority": line.priority}
-    known = {name: value for name, value in values.items() if value is not None}
-    return json.dumps(known, sort_keys=True) if known else None

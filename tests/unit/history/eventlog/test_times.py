@@ -79,9 +79,9 @@ def test_a_record_with_a_year_tells_those_before_and_behind() -> None:
     texts = ["12-30 00:00", "01-02 00:00", "2019-03-01 00:00", "12-31 00:00", "01-01 00:00"]
     assert years(texts) == [2018, 2019, 2019, 2019, 2020]
     counter = YearCounter()
-    assert not counter.settled
+    assert not counter.known
     counter.feed(*columns(texts))
-    assert counter.settled
+    assert counter.known
 
 
 def test_a_header_tells_the_year() -> None:

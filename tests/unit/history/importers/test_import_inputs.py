@@ -17,7 +17,7 @@ from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Options
 from jobsight.history.importers.base import LONGEST_LINE, Line, Meter, lines, timeline_of
-from jobsight.history.importers.tally import Mark, Tally
+from jobsight.history.importers.tally import JobTally, Mark
 
 OF_EACH = {
     "sacct.psv": "sacct",
@@ -157,7 +157,7 @@ def document(number: int, state: State | None, time: int = 5) -> JobDocument:
 
 
 def test_a_job_told_of_many_times_counts_once() -> None:
-    tally = Tally()
+    tally = JobTally()
     tally.add((document(number, State.PENDING) for number in range(100)), Mark.NEW)
     tally.add((document(number, State.RUNNING) for number in range(50)), Mark.CHANGED)
     tally.add((document(number, State.RUNNING) for number in range(40, 50)), Mark.UNCHANGED)
@@ -168,7 +168,7 @@ def test_a_job_told_of_many_times_counts_once() -> None:
 
 
 def test_the_span_of_what_was_imported() -> None:
-    tally = Tally()
+    tally = JobTally()
     assert (tally.first, sum(tally.by_mark().values()), tally.by_state()) == (None, 0, {})
     tally.span([document(1, None, 7), document(2, None, 3), document(3, None, 5)])
     assert (tally.first, tally.last) == (3, 7)
