@@ -55,12 +55,12 @@ def test_what_is_written_later_tells_nothing(seed: int) -> None:
         path, data = Path(folder, "log"), interleaved(seed)
         history = history_of(path, data)
         decisions = hold_decisions(history, chosen).table
-        inputs = ExampleBuilder(history, chosen, SCALE, frames=False).build(decisions, "0.0")[1]
+        inputs = ExampleBuilder.of(history, chosen, SCALE, frames=False).build(decisions, "0.0")[1]
         for number, row in enumerate(decisions.iter_rows(named=True)):
             short = history_of(path, data[: history.table["offset"][row["row"]]])
             mine = held_jobs(short, row["time"]).filter(pl.col("cluster") == row["cluster"])
             mine = mine.with_columns(time=pl.lit(row["time"], pl.Int64))
-            again = ExampleBuilder(short, chosen, SCALE, frames=False).inputs(mine)
+            again = ExampleBuilder.of(short, chosen, SCALE, frames=False).inputs(mine)
             assert again.features.tobytes() == inputs.features[number].tobytes()
             assert {k: v[0] for k, v in again.causes.items()} == {
                 k: v[number] for k, v in inputs.causes.items()

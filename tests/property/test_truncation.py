@@ -108,7 +108,7 @@ def test_a_live_question_is_told_what_training_is_told(events_table: pl.DataFram
         events_table = events_table.filter(pl.col("log") == 0)
         history = History.from_table(events_table)
     decisions = hold_decisions(history, SETTINGS).table
-    inputs = ExampleBuilder(history, SETTINGS, SCALE, frames=False).build(decisions, "0.0")[1]
+    inputs = ExampleBuilder.of(history, SETTINGS, SCALE, frames=False).build(decisions, "0.0")[1]
     for number, row in enumerate(decisions.iter_rows(named=True)):
         # Other releases of the same second, which only the live question sees, are left out.
         second = row["time"] - row["time"] % 1_000_000
@@ -120,7 +120,7 @@ def test_a_live_question_is_told_what_training_is_told(events_table: pl.DataFram
         held = held_jobs(short, row["time"])
         mine = held.filter(pl.col("cluster") == row["cluster"], pl.col("proc") == row["proc"])
         mine = mine.with_columns(time=pl.lit(row["time"], pl.Int64))
-        live = ExampleBuilder(short, SETTINGS, SCALE, frames=False).inputs(mine)
+        live = ExampleBuilder.of(short, SETTINGS, SCALE, frames=False).inputs(mine)
         assert live.features.tobytes() == inputs.features[number].tobytes()
         assert {k: v[0] for k, v in live.facts.items()} == {
             k: v[number] for k, v in inputs.facts.items()

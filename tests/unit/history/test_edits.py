@@ -90,7 +90,7 @@ def test_no_rate_counts_a_release_that_was_edited() -> None:
         rows = first + hold_models.released(100, 2, good=True)
         history = History.from_table(histories.table(rows))
         table = hold_decisions(history, settings).table
-        builder = ExampleBuilder(
+        builder = ExampleBuilder.of(
             history, settings, Scale(30.0, (30.0, 120.0, 480.0), (), 5.0, 300.0), frames=False
         )
         inputs = builder.inputs(table)

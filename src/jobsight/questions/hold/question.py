@@ -97,7 +97,7 @@ class Hold(Question[HoldSettings]):
 
     def builder(self, source: History, encoding: Scale, settings: HoldSettings) -> ExampleBuilder:
         """Frames, features and causes, as of the cuts."""
-        return ExampleBuilder(source, settings, encoding)
+        return ExampleBuilder.of(source, settings, encoding)
 
     def moments(self, encoding: Scale) -> tuple[str, ...]:
         """The release, then the delays that "wait" may propose, in seconds before it."""

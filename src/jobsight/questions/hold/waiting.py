@@ -153,7 +153,7 @@ def _ask(it: Audited, known: pl.DataFrame, inside: NDArray[np.bool_]) -> _Asked:
     settled = known.filter(pl.col("outcome").is_not_null())
     got = later_success(settled, rows["row"].to_numpy(), waits)[:, :, 0]
     got[:, 0] = 0.0
-    builder = ExampleBuilder(it.data.source, it.model.settings, it.model.encoding)
+    builder = ExampleBuilder.of(it.data.source, it.model.settings, it.model.encoding)
     gain, realized = np.zeros_like(got), np.zeros_like(got)
     models = [it.model.answering, *delays_of(it.model).values()]
     for k, (wait, fitted) in enumerate(zip(waits, models, strict=True)):

@@ -57,8 +57,7 @@ class Predictor:
         # Only the recurrent model reads frames.
         frames = model_of.name == "lstm"
         self._builder = ExampleBuilder(
-            evidence.history, model.settings, model.encoding,
-            labels=labels, frames=frames, evidence=evidence,
+            evidence.history, model.settings, model.encoding, labels, evidence, frames=frames
         )  # fmt: skip
         known = apply_horizon(decisions, model.encoding.horizon_micros).filter(
             "kept", ~pl.col("edited"), pl.col("outcome").is_not_null()

@@ -7,6 +7,7 @@ question (the cut is now) differ only in their cuts and share this one path.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -40,10 +41,10 @@ class ExampleBuilder:
         history: History,
         settings: HoldSettings,
         scale: Scale,
+        labels: RowLabels,
+        evidence: Evidence,
         *,
-        labels: RowLabels | None = None,
         frames: bool = True,
-        evidence: Evidence | None = None,
     ) -> None:
         """Index `history`.
 
@@ -51,20 +52,27 @@ class ExampleBuilder:
             history: the indexed log.
             settings: what counts as good, frames, seed.
             scale: learned from the training part.
-            labels: of the rows of `history`, where the caller has them.
+            labels: of the rows of `history`.
+            evidence: of the history under these settings.
             frames: whether `Inputs.frames` are built; they are None if not.
-            evidence: of the history under these settings, where the caller has it.
         """
         self._history = history
         self._settings = settings
         self._scale = scale
-        self._labels = labels or label_rows(history)
+        self._labels = labels
         self._with_frames = frames
-        if evidence is None:
-            releases, _ = resolved_releases(history, settings, self._labels)
-            evidence = gather_evidence(history, self._labels, releases)
         self._index = FeatureIndex(history, evidence, scale)
         self.features = self._index.names
+
+    @classmethod
+    def of(
+        cls, history: History, settings: HoldSettings, scale: Scale, *, frames: bool = True
+    ) -> Self:
+        """One for a history of which nothing is known yet."""
+        labels = label_rows(history)
+        releases, _ = resolved_releases(history, settings, labels)
+        evidence = gather_evidence(history, labels, releases)
+        return cls(history, settings, scale, labels, evidence, frames=frames)
 
     def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
         """Examples of released jobs, as of `moment` seconds before each decision.
@@ -141,7 +149,7 @@ def built_again(
     found = _found_again(again, labels, row)
     if not len(found):
         return None
-    return ExampleBuilder(again, settings, scale, labels=labels).inputs(found, delay)
+    return ExampleBuilder.of(again, settings, scale).inputs(found, delay)
 
 
 def _found_again(again: History, labels: RowLabels, decision: pl.DataFrame) -> pl.DataFrame:

@@ -32,7 +32,7 @@ def event(at: float, code: int, cluster: int = 1, **more: Any) -> dict[str, Any]
 def examples(rows: list[dict[str, Any]], delay: float = 0.0) -> tuple[pl.DataFrame, Inputs]:
     history = History.from_table(table(rows))
     decisions = hold_decisions(history, SETTINGS).table
-    return ExampleBuilder(history, SETTINGS, SCALE).build(decisions, str(delay))
+    return ExampleBuilder.of(history, SETTINGS, SCALE).build(decisions, str(delay))
 
 
 def built(rows: list[dict[str, Any]]) -> Inputs:
@@ -242,7 +242,7 @@ def test_a_live_question_is_told_what_training_would_be() -> None:
     history = History.from_table(table(rows))
     asked = held_jobs(history, micros(30)).filter(pl.col("cluster") == 1)
     asked = asked.with_columns(time=pl.lit(micros(30)))
-    live = ExampleBuilder(history, SETTINGS, SCALE, frames=False).inputs(asked)
+    live = ExampleBuilder.of(history, SETTINGS, SCALE, frames=False).inputs(asked)
     assert live.features.tobytes() == training.features[-1].tobytes()
     assert live.frames is None
 
