@@ -56,7 +56,6 @@ def attempt(order, folder):
     except JobsightError as error:
         print(error, file=sys.stderr, flush=True)
         return 1
-    assert "torch._dynamo" not in sys.modules, "the compiler of PyTorch is slow to import"
     return 0 if result.end else 85
 
 def lines(folder):
@@ -157,7 +156,7 @@ def test_killed_at_any_moment(
     assert record.epochs.number.tolist() == list(range(1, EPOCHS + 1))
     assert record.metrics == read_record(whole).metrics
     names = {path.name for path in (tmp_path / "checkpoint").iterdir() if path.name[0] != "."}
-    assert len(names) == 4, "two checkpoints, none set aside"
+    assert names == {"checkpoint.safetensors"}, "none is set aside"
     record_property("kills", len(codes) - 1)
 
 
@@ -179,7 +178,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk that has room for one checkpoint and a half."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=60k", "tmpfs", str(folder)]
     if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
         pytest.skip("only root can make a small disk")
     yield folder
@@ -195,8 +194,7 @@ def test_a_full_disk_costs_no_epoch(disk: Path, attempts: Attempts, whole: Path)
     record = read_record(folder)
     done = int(record.epochs.number[-1])
     assert 1 <= done < EPOCHS
-    names = sorted(path.name for path in (folder / "checkpoint").iterdir())
-    assert names[:2] == ["0001.json", "0001.safetensors"] or f"{done:04d}.json" in names
+    assert (folder / "checkpoint" / "checkpoint.safetensors").exists()
     subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
     assert attempts(folder) == ([0], "")
     assert kept(folder) == kept(whole)

@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobsight.errors import UsageError
+from jobsight.errors import ModelError, UsageError
 from jobsight.models.base import BINARY, Inputs, Labelled, Loadable, Model, Output
 from jobsight.models.column import Column
+from jobsight.models.determinism import require_torch
 from jobsight.models.rules import Rules, RuleSet
 from jobsight.models.stack import Stack
 from jobsight.settings import BoostedSettings, LstmSettings
@@ -133,4 +134,6 @@ def _class_of(name: str, output: Output) -> Any:
     """Class of one of `NAMES`."""
     several = name == "boosted" and output.kind != "binary"
     module, _, kind = ("forests:BoostedColumns" if several else _CLASSES[name]).partition(":")
+    if module == "networks":
+        require_torch(ModelError)
     return getattr(importlib.import_module(f"{__name__}.{module}"), kind)

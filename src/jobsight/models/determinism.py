@@ -28,7 +28,7 @@ def require_torch(kind: type[Exception]) -> None:
     try:
         import torch  # noqa: F401
     except ImportError:
-        raise kind("the model lstm needs PyTorch: pip install 'jobsight[lstm]'") from None
+        raise kind("this model needs PyTorch: pip install 'jobsight[lstm]'") from None
 
 
 def device_of(settings: LstmSettings) -> torch.device:

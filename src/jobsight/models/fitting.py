@@ -1,15 +1,14 @@
 """Fitting a network, an epoch at a time: what is trained, how far it is, and its state as data.
 
-One loop serves a model that is fitted at once and a run that is interrupted and goes on elsewhere:
-a `Fitting` restored from the state after an epoch does, bit by bit, what it would have done then.
+One loop serves a model that is fitted at once and a run that is interrupted and goes on elsewhere.
+Each epoch draws its random numbers from the seed and its own number.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +17,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from jobsight.errors import TrainingError
-from jobsight.models.adamw import AdamW
 from jobsight.models.base import Floats, Labelled
 from jobsight.models.checkpoints import Checkpoint, Checkpoints
 from jobsight.models.logistic import sigmoid
@@ -28,6 +26,8 @@ from jobsight.settings import LstmSettings
 __all__ = ["Examples", "Fitting", "fit_network", "rows_at_once"]
 
 GRADIENT_NORM = 5.0
+_SEEDS = 1_000_003
+"""Between the seeds of two epochs."""
 _CELLS_AT_ONCE = 1 << 23
 """Numbers that a network may hold for rows that are only asked about: 32 MiB of float32."""
 
@@ -117,8 +117,10 @@ class Fitting:
     ) -> None:
         self.network = network
         self._train, self._select, self._settings = train, select, settings
-        self._order = torch.Generator().manual_seed(seed)
-        self._optimizer = AdamW(network.parameters(), settings.learning_rate, settings.weight_decay)
+        self._seed = seed
+        self._optimizer = torch.optim.AdamW(
+            network.parameters(), settings.learning_rate, weight_decay=settings.weight_decay
+        )
         self._kept = _copied(network.state_dict())
         self._progress = _Progress()
 
@@ -167,7 +169,8 @@ class Fitting:
         number = self._progress.epoch + 1
         started, spent = time.perf_counter(), time.process_time()
         self.network.train()
-        shuffled = torch.randperm(len(self._train), generator=self._order)
+        torch.manual_seed(self._seed + _SEEDS * number)
+        shuffled = torch.randperm(len(self._train))
         total = 0.0
         for rows in torch.split(shuffled, self._settings.batch_size):
             if stop():
@@ -229,7 +232,7 @@ class Fitting:
             self._kept = _copied(self.network.state_dict())
 
     def checkpoint(self) -> Checkpoint:
-        """All that training goes on from: weights, best weights, optimizer, random numbers."""
+        """All that training goes on from: weights, best weights, optimizer."""
         progress = self._progress
         facts = {
             "best": progress.best if math.isfinite(progress.best) else None,
@@ -237,46 +240,47 @@ class Fitting:
             "records": list(progress.records),
             "torch": torch.__version__,
         }
-        return Checkpoint(progress.epoch, self._tensors(), facts)
-
-    def _tensors(self) -> dict[str, Tensor]:
-        tensors = {f"network.{name}": one for name, one in self.network.state_dict().items()}
-        tensors |= {f"kept.{name}": one for name, one in self._kept.items()}
-        for number, state in self._optimizer.state.items():
-            tensors |= {f"optimizer.{number}.{name}": one for name, one in state.items()}
-        tensors |= {"random.order": self._order.get_state(), "random.torch": torch.get_rng_state()}
-        if self._train.device.type == "cuda":
-            tensors["random.cuda"] = torch.cuda.get_rng_state(self._train.device)
-        return _copied(tensors)
+        parts = {"network": self.network.state_dict(), "kept": self._kept}
+        for number, state in self._optimizer.state_dict()["state"].items():
+            parts[f"optimizer.{number}"] = state
+        tensors = {
+            f"{part}.{name}": tensor
+            for part, state in parts.items()
+            for name, tensor in state.items()
+        }
+        return Checkpoint(progress.epoch, _copied(tensors), facts)
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Go on from a checkpoint.
+        """Go on from a checkpoint of a training with the same data and settings.
 
         Raises:
-            ValueError: it does not fit this network; nothing has changed then.
+            ValueError: it does not fit; nothing has changed then.
         """
-        tensors, progress = checkpoint.tensors, _progress_of(checkpoint)
-        self._require_fitting(tensors)
-        if progress.epoch > self._settings.epochs:
+        facts = checkpoint.facts
+        networks: dict[str, dict[str, Tensor]] = {"network": {}, "kept": {}}
+        optimizer: dict[int, dict[str, Tensor]] = {}
+        if checkpoint.epoch > self._settings.epochs:
             raise ValueError(f"it has more than {self._settings.epochs} epochs behind it")
-        parts = _by_owner(tensors)
-        self.network.load_state_dict(parts["network"])
-        self._kept = parts["kept"]
-        states = _by_owner(parts["optimizer"])
-        self._optimizer.restore({int(number): state for number, state in states.items()})
-        self._order.set_state(tensors["random.order"])
-        torch.set_rng_state(tensors["random.torch"])
-        if self._train.device.type == "cuda" and "random.cuda" in tensors:
-            torch.cuda.set_rng_state(tensors["random.cuda"], self._train.device)
-        self._progress = progress
-
-    def _require_fitting(self, tensors: Mapping[str, Tensor]) -> None:
-        mine = self._tensors()
-        wanted = {name for name in mine if not name.startswith(("optimizer.", "random.cuda"))}
-        for name in sorted(wanted):
-            there = tensors.get(name)
-            if there is None or (there.shape, there.dtype) != (mine[name].shape, mine[name].dtype):
-                raise ValueError(f"it lacks {name[:80]}, or has it in another form")
+        for name, tensor in checkpoint.tensors.items():
+            part, _, rest = name.partition(".")
+            if part == "optimizer":
+                number, _, rest = rest.partition(".")
+                optimizer.setdefault(int(number), {})[rest] = tensor
+            else:
+                networks[part][rest] = tensor
+        shapes, own = (
+            {name: tensor.shape for name, tensor in state.items()}
+            for state in (networks["network"], self.network.state_dict())
+        )
+        if shapes != own:
+            raise ValueError("it is of another network")
+        groups = self._optimizer.state_dict()["param_groups"]
+        self._kept = _copied(networks["kept"])
+        self.network.load_state_dict(networks["network"])
+        self._optimizer.load_state_dict({"state": optimizer, "param_groups": groups})
+        best = math.inf if facts["best"] is None else float(facts["best"])
+        records = [dict(record) for record in facts["records"]]
+        self._progress = _Progress(checkpoint.epoch, best, int(facts["best_epoch"]), records)
 
 
 def fit_network(
@@ -299,8 +303,16 @@ def fit_network(
         TrainingError: the loss is no number any more.
         OutputError: a checkpoint cannot be written.
     """
-    notes = _resumed(fitting, checkpoints, identity)
-    watch.begins(tuple(fitting.records), notes)
+    notes: Sequence[str] = ()
+    if checkpoints is not None:
+        checkpoint = checkpoints.newest(identity)
+        try:
+            if checkpoint is not None:
+                fitting.restore(checkpoint)
+        except ValueError as error:
+            checkpoints.set_aside(str(error))
+        notes = checkpoints.notes
+    watch.begins(tuple(fitting.records), tuple(notes))
     begun = False
     while not fitting.done:
         if until is not None and fitting.epoch >= until:
@@ -319,46 +331,9 @@ def fit_network(
     return fitting.end("early" if fitting.exhausted else "finished")
 
 
-def _resumed(fitting: Fitting, checkpoints: Checkpoints | None, identity: str) -> tuple[str, ...]:
-    """Restore the newest checkpoint that fits; what was wrong with newer ones."""
-    if checkpoints is None:
-        return ()
-    for checkpoint in checkpoints.usable(identity):
-        try:
-            fitting.restore(checkpoint)
-        except ValueError as error:
-            checkpoints.set_aside(checkpoint.epoch, str(error))
-        else:
-            break
-    return tuple(checkpoints.notes)
-
-
-def _progress_of(checkpoint: Checkpoint) -> _Progress:
-    facts = checkpoint.facts
-    try:
-        best = facts["best"]
-        return _Progress(
-            checkpoint.epoch,
-            math.inf if best is None else float(best),
-            int(facts["best_epoch"]),
-            [dict(record) for record in facts["records"]],
-        )
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"its facts are damaged ({error})") from None
-
-
 def _copied(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Copies on the CPU that share nothing with what goes on changing."""
     return {
         name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
         for name, tensor in tensors.items()
     }
-
-
-def _by_owner(tensors: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    """``{"network.embed.bias": …}`` → ``{"network": {"embed.bias": …}}``."""
-    parts: dict[str, dict[str, Tensor]] = defaultdict(dict)
-    for name, tensor in tensors.items():
-        owner, _, rest = name.partition(".")
-        parts[owner][rest] = tensor
-    return parts
