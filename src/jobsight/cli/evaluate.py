@@ -72,7 +72,23 @@ def _print(report: dict[str, Any], *, first: bool) -> None:
     say(scores_table(report))
     for line in later_moments(report):
         say(line)
-    _print_savings(report)
+    for at, one in {"": report, **report.get("by_moment", {})}.items():
+        view = one.get("cost_view")
+        if view is None:
+            continue
+        words = report["words"]
+        say("")
+        say(
+            f"asked or stopped from a threshold of P({words[2]}) on"
+            f"{f', at the moment {at}' if at else ''}: per 1000 {words[1]}"
+        )
+        say(
+            table(
+                ["from", "stopped", "right", "disturbed", "95 %", "core-hours", "95 %", "share"],
+                savings_rows(view),
+                ["95 %", "stopped"],
+            )
+        )
     if not report["costs"]:
         return
     say("")
@@ -107,24 +123,3 @@ def _print_answers(answers: dict[str, Any] | None) -> None:
         f"{percent(waits['right'])} rightly, where that is known; gain in wasted runs:"
     )
     say(table(*answer_rows(answers["by_batch"])))
-
-
-def _print_savings(report: dict[str, Any]) -> None:
-    """What acting on the model that answers saves, at each moment."""
-    for at, one in {"": report, **report.get("by_moment", {})}.items():
-        view = one.get("cost_view")
-        if view is None:
-            continue
-        words = report["words"]
-        say("")
-        say(
-            f"asked or stopped from a threshold of P({words[2]}) on"
-            f"{f', at the moment {at}' if at else ''}: per 1000 {words[1]}"
-        )
-        say(
-            table(
-                ["from", "stopped", "right", "disturbed", "95 %", "core-hours", "95 %", "share"],
-                savings_rows(view),
-                ["95 %", "stopped"],
-            )
-        )

@@ -65,7 +65,28 @@ def events(
     if as_json:
         print_json(_as_json(report))
         return
-    _print(report)
+    files = counted(report.files, "file")
+    say(
+        f"{counted(report.events, 'event')} of {counted(report.jobs, 'job')} in {files} "
+        f"({size(report.bytes)}) in {report.seconds:.2f} s"
+    )
+    if report.events:
+        say(f"from {timestamp(report.first)} to {timestamp(report.last)}")
+    for code, count in sorted(report.by_code.items()):
+        say(f"  {code:03d} {event_name(code):<28}{count:>12,}")
+    passed, skipped = report.passed_over, report.skipped
+    for name, reason in passed[:SHOWN]:
+        note(f"passed over {printable(name)}: {printable(reason)}")
+    if len(passed) > SHOWN:
+        note(f"and {len(passed) - SHOWN} more files (--json lists all)")
+    if skipped:
+        stretches = "damaged stretch was" if len(skipped) == 1 else "damaged stretches were"
+        note(f"{len(skipped)} {stretches} skipped; all other records were kept:")
+    for one in skipped[:SHOWN]:
+        place = f"{printable(one.file)} at byte {one.offset} ({one.length} bytes)"
+        note(f"  {place}: {printable(one.reason)}")
+    if len(skipped) > SHOWN:
+        note(f"  and {len(skipped) - SHOWN} more (--json lists all)")
     if output is not None:
         say(f"wrote {output}")
 
@@ -116,28 +137,3 @@ def _as_json(report: ReadReport) -> dict[str, Any]:
         "unreadable": files_and_reasons(report.unreadable),
         "seconds": round(report.seconds, 3),
     }
-
-
-def _print(report: ReadReport) -> None:
-    files = counted(report.files, "file")
-    say(
-        f"{counted(report.events, 'event')} of {counted(report.jobs, 'job')} in {files} "
-        f"({size(report.bytes)}) in {report.seconds:.2f} s"
-    )
-    if report.events:
-        say(f"from {timestamp(report.first)} to {timestamp(report.last)}")
-    for code, count in sorted(report.by_code.items()):
-        say(f"  {code:03d} {event_name(code):<28}{count:>12,}")
-    passed, skipped = report.passed_over, report.skipped
-    for name, reason in passed[:SHOWN]:
-        note(f"passed over {printable(name)}: {printable(reason)}")
-    if len(passed) > SHOWN:
-        note(f"and {len(passed) - SHOWN} more files (--json lists all)")
-    if skipped:
-        stretches = "damaged stretch was" if len(skipped) == 1 else "damaged stretches were"
-        note(f"{len(skipped)} {stretches} skipped; all other records were kept:")
-    for one in skipped[:SHOWN]:
-        place = f"{printable(one.file)} at byte {one.offset} ({one.length} bytes)"
-        note(f"  {place}: {printable(one.reason)}")
-    if len(skipped) > SHOWN:
-        note(f"  and {len(skipped) - SHOWN} more (--json lists all)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -56,15 +56,11 @@ def frames(
     if as_json:
         print_json({"frames": str(output), **manifest})
     else:
-        _print(manifest, output)
-
-
-def _print(manifest: dict[str, Any], output: Path) -> None:
-    shape = " × ".join(str(size) for size in manifest["shapes"]["frames"])
-    counts = manifest["counts"]
-    say(f"frames {shape} (examples × m × j), of {counts['decisions']} decisions")
-    for kind, count in counts["censored"].items():
-        say(f"  no outcome: {count} {kind.replace('_', ' ')}")
-    for why, count in manifest["no_decision"].items():
-        say(f"  no decision: {count} ({why})")
-    say(f"wrote {output}")
+        shape = " × ".join(str(size) for size in manifest["shapes"]["frames"])
+        counts = manifest["counts"]
+        say(f"frames {shape} (examples × m × j), of {counts['decisions']} decisions")
+        for kind, count in counts["censored"].items():
+            say(f"  no outcome: {count} {kind.replace('_', ' ')}")
+        for why, count in manifest["no_decision"].items():
+            say(f"  no decision: {count} ({why})")
+        say(f"wrote {output}")

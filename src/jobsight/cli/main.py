@@ -85,7 +85,17 @@ _EXTRAS = {
 
 def main(words: list[str] | None = None) -> None:
     """Run the command line and leave with its exit status; `words`: None: those of the process."""
-    _set_up()
+    try:
+        Path.home()
+    except RuntimeError:
+        # HOME is not set and the user id has no name, as in containers and batch jobs: what is kept
+        # there is refused as in any folder that cannot be written. Libraries look there too.
+        os.environ["HOME"] = "/nonexistent"
+    if sys.stderr is None:  # it was closed (`2>&-`)
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Bars, dashes and file names that the locale's encoding lacks become question marks.
+        sys.stdout.reconfigure(errors="replace")
     try:
         try:
             app(words)
@@ -111,20 +121,6 @@ def main(words: list[str] | None = None) -> None:
         if "failed to map segment" not in str(error):
             raise
         _leave(_NO_MEMORY)  # so says the loader of libraries under `ulimit -v`
-
-
-def _set_up() -> None:
-    try:
-        Path.home()
-    except RuntimeError:
-        # HOME is not set and the user id has no name, as in containers and batch jobs: what is kept
-        # there is refused as in any folder that cannot be written. Libraries look there too.
-        os.environ["HOME"] = "/nonexistent"
-    if sys.stderr is None:  # it was closed (`2>&-`)
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # Bars, dashes and file names that the locale's encoding lacks become question marks.
-        sys.stdout.reconfigure(errors="replace")
 
 
 def _leave(text: str, status: int = 1) -> NoReturn:

@@ -61,7 +61,12 @@ def report(
     parameters matter, what it cost.
     """
     if question == SWEEP:
-        _sweep(logs, output)
+        if len(logs) != 1:
+            raise UsageError("name one sweep, by its config file or its folder")
+        layout = layout_of(Path(logs[0]))
+        check_output(output, Kind.REPORT, model=layout.best_model)
+        write_sweep_report(layout.folder, output, Kind.REPORT)
+        say(f"wrote {output}")
         return
     if model is None:
         raise UsageError("name the model of the report with --model")
@@ -85,15 +90,6 @@ def report(
         )
         progress("drawing")
         write_report(output, shown, answerable.own_parts(shown))
-    say(f"wrote {output}")
-
-
-def _sweep(files: list[str], output: Path) -> None:
-    if len(files) != 1:
-        raise UsageError("name one sweep, by its config file or its folder")
-    layout = layout_of(Path(files[0]))
-    check_output(output, Kind.REPORT, model=layout.best_model)
-    write_sweep_report(layout.folder, output, Kind.REPORT)
     say(f"wrote {output}")
 
 

@@ -38,7 +38,7 @@ from jobsight.store.snapshot import is_snapshot
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.store import Store, StoreStatus
+    from jobsight.store import Store
 
 __all__ = ["check", "export", "prune", "status"]
 
@@ -57,28 +57,26 @@ def status(
     if as_json:
         print_json({**dataclasses.asdict(found), "documents": sum(found.states.values())})
     else:
-        _print(found)
-
-
-def _print(found: StoreStatus) -> None:
-    say(f"{printable(found.url)} ({found.backend}, schema {found.schema})")
-    jobs = counted(sum(found.states.values()), "job")
-    say(f"  {jobs}, {found.active:,} of which have not ended")
-    for state, count in sorted(found.states.items(), key=lambda pair: -pair[1]):
-        name = f"{state or 'no state':<14}"
-        say(f"    {paint(name, STATE_COLOURS[state]) if state else name}{count:>12,}")
-    if found.bytes is not None:
-        each = "" if found.bytes_per_job is None else f", {found.bytes_per_job:,.0f} bytes per job"
-        say(f"  {size(found.bytes)}{each}")
-    say(f"  {counted(found.archived, 'job')} in the archive ({size(found.archive_bytes)})")
-    for name, value in sorted(found.details.items()):
-        text = ("no", "yes")[value] if isinstance(value, bool) else printable(value, _POSITION)
-        say(f"  {printable(name, 40).replace('_', ' ')}: {text}")
-    say("sources:" if found.positions else "no source has written to it yet")
-    for source, position in sorted(found.positions.items()):
-        say("\n".join(f"  {line}" for line in wrap(printable(source, _POSITION), 2)))
-        if text := ", ".join(_position(position)):
-            say("\n".join(f"    {line}" for line in wrap(text, 4)))
+        say(f"{printable(found.url)} ({found.backend}, schema {found.schema})")
+        jobs = counted(sum(found.states.values()), "job")
+        say(f"  {jobs}, {found.active:,} of which have not ended")
+        for state, count in sorted(found.states.items(), key=lambda pair: -pair[1]):
+            name = f"{state or 'no state':<14}"
+            say(f"    {paint(name, STATE_COLOURS[state]) if state else name}{count:>12,}")
+        if found.bytes is not None:
+            each = (
+                "" if found.bytes_per_job is None else f", {found.bytes_per_job:,.0f} bytes per job"
+            )
+            say(f"  {size(found.bytes)}{each}")
+        say(f"  {counted(found.archived, 'job')} in the archive ({size(found.archive_bytes)})")
+        for name, value in sorted(found.details.items()):
+            text = ("no", "yes")[value] if isinstance(value, bool) else printable(value, _POSITION)
+            say(f"  {printable(name, 40).replace('_', ' ')}: {text}")
+        say("sources:" if found.positions else "no source has written to it yet")
+        for source, position in sorted(found.positions.items()):
+            say("\n".join(f"  {line}" for line in wrap(printable(source, _POSITION), 2)))
+            if text := ", ".join(_position(position)):
+                say("\n".join(f"    {line}" for line in wrap(text, 4)))
 
 
 def _position(position: dict[str, Any]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from jobsight.cli.output import print_json, say, stages
 from jobsight.cli.reading import open_judged
 from jobsight.cli.tables import table
 from jobsight.files import Kind, write_json
-from jobsight.learning.audit import Audit, audit
+from jobsight.learning.audit import audit
 from jobsight.questions import question_named
 from jobsight.text import printable
 
@@ -86,34 +86,30 @@ def verify(
     if as_json:
         print_json(found.to_json())
     else:
-        _print(found)
+        say(textwrap.fill(found.verdict, _WIDTH))
+        say("")
+        for check in found.checks:
+            name = check.name.replace("_", " ")
+            say(
+                textwrap.fill(
+                    printable(f"{check.detail} {check.power}"),
+                    _WIDTH,
+                    initial_indent=f"{check.grade or 'unknown':<9}{name}: ",
+                    subsequent_indent=" " * 9,
+                )
+            )
+        strata = found.evaluation.question.strata
+        by = {f"by_{name}": (one.title.lower(), _STRATUM) for name, one in strata.items()}
+        for name, (title, columns) in {**_TABLES, **by}.items():
+            rows = found.tables.get(name, [])
+            if rows:
+                say("")
+                say(f"{title}:")
+                say(_rows(rows, tuple(one for one in columns if any(one in row for row in rows))))
     if output is not None and not as_json:
         say(f"wrote {output}")
     if found.grade == "failed":
         raise typer.Exit(FAILED)
-
-
-def _print(found: Audit) -> None:
-    say(textwrap.fill(found.verdict, _WIDTH))
-    say("")
-    for check in found.checks:
-        name = check.name.replace("_", " ")
-        say(
-            textwrap.fill(
-                printable(f"{check.detail} {check.power}"),
-                _WIDTH,
-                initial_indent=f"{check.grade or 'unknown':<9}{name}: ",
-                subsequent_indent=" " * 9,
-            )
-        )
-    strata = found.evaluation.question.strata
-    by = {f"by_{name}": (one.title.lower(), _STRATUM) for name, one in strata.items()}
-    for name, (title, columns) in {**_TABLES, **by}.items():
-        rows = found.tables.get(name, [])
-        if rows:
-            say("")
-            say(f"{title}:")
-            say(_rows(rows, tuple(one for one in columns if any(one in row for row in rows))))
 
 
 def _rows(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> str:

@@ -177,8 +177,12 @@ class Fitting:
                 return None
             total += self._step(rows, number)
         select_loss, select = self._judge(number)
-        self._progress.epoch = number
-        self._keep(select_loss)
+        progress = self._progress
+        progress.epoch = number
+        if select_loss is None or select_loss < progress.best:
+            progress.best = math.inf if select_loss is None else select_loss
+            progress.best_epoch = progress.epoch
+            self._kept = _copied(self.network.state_dict())
         return Epoch(
             number,
             total / len(self._train),
@@ -223,13 +227,6 @@ class Fitting:
             raise TrainingError(
                 f"the loss became {shown} in epoch {number} (learning_rate {rate:g})"
             )
-
-    def _keep(self, select_loss: float | None) -> None:
-        progress = self._progress
-        if select_loss is None or select_loss < progress.best:
-            progress.best = math.inf if select_loss is None else select_loss
-            progress.best_epoch = progress.epoch
-            self._kept = _copied(self.network.state_dict())
 
     def checkpoint(self) -> Checkpoint:
         """All that training goes on from: weights, best weights, optimizer."""

@@ -56,7 +56,14 @@ class Linear(Stored):
         """
         earlier, later = held_back(rows)
         if len(later):
-            self._penalty = self._chosen(earlier, later)
+            best = (np.inf, 0.0)
+            design, fits = _path(earlier, PENALTIES)
+            columns = _with_ones(design.transform(later.inputs))
+            margin = np.where(later.success, 1.0, -1.0)
+            for penalty, beta in fits:
+                loss = float(later.weight @ np.logaddexp(0.0, -margin * (columns @ beta)))
+                best = min(best, (loss, -penalty))
+            self._penalty = -best[1]
         self._fit(rows)
 
     def refitted(self, rows: Labelled, *, seed: int) -> Linear:
@@ -69,17 +76,6 @@ class Linear(Stored):
         model._penalty = self._penalty
         model._fit(rows)
         return model
-
-    def _chosen(self, earlier: Labelled, later: Labelled) -> float:
-        """The strongest of the penalties with the least log loss on the later rows."""
-        best = (np.inf, 0.0)
-        design, fits = _path(earlier, PENALTIES)
-        columns = _with_ones(design.transform(later.inputs))
-        margin = np.where(later.success, 1.0, -1.0)
-        for penalty, beta in fits:
-            loss = float(later.weight @ np.logaddexp(0.0, -margin * (columns @ beta)))
-            best = min(best, (loss, -penalty))
-        return -best[1]
 
     def _fit(self, rows: Labelled) -> None:
         self._design, fits = _path(rows, (self._penalty,))

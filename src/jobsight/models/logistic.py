@@ -59,7 +59,17 @@ def fit_logistic(
     problem = _Problem(columns, success, weight, penalty, target)
     beta = (target if start is None else start).astype(np.float64)
     with _thread_pools().limit(limits=1, user_api="blas"):
-        return _descended(problem, beta)
+        current = problem.loss(beta)
+        for _ in range(STEPS):
+            step = problem.newton_step(beta)
+            while (candidate := problem.loss(beta - step)) > current and np.abs(step).max() > 1e-9:
+                step = step / 2.0
+            if candidate > current:
+                break
+            beta, gained, current = beta - step, current - candidate, candidate
+            if gained <= TOLERANCE * (1.0 + abs(current)):
+                break
+        return beta
 
 
 @cache
@@ -72,21 +82,6 @@ def _thread_pools() -> Any:
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()
-
-
-def _descended(problem: _Problem, beta: Floats) -> Floats:
-    """The minimum, from where to begin."""
-    current = problem.loss(beta)
-    for _ in range(STEPS):
-        step = problem.newton_step(beta)
-        while (candidate := problem.loss(beta - step)) > current and np.abs(step).max() > 1e-9:
-            step = step / 2.0
-        if candidate > current:
-            break
-        beta, gained, current = beta - step, current - candidate, candidate
-        if gained <= TOLERANCE * (1.0 + abs(current)):
-            break
-    return beta
 
 
 @dataclass(frozen=True)

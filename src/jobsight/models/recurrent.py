@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jobsight.errors import JobsightError, ModelError, SettingsError, TrainingError
 from jobsight.models.base import Floats, Inputs, Labelled, held_back
@@ -110,7 +109,10 @@ class Recurrent:
             OutputError: a checkpoint cannot be written.
         """
         device = device_of(self.settings)
-        _require_teachable(train)
+        if len(np.unique(train.success)) < 2:
+            raise TrainingError("lstm: the training outcomes are all the same; both are needed")
+        if train.inputs.frames is None:
+            raise TrainingError("lstm: the examples were built without frames")
         from jobsight.models.fitting import fit_network
 
         with deterministic(seed, device), _blaming(self.settings.network):
@@ -167,10 +169,17 @@ class Recurrent:
 
         from jobsight.models.fitting import rows_at_once
 
-        fitted = self.fitted
-        at_once = rows_at_once(fitted.shape.m, fitted.shape.j, self.settings.hidden_size)
+        fitted, shape = self.fitted, self.fitted.shape
+        at_once = rows_at_once(shape.m, shape.j, self.settings.hidden_size)
         columns = fitted.design.transform(inputs).astype(np.float32)
-        frames = _checked_frames(inputs, fitted.shape)
+        if inputs.frames is None or inputs.frames.shape[1:] != (shape.m, shape.j):
+            given = "none" if inputs.frames is None else str(inputs.frames.shape[1:])
+            raise ModelError(
+                f"lstm: it was fitted on frames of {(shape.m, shape.j)}, given {given}"
+            )
+        if inputs.state_events + 1 != shape.states:
+            raise ModelError(f"lstm: it was fitted on {shape.states - 1} state events")
+        frames = inputs.frames
         parts = [np.zeros(0)]
         with torch.no_grad():
             for first in range(0, len(inputs), at_once):
@@ -232,22 +241,6 @@ class Recurrent:
             raise ModelError(f"{folder} holds weights of another network ({first})") from None
         model._fitted = _Fitted(design, shape, made.eval())
         return model
-
-
-def _require_teachable(train: Labelled) -> None:
-    if len(np.unique(train.success)) < 2:
-        raise TrainingError("lstm: the training outcomes are all the same; both are needed")
-    if train.inputs.frames is None:
-        raise TrainingError("lstm: the examples were built without frames")
-
-
-def _checked_frames(inputs: Inputs, shape: NetworkShape) -> NDArray[np.uint8]:
-    if inputs.frames is None or inputs.frames.shape[1:] != (shape.m, shape.j):
-        given = "none" if inputs.frames is None else str(inputs.frames.shape[1:])
-        raise ModelError(f"lstm: it was fitted on frames of {(shape.m, shape.j)}, given {given}")
-    if inputs.state_events + 1 != shape.states:
-        raise ModelError(f"lstm: it was fitted on {shape.states - 1} state events")
-    return inputs.frames
 
 
 @contextlib.contextmanager

@@ -155,7 +155,12 @@ def frames_plot(
         axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
         axes.get_yticklabels()[0].set_fontweight("bold")
         axes.axhline(1, color=BLACK, lw=1.4)
-        _frame_ticks(axes, len(frames), timeframe)
+        m = len(frames)
+        shown = np.unique(np.linspace(0, m - 1, 7).round().astype(int))
+        labels = [
+            "now" if k == m - 1 else f"{format_span((m - 1 - k) * timeframe)} before" for k in shown
+        ]
+        axes.set_xticks(shown + 0.5, labels)
         patches: list[Any] = [Patch(color=colours[value], label=names[value]) for value in there]
         axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
@@ -168,14 +173,6 @@ def _runs(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The values without those that repeat the one before."""
     begins: NDArray[np.bool_] = np.append(True, values[1:] != values[:-1])
     return values[begins]
-
-
-def _frame_ticks(axes: Axes, m: int, timeframe: float) -> None:
-    shown = np.unique(np.linspace(0, m - 1, 7).round().astype(int))
-    labels = [
-        "now" if k == m - 1 else f"{format_span((m - 1 - k) * timeframe)} before" for k in shown
-    ]
-    axes.set_xticks(shown + 0.5, labels)
 
 
 _STATE_COLOURS = {

@@ -121,7 +121,26 @@ class Collector:
             self._look_after()
             if self._once and all(worker.finished for worker in self._workers):
                 break
-        return self._end()
+        self._asked.set()
+        self._halt.set()
+        self._notifier.stopping()
+        log("collector stopping")
+        deadline = time.monotonic() + self._settings.stop_seconds
+        late = [one for one in self._workers if not one.join(deadline - time.monotonic())]
+        late = _without_tools(late)
+        for worker in late:
+            log("source did not finish in time", logging.WARNING, source=worker.name)
+        rested = self._housekeeper.join(deadline - time.monotonic())
+        self.ended = rested and not late
+        if self._once and not late:
+            self._housekeeper.prune()
+            self._housekeeper.ask()
+        self._stopped = time.time_ns() // 1000
+        self._write()
+        self._notifier.close()
+        log("collector stopped", uptime_s=round(time.time() - self._started, 1))
+        done = all(worker.state == "done" for worker in self._workers)
+        return self.ended and (done or not self._once)
 
     def _await_store(self) -> Store | None:
         """The store, once it can be reached; None: asked to stop before that."""
@@ -188,29 +207,6 @@ class Collector:
             self._write_error = str(error)
         else:
             self._write_error = None
-
-    def _end(self) -> bool:
-        """Let all finish, as long as settings allow; whether all did, and well."""
-        self._asked.set()
-        self._halt.set()
-        self._notifier.stopping()
-        log("collector stopping")
-        deadline = time.monotonic() + self._settings.stop_seconds
-        late = [one for one in self._workers if not one.join(deadline - time.monotonic())]
-        late = _without_tools(late)
-        for worker in late:
-            log("source did not finish in time", logging.WARNING, source=worker.name)
-        rested = self._housekeeper.join(deadline - time.monotonic())
-        self.ended = rested and not late
-        if self._once and not late:
-            self._housekeeper.prune()
-            self._housekeeper.ask()
-        self._stopped = time.time_ns() // 1000
-        self._write()
-        self._notifier.close()
-        log("collector stopped", uptime_s=round(time.time() - self._started, 1))
-        done = all(worker.state == "done" for worker in self._workers)
-        return self.ended and (done or not self._once)
 
 
 def _without_tools(late: list[Worker]) -> list[Worker]:

@@ -117,28 +117,20 @@ class Intake:
             failure, self._failure = self._failure, None
             raise SourceError(f"kafka: {failure}")
         if self._down and not taken:
-            self._probe()
+            try:
+                self._consumer.list_topics(self._topic, timeout=_PROBE_S)
+            except confluent_kafka.KafkaException:
+                raise SourceError(f"kafka: {self._nobody()}") from None
         self._down = False
         if self.lacking and not taken:
-            self._look_for_lacking()
+            now = time.monotonic()
+            for topic in [one for one, at in self.lacking.items() if now - at >= _LACKING_S]:
+                self.lacking[topic] = now
+                with contextlib.suppress(confluent_kafka.KafkaException):
+                    found = self._consumer.list_topics(topic, timeout=_PROBE_S).topics.get(topic)
+                    if found is not None and found.error is None:
+                        del self.lacking[topic]
         return taken
-
-    def _look_for_lacking(self) -> None:
-        """Look again for topics that did not exist: the library reports them only once."""
-        now = time.monotonic()
-        for topic in [one for one, at in self.lacking.items() if now - at >= _LACKING_S]:
-            self.lacking[topic] = now
-            with contextlib.suppress(confluent_kafka.KafkaException):
-                found = self._consumer.list_topics(topic, timeout=_PROBE_S).topics.get(topic)
-                if found is not None and found.error is None:
-                    del self.lacking[topic]
-
-    def _probe(self) -> None:
-        """Ask for a broker after all went: the library reports that only once."""
-        try:
-            self._consumer.list_topics(self._topic, timeout=_PROBE_S)
-        except confluent_kafka.KafkaException:
-            raise SourceError(f"kafka: {self._nobody()}") from None
 
     def _nobody(self) -> str:
         return (

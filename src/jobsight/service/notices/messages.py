@@ -81,26 +81,22 @@ def read_notice(
     if not isinstance(said, dict):
         raise PoisonError("no JSON object")
     if cluster is not None:
-        return _of_jobcomp(said, cluster, sent, now + round(settings.clock_skew_seconds * 1e6))
+        latest = now + round(settings.clock_skew_seconds * 1e6)
+        named = _name(said.get("cluster") or cluster).lower()
+        if cluster.lower() not in ("*", named) or named == "*":
+            raise PoisonError("jobcomp: not of the cluster that kafka.jobcomp names for its topic")
+        try:
+            job, document = job_of_message(said).name, document_from_message(said, named)
+        except (ValueError, RecursionError) as error:
+            raise PoisonError(f"jobcomp: {printable(error, 200)}") from None
+        if any(event.time > latest for event in document.timeline):
+            raise PoisonError("jobcomp: a time in the future; see that the clocks agree")
+        if any(event.time < _EARLIEST for event in document.timeline):
+            raise PoisonError("jobcomp: a time that cannot be")
+        return Notice(JobKey("slurm", named, job), sent, document)
     if "jobid" in said and "job_id" not in said:
         raise PoisonError("a message of jobcomp; its topic is not one of kafka.jobcomp")
     return Notice(_key(_name(said.get("cluster")), said.get("job_id")), sent)
-
-
-def _of_jobcomp(said: dict[str, Any], cluster: str, sent: int, latest: int) -> Notice:
-    """What Slurm's plug-in reports, of no other cluster than `cluster` (``*``: of any)."""
-    named = _name(said.get("cluster") or cluster).lower()
-    if cluster.lower() not in ("*", named) or named == "*":
-        raise PoisonError("jobcomp: not of the cluster that kafka.jobcomp names for its topic")
-    try:
-        job, document = job_of_message(said).name, document_from_message(said, named)
-    except (ValueError, RecursionError) as error:
-        raise PoisonError(f"jobcomp: {printable(error, 200)}") from None
-    if any(event.time > latest for event in document.timeline):
-        raise PoisonError("jobcomp: a time in the future; see that the clocks agree")
-    if any(event.time < _EARLIEST for event in document.timeline):
-        raise PoisonError("jobcomp: a time that cannot be")
-    return Notice(JobKey("slurm", named, job), sent, document)
 
 
 def _name(value: Any) -> str:

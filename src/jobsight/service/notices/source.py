@@ -110,7 +110,25 @@ class NoticeSource(Source):
             most = 1 if full else settings.batch
             self._held = intake.take(most, settings.poll_seconds, settings.gather_seconds)
         if self._held:
-            return self._noticed()
+            refused: list[tuple[Message, str]] = []
+            notices: list[Notice] = []
+            for message in self._held:
+                try:
+                    notices.append(self._read(message))
+                except PoisonError as error:
+                    refused.append((message, str(error)))
+            self._send_dead_letters(refused)
+            # Only now is the batch ours: before, it would have been counted again at each try.
+            self._count(notices, refused)
+            for notice in notices:
+                self._watched.add(notice)
+            reported = [one.document for one in notices if one.document is not None]
+            looked: list[JobDocument] = []
+            self._held = []
+            # The jobs not looked up are in the position, and the next poll raises the error.
+            with contextlib.suppress(SourceError):
+                looked = self._watched.look()
+            return self._observed([*_believed(reported, looked), *looked], more=True)
         if self._watched.due:
             return self._observed(self._watched.look())
         if self._catching_up(intake):
@@ -154,28 +172,6 @@ class NoticeSource(Source):
         if self._sender is not None:
             self._sender.close()
             self._sender = None
-
-    def _noticed(self) -> Observed:
-        """What the messages held report, and what schedulers report of their jobs."""
-        refused: list[tuple[Message, str]] = []
-        notices: list[Notice] = []
-        for message in self._held:
-            try:
-                notices.append(self._read(message))
-            except PoisonError as error:
-                refused.append((message, str(error)))
-        self._send_dead_letters(refused)
-        # Only now is the batch ours: before, it would have been counted again at each try.
-        self._count(notices, refused)
-        for notice in notices:
-            self._watched.add(notice)
-        reported = [one.document for one in notices if one.document is not None]
-        looked: list[JobDocument] = []
-        self._held = []
-        # The jobs not looked up are in the position, and the next poll raises the error.
-        with contextlib.suppress(SourceError):
-            looked = self._watched.look()
-        return self._observed([*_believed(reported, looked), *looked], more=True)
 
     def _send_dead_letters(self, refused: list[tuple[Message, str]]) -> None:
         if not refused:

@@ -176,7 +176,12 @@ class Gate:
 
     def _admit(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
-        self._note_proxy(scope, headers)
+        forwarded = "x-forwarded-for" in headers and not self._settings.trusted_proxies
+        if forwarded and not self._proxy:
+            self._proxy = True
+            log(
+                "requests are forwarded; name the proxy in serve.trusted_proxies", by=_client(scope)
+            )
         local = scope.get("client") is None  # the Unix socket
         host = headers.get("host", "")
         if not local and _name_of(host) not in self._hosts:
@@ -184,22 +189,17 @@ class Gate:
                 400, "the service has no such host name; see the setting serve.hosts"
             )
         if scope["method"] not in ("GET", "HEAD", "OPTIONS"):
-            _require_same_site(headers, host)
+            if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+                raise RefusedError(403, "a page of another site sent this request")
+            origin = headers.get("origin")
+            if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+                raise RefusedError(403, "a page of another site sent this request")
         caller = self._caller(scope, headers)
         scope["state"]["caller"] = caller
         self._count(caller.name if caller else _client(scope))
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         if caller is None and not path.startswith(_OPEN):
             raise RefusedError(401, "a token is needed: `jobsight token add`, or `scontrol token`")
-
-    def _note_proxy(self, scope: Scope, headers: Headers) -> None:
-        """Log once that a proxy is not named: all its clients then have one limit."""
-        forwarded = "x-forwarded-for" in headers and not self._settings.trusted_proxies
-        if forwarded and not self._proxy:
-            self._proxy = True
-            log(
-                "requests are forwarded; name the proxy in serve.trusted_proxies", by=_client(scope)
-            )
 
     def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
         kind, _, text = headers.get("authorization", "").partition(" ")
@@ -287,12 +287,3 @@ def _client(scope: Scope) -> str:
 def _name_of(host: str) -> str:
     """The name in a Host header, without its port."""
     return host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0].lower()
-
-
-def _require_same_site(headers: Headers, host: str) -> None:
-    """Refuse what a page of another site made the browser send."""
-    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-        raise RefusedError(403, "a page of another site sent this request")
-    origin = headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-        raise RefusedError(403, "a page of another site sent this request")

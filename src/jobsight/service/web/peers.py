@@ -32,17 +32,9 @@ def peer_of(connection: socket.socket) -> int | None:
         return None
     if not ipaddress.ip_address(there[0]).is_loopback:
         return None
-    return _owner(connection.family, there, here)
-
-
-def _owner(family: int, local: tuple[str, int], remote: tuple[str, int]) -> int | None:
-    """The owner of the end `local` of an established connection to `remote`: sock_diag(7).
-
-    The tables in /proc would take milliseconds where there are many connections.
-    """
-    ends = (socket.inet_pton(family, one[0]).ljust(16, b"\0") for one in (local, remote))
-    wanted = struct.pack("=4BI", family, socket.IPPROTO_TCP, 0, 0, 1 << _ESTABLISHED)
-    wanted += struct.pack("!2H", local[1], remote[1]) + b"".join(ends) + bytes(4) + b"\xff" * 8
+    ends = (socket.inet_pton(connection.family, one[0]).ljust(16, b"\0") for one in (there, here))
+    wanted = struct.pack("=4BI", connection.family, socket.IPPROTO_TCP, 0, 0, 1 << _ESTABLISHED)
+    wanted += struct.pack("!2H", there[1], here[1]) + b"".join(ends) + bytes(4) + b"\xff" * 8
     head = _HEAD.pack(_HEAD.size + len(wanted), _BY_FAMILY, _REQUEST, 0, 0)
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _SOCK_DIAG) as kernel:
