@@ -87,11 +87,7 @@ class Boosted(Stored):
         self._rounds = 0
 
     def fit(self, rows: Labelled, *, seed: int) -> None:
-        """Fit as many trees as let the log loss on the latest rows fall, but not too few.
-
-        Raises:
-            TrainingError: there are no rows, or of one class only.
-        """
+        """Fit as many trees as let the log loss on the latest rows fall, but not too few."""
         earlier, later = held_back(rows)
         least = LEAST_OF_RATES if rows.inputs.start else LEAST_ROUNDS
         self._rounds = least
@@ -108,11 +104,7 @@ class Boosted(Stored):
         self._grow(rows, seed)
 
     def refitted(self, rows: Labelled, *, seed: int) -> Boosted:
-        """A new model with as many trees, fitted on all of `rows`.
-
-        Raises:
-            TrainingError: `rows` are none, or of one class only.
-        """
+        """A new model with as many trees, fitted on all of `rows`."""
         model = Boosted(self._settings)
         model._rounds = self._rounds
         model._grow(rows, seed)
@@ -157,11 +149,7 @@ class Boosted(Stored):
         return self._trees
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(success) of each row: float64 (n,).
-
-        Raises:
-            ModelError: the model is not fitted, or on other features.
-        """
+        """P(success) of each row: float64 (n,)."""
         columns = self._columns(inputs)
         return sigmoid(_start(columns, self._causes) + self.trees.margin(columns))
 

@@ -39,11 +39,7 @@ class Column:
         self._offsets: Floats | None = None
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Count `train`; `seed` does not matter.
-
-        Raises:
-            TrainingError: `train` has no rows, or the feature is never known.
-        """
+        """Count `train`; `seed` does not matter."""
         if not len(train):
             raise TrainingError(f"{self.name}: there are no training examples")
         if self._column not in train.inputs.names:
@@ -66,11 +62,7 @@ class Column:
             self._offsets = weighted_quantiles(known, weight, train.output.levels)
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(true) of each row: float64 (n,), or quantiles: float64 (n, levels).
-
-        Raises:
-            ModelError: the inputs lack the feature.
-        """
+        """P(true) of each row: float64 (n,), or quantiles: float64 (n, levels)."""
         column = self._values(inputs)
         missing = np.isnan(column)
         if self._offsets is not None:
@@ -99,11 +91,7 @@ class Column:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: the file is missing, damaged or of another schema.
-        """
+        """Read what `save` wrote."""
         with load_body(folder, cls.kind) as body:
             model = cls(str(body["name"]), str(body["column"]))
             model._unknown = np.array(body["unknown"], np.float64)

@@ -35,11 +35,7 @@ class Forest(Stored):
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Learn from `train`.
-
-        Raises:
-            TrainingError: `train` has no rows.
-        """
+        """Learn from `train`."""
         from sklearn.ensemble import RandomForestRegressor
 
         # Regression on rows of ones and zeros splits by the same impurity as classes do (Gini).
@@ -67,11 +63,7 @@ class Forest(Stored):
         self._arrays = {name: one.astype(_FORMS[name]) for name, one in found.items()}
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities or shares of each row: float64 (n, k).
-
-        Raises:
-            ModelError: the model is not fitted, or on other features.
-        """
+        """Probabilities or shares of each row: float64 (n, k)."""
         if not self._arrays:
             raise ModelError("the model forest is not fitted")
         require_names(inputs, self._names)

@@ -92,22 +92,14 @@ class BoostedColumns(Stored):
         self._rounds: list[int] = []
 
     def fit(self, rows: Labelled, *, seed: int) -> None:
-        """Fit as many trees of each forest as let its loss on the latest rows fall.
-
-        Raises:
-            TrainingError: there are no rows or no features.
-        """
+        """Fit as many trees of each forest as let its loss on the latest rows fall."""
         rows = _latest(rows)
         earlier, later = held_back(rows)
         self._rounds = _rounds(earlier, later, self._parameters(earlier, seed))
         self._grow(rows, seed)
 
     def refitted(self, rows: Labelled, *, seed: int) -> BoostedColumns:
-        """A new model with as many trees, fitted on all of `rows`.
-
-        Raises:
-            TrainingError: `rows` are none.
-        """
+        """A new model with as many trees, fitted on all of `rows`."""
         model = BoostedColumns(self._settings)
         model._rounds = self._rounds
         model._grow(_latest(rows), seed)
@@ -126,11 +118,7 @@ class BoostedColumns(Stored):
         return _parameters(rows, seed) | self._settings.model_dump(exclude_none=True)
 
     def predict(self, inputs: Inputs) -> Floats:
-        """The k columns of each row: float64 (n, k).
-
-        Raises:
-            ModelError: the model is not fitted, or on other features.
-        """
+        """The k columns of each row: float64 (n, k)."""
         if not self._forests:
             raise ModelError("the model boosted is not fitted")
         require_names(inputs, self._features)

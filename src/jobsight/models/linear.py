@@ -49,11 +49,7 @@ class Linear(Stored):
         return self._design
 
     def fit(self, rows: Labelled, *, seed: int) -> None:
-        """Fit with the penalty of a path by which the earlier rows predict the latest best.
-
-        Raises:
-            TrainingError: there are no rows, or of one class only.
-        """
+        """Fit with the penalty of a path by which the earlier rows predict the latest best."""
         earlier, later = held_back(rows)
         if len(later):
             best = (np.inf, 0.0)
@@ -67,11 +63,7 @@ class Linear(Stored):
         self._fit(rows)
 
     def refitted(self, rows: Labelled, *, seed: int) -> Linear:
-        """A new model with the same penalty, fitted on all of `rows`.
-
-        Raises:
-            TrainingError: `rows` are none, or of one class only.
-        """
+        """A new model with the same penalty, fitted on all of `rows`."""
         model = Linear()
         model._penalty = self._penalty
         model._fit(rows)
@@ -82,11 +74,7 @@ class Linear(Stored):
         ((_, self._beta),) = fits
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(success) of each row: float64 (n,).
-
-        Raises:
-            ModelError: the model is not fitted, or on other features.
-        """
+        """P(success) of each row: float64 (n,)."""
         # Row by row: BLAS rounds a row by how many stand around it, and what a mixture says must be
         # the same bytes however much is known of later rows.
         columns = _with_ones(self.design.transform(inputs))

@@ -58,11 +58,7 @@ class _Network(Stored):
         return _programs(inputs).vocabulary
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Learn from `train`.
-
-        Raises:
-            TrainingError: `train` has no rows.
-        """
+        """Learn from `train`."""
         targets = targets_of(train)
         self._names = train.inputs.names
         self._scaled = Standard.fit(train.inputs.features)
@@ -91,11 +87,7 @@ class _Network(Stored):
         network.eval()
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities or shares of each row: float64 (n, k).
-
-        Raises:
-            ModelError: the model is not fitted, or on other features.
-        """
+        """Probabilities or shares of each row: float64 (n, k)."""
         if self._network is None:
             raise ModelError(f"the model {self.name} is not fitted")
         require_names(inputs, self._names)

@@ -151,21 +151,13 @@ class Rates(Stored):
         self.table = RateTable(())
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Count `train`, see `learned_table`.
-
-        Raises:
-            TrainingError: `train` has no rows.
-        """
+        """Count `train`, see `learned_table`."""
         if not len(train):
             raise TrainingError("rates: there are no training examples; give a longer history")
         self.table = learned_table(train)
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(success) of each row: float64 (n,).
-
-        Raises:
-            ModelError: the inputs lack a cause column.
-        """
+        """P(success) of each row: float64 (n,)."""
         return self.table.rates(*self.table.support(inputs.causes, len(inputs)))[:, -1].copy()
 
     def save(self, folder: Path) -> None:

@@ -160,11 +160,7 @@ class Recurrent:
         return digest.hexdigest()
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(success) of each row: float64 (n,).
-
-        Raises:
-            ModelError: the model is not fitted, or on other features or frames.
-        """
+        """P(success) of each row: float64 (n,)."""
         import torch
 
         from jobsight.models.fitting import rows_at_once
@@ -210,10 +206,6 @@ class Recurrent:
 
         A model directory never causes an import: a network of the user's own is loaded only where
         `network`, from the settings or a flag, names the same class as the directory.
-
-        Raises:
-            ModelError: a file is missing, damaged or of another schema, PyTorch is not installed,
-                or the directory names a network that is neither built in nor `network`.
         """
         require_torch(ModelError)
         import torch

@@ -184,11 +184,7 @@ class Rules:
         self.rates = np.full(len(rule_set.arms), 0.5) if rates is None else rates
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Count each arm's successes in `train`; arms seldom seen lean on the overall rate.
-
-        Raises:
-            TrainingError: `train` has no rows.
-        """
+        """Count each arm's successes in `train`; arms seldom seen lean on the overall rate."""
         if not len(train):
             raise TrainingError(f"{self.name}: there are no training examples")
         arms, count = self.rule_set.arm_of(train.inputs), len(self.rule_set.arms)
@@ -198,11 +194,7 @@ class Rules:
         self.rates = (success + STRENGTH * overall) / (weight + STRENGTH)
 
     def predict(self, inputs: Inputs) -> Floats:
-        """The rate of the arm that decides each row: float64 (n,).
-
-        Raises:
-            ModelError: a condition names a fact that the inputs lack.
-        """
+        """The rate of the arm that decides each row: float64 (n,)."""
         probability: Floats = self.rates[self.rule_set.arm_of(inputs)]
         return probability
 
@@ -218,11 +210,7 @@ class Rules:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: the file is missing, damaged or of another schema.
-        """
+        """Read what `save` wrote."""
         with load_body(folder, "rules") as body:
             model = cls(
                 RuleSet.from_json(body["rule_set"]), np.array(body["rates"], dtype=np.float64)

@@ -88,11 +88,7 @@ class Stack:
         self._offsets: Floats = np.zeros(0)
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Learn the weights on held-out parts of `train`, then fit the members on all of it.
-
-        Raises:
-            TrainingError: `train` cannot teach a member anything.
-        """
+        """Learn the weights on held-out parts of `train`, then fit the members on all of it."""
         targets = targets_of(train)
         self._output = train.output
         said = np.zeros((len(self.members), *targets.shape))
@@ -110,11 +106,7 @@ class Stack:
             self.members[name] = member
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities or shares of each row: float64 (n, k).
-
-        Raises:
-            ModelError: the model is not fitted, or on other features.
-        """
+        """Probabilities or shares of each row: float64 (n, k)."""
         margin = np.broadcast_to(self._offsets, (len(inputs), len(self._offsets))).copy()
         for weight, (name, member) in zip(self.weights, self.members.items(), strict=True):
             if member is None:
@@ -135,11 +127,7 @@ class Stack:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: a file is missing, damaged or of another schema.
-        """
+        """Read what `save` wrote."""
         from jobsight import models
 
         with load_body(folder, cls.name) as body:

@@ -71,11 +71,7 @@ class Stored(ABC):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: a file is missing, damaged or of another schema.
-        """
+        """Read what `save` wrote."""
         model = cls()
         with load_body(folder, cls.name) as body:
             model._read(folder, body)

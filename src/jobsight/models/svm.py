@@ -34,11 +34,7 @@ class Svm(Stored):
         self._beta: Floats = np.zeros((0, 0))
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Learn from `train`; of shares, the largest is the class.
-
-        Raises:
-            TrainingError: `train` has no rows or one class only.
-        """
+        """Learn from `train`; of shares, the largest is the class."""
         from sklearn.svm import LinearSVC
 
         targets = targets_of(train)
@@ -56,11 +52,7 @@ class Svm(Stored):
             self._beta[:-1, kind], self._beta[-1, kind] = machine.coef_[0], machine.intercept_[0]
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities of each row: float64 (n, k).
-
-        Raises:
-            ModelError: the model is not fitted, or on other features.
-        """
+        """Probabilities of each row: float64 (n, k)."""
         if self._scaled is None:
             raise ModelError("the model svm is not fitted")
         require_names(inputs, self._names)

@@ -101,11 +101,7 @@ class Trees:
 
     @classmethod
     def load(cls, path: Path, columns: int) -> Self:
-        """Read what `save` wrote, for rows of so many columns.
-
-        Raises:
-            ModelError: the file is missing or damaged, or a walk through it could leave it.
-        """
+        """Read what `save` wrote, for rows of so many columns."""
         arrays = load_arrays(path)
         try:
             trees = cls(**{name: arrays[name] for name in _FORMS})

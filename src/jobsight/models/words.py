@@ -35,11 +35,7 @@ class Words(Stored):
         self._beta: Floats = np.zeros((0, 0))
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Learn from `train`; `seed` does not matter.
-
-        Raises:
-            TrainingError: `train` has no rows, or programs were not read.
-        """
+        """Learn from `train`; `seed` does not matter."""
         targets = targets_of(train)
         if train.inputs.programs is None:
             raise TrainingError("text: there are no programs to read")
@@ -51,11 +47,7 @@ class Words(Stored):
         self._beta = fit_softmax(self._columns(train.inputs), targets, balanced(train), _PENALTY)
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities or shares of each row: float64 (n, k).
-
-        Raises:
-            ModelError: the model is not fitted, or programs were not read.
-        """
+        """Probabilities or shares of each row: float64 (n, k)."""
         if not len(self._beta):
             raise ModelError("the model text is not fitted")
         return softmax(self._columns(inputs) @ self._beta[:-1] + self._beta[-1])
