@@ -20,8 +20,8 @@ from jobsight.documents import (
     slurm_id,
 )
 from jobsight.errors import SourceError
-from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.source import NoticeSource
+from jobsight.service.notices.watching import Asker
 from jobsight.service.worker import Worker
 from jobsight.settings import (
     CollectSettings,

@@ -16,7 +16,7 @@ from jobsight.documents import (
 )
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.service.notices.askers import CondorAsker, SlurmAsker
+from jobsight.service.notices.watching import CondorAsker, SlurmAsker
 from jobsight.settings import (
     CondorSettings,
     SlurmSettings,

@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from jobsight.documents import JobDocument, State, condor_id
 from jobsight.service.web.application import application
-from jobsight.service.web.callers import Role
 from jobsight.service.web.site import Site
+from jobsight.service.web.tokens import Role
 from jobsight.settings import ServeSettings, Settings, StoreSettings
 from jobsight.store import open_store
 from tests.support.storedjobs import HOSTILE, filled, held_job, job, slurm_job, told

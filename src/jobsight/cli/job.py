@@ -7,25 +7,235 @@ each of these gives a line on standard error, and the exit status is 1.
 
 from __future__ import annotations
 
+import re
+import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from jobsight.cli.common import ClusterOption, ConfigOption, StoreOption, load_settings
-from jobsight.cli.jobpage import page
 from jobsight.cli.jobs import document_text, print_documents, print_table
 from jobsight.cli.output import note, report_problems, say
+from jobsight.cli.tables import table
+from jobsight.cli.terminal import STATE_COLOURS, blocks, field, paint, width, wrap
+from jobsight.codes import EventCode
+from jobsight.documents import State, parse_key
+from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
 from jobsight.errors import JobError
+from jobsight.format import UNKNOWN, memory, moment, number, percent, span
+from jobsight.history.jobwords import event_words, job_facts
 from jobsight.ids import parse_job_name
+from jobsight.program.profile import accounted
 from jobsight.store import open_store
 from jobsight.store.finding import find_ids, other_jobs
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.documents import JobDocument
+    from jobsight.documents import Event, JobDocument, Prediction
     from jobsight.store import Store
 
-__all__ = ["job"]
+__all__ = ["job", "page"]
+
+_INDENT = 13
+_LINE = 200
+_REASON = 1000
+_SCRIPT_LINES = 15
+_FIRST_EVENTS, _LAST_EVENTS = 10, 30
+_BAR = 72
+_PREDICTIONS = 10
+
+
+def page(document: JobDocument, *, siblings: int, whole: bool = False) -> Iterator[str]:
+    """The lines of the page.
+
+    Args:
+        document: of the job.
+        siblings: other jobs of its array or cluster of procs.
+        whole: every event; else of a long timeline the first and the last ones.
+    """
+    now = time.time_ns() // 1000
+    yield from _title(document)
+    yield from _facts(document, siblings)
+    yield from _usage(document, now)
+    yield from _life(document, now)
+    yield from _events(document, whole=whole)
+    yield from _script(document)
+    if document.predictions:
+        rows = [_prediction(one) for one in document.predictions[-_PREDICTIONS:]]
+        headings = ["predicted", "question", "model", "answer"]
+        yield ""
+        yield table(headings, rows, ["model"], left=headings, indent=2)
+
+
+def _title(document: JobDocument) -> Iterator[str]:
+    key, state = parse_key(document.id), document.state
+    since = ""
+    if document.outcome is not None:
+        outcome, ended = document.outcome, document.outcome.ended
+        since = " at an unknown time" if ended is None else f" at {moment(ended)}"
+        since += "" if outcome.exit_code is None else f", exit code {outcome.exit_code}"
+        since += f", signal {outcome.signal}" if outcome.signal else ""
+    elif state is not None:
+        since = f" since {moment(spans(document)[-1].start)}"
+    word = state.upper() if state else "NO STATE KNOWN"
+    first, *rest = wrap(f"{word}  job {key.job} on {printable(key.cluster, 60)}{since}")
+    yield first.replace(word, paint(word, f"1;{STATE_COLOURS[state]}"), 1) if state else first
+    yield from rest
+
+
+def _facts(document: JobDocument, siblings: int) -> Iterator[str]:
+    facts = job_facts(document)
+    reason = facts.pop("reason", None)
+    if siblings:
+        facts["siblings"] = counted(siblings, "other job of its number", "other jobs of its number")
+    for label, text in facts.items():
+        yield field(label, printable(text, _LINE), _INDENT)
+    if reason:
+        yield field("reason", printable(reason, _REASON), _INDENT)
+
+
+def _usage(document: JobDocument, now: int) -> Iterator[str]:
+    """What was asked for next to what was used, and the share."""
+    asked, used = document.request, document.usage
+    cpus, wall = used.cpus or asked.cpus, used.wall_s or ran(document, now)
+    share = _share(used.cpu_s, cpus * wall if cpus and wall else None)
+    rows = [
+        *_times(document, now),
+        ["memory", memory(asked.memory_mb), memory(used.memory_mb),
+         _share(used.memory_mb, asked.memory_mb)],
+        ["cpus", number(asked.cpus, 0), number(used.cpus, 0), ""],
+        ["cpu time", UNKNOWN, span(used.cpu_s),
+         share and f"{share} of {counted(cpus or 0, 'cpu')}"],
+        ["disk", memory(asked.disk_mb), memory(used.disk_mb), _share(used.disk_mb, asked.disk_mb)],
+        ["nodes", number(asked.nodes, 0), number(used.nodes, 0), ""],
+        ["gpus", number(asked.gpus, 0), number(used.gpus, 0), ""],
+    ]  # fmt: skip
+    known = [row for row in rows if row[1:3] != [UNKNOWN, UNKNOWN]]
+    if known:
+        yield ""
+        yield table([f"{'':<{_INDENT - 4}}", "asked", "used", "share"], known, indent=2)
+    found = accounted(document)
+    if found is not None and found.classes:
+        yield field("bound by", f"{' or '.join(found.classes)} (by its accounting)", _INDENT)
+    numbers = {
+        "start": max(used.starts or 0, len(runs(document, now))),
+        "hold": max(used.holds or 0, sum(one.state is State.HELD for one in spans(document))),
+        "requeue": used.requeues or 0,
+    }
+    if counts := [counted(many, name) for name, many in numbers.items() if many]:
+        yield field("counted", ", ".join(counts), _INDENT)
+
+
+def _times(document: JobDocument, now: int) -> Iterator[list[str]]:
+    """What it ran, all runs together; a limit is for each run, so the last of several has a row."""
+    limit = document.request.time_limit_s
+    asked, most = ("unlimited", None) if limit == -1 else (span(limit), limit)
+    found, seconds = runs(document, now), ran(document, now)
+    lasts = bool(found) and found[-1].lasts
+    if len(found) < 2:
+        yield ["ran", asked, span(seconds, lasts=lasts), _share(seconds, most)]
+        return
+    last = found[-1].seconds
+    yield ["ran", UNKNOWN, span(seconds, lasts=lasts), ""]
+    yield ["last run", asked, span(last, lasts=lasts), _share(last, most)]
+
+
+def _share(part: float | None, whole: float | None) -> str:
+    return f"{100 * part / whole:.0f} %" if part is not None and whole else ""
+
+
+def _life(document: JobDocument, now: int) -> Iterator[str]:
+    """A line for each state the job was in: when, and how long in all; a present one until now."""
+    stretches = life(document, now)
+    if not stretches:
+        return
+    start = stretches[0].start
+    lasts = spans(document)[-1].end is None
+    last = max((event.time for event in document.timeline), default=start)
+    end = max([start, last, *(one.end or start for one in stretches)])
+    size = min(max((width() or 100) - _INDENT - 15, 10), _BAR)
+    until = f"{'now' if lasts else moment(end)} ({span((end - start) / 1e6)})"
+    if document.outcome is not None and document.outcome.ended is None:
+        until = "an unknown time"
+    yield ""
+    yield field("life", f"{moment(start)} … {until}", _INDENT)
+    for state in State:
+        if mine := [one for one in stretches if one.state is state]:
+            bar = paint(_bar(mine, start, end, size), STATE_COLOURS[state])
+            present = lasts and state is stretches[-1].state
+            yield f"  {state:<{_INDENT - 2}}{bar}  {span(total(mine), lasts=present)}"
+    if lasts:
+        yield field("last event", moment(time_of(document)), _INDENT)
+
+
+def _bar(mine: list[Span], start: int, end: int, size: int) -> str:
+    """Cells full where most of their time was in the state, half where any of it was."""
+    full, half, empty = blocks()
+    cell = max((end - start) / size, 1e-9)
+    covered = [0.0] * size
+    touched = [False] * size
+    for one in mine:
+        first, last = one.start - start, (end if one.end is None else one.end) - start
+        for k in range(min(int(first / cell), size - 1), min(int(last / cell), size - 1) + 1):
+            covered[k] += max(min(last, (k + 1) * cell) - max(first, k * cell), 0.0)
+            touched[k] = touched[k] or covered[k] > 0 or first == last
+    return "".join(
+        full if share >= cell / 2 else half if any_ else empty
+        for share, any_ in zip(covered, touched, strict=True)
+    )
+
+
+def _events(document: JobDocument, *, whole: bool) -> Iterator[str]:
+    events = [event for event in document.timeline if event.code != EventCode.AD]
+    if not events:
+        return
+    start = submitted(document) or events[0].time
+    rows = [_event(event, start) for event in events]
+    left_out = 0 if whole else max(len(events) - _FIRST_EVENTS - _LAST_EVENTS, 0)
+    if left_out:
+        text = f"… {left_out} more: --all-events shows them"
+        rows[_FIRST_EVENTS:-_LAST_EVENTS] = [["", "", "", "", text]]
+    headings = ["time", "after", "state", "source", "event"]
+    yield ""
+    yield table(
+        headings, rows, ["source", "after", "state"], left=[*headings[2:], "time"], indent=2
+    )
+    if document.dropped:
+        yield f"  {document.dropped} events of the middle were not kept"
+
+
+def _event(event: Event, start: int) -> list[str]:
+    return [
+        UNKNOWN if event.undated else moment(event.time),
+        "" if event.undated or event.time < start else span((event.time - start) / 1e6),
+        event.state or "",
+        printable(re.split("[:#]", event.source)[0], 12),
+        printable(event_words(event), _REASON),
+    ]
+
+
+def _script(document: JobDocument) -> Iterator[str]:
+    lines = (document.submission.script or "").splitlines()
+    if not lines:
+        return
+    shown, most = lines[:_SCRIPT_LINES], width() or _LINE
+    yield ""
+    first = "" if len(shown) == len(lines) else f"the first {len(shown)} of "
+    yield f"  script ({first}{len(lines)} lines)"
+    for line in shown:
+        indent = min(len(line) - len(line.lstrip(" ")), 40)
+        yield f"  | {'':{indent}}{printable(line, min(max(most - indent - 4, 8), _LINE))}"
+
+
+def _prediction(one: Prediction) -> list[str]:
+    answer = one.answer
+    parts = [answer[name] for name in ("answer", "verdict") if isinstance(answer.get(name), str)]
+    probability = answer.get("probability")
+    if isinstance(probability, float | int):
+        parts.append(percent(probability))
+    names = (printable(name, 30) for name in (one.question, one.model))
+    return [moment(one.time), *names, printable(", ".join(parts) or str(answer), 80)]
 
 
 def job(
@@ -79,8 +289,8 @@ def job(
 
 def _print(store: Store, groups: list[list[JobDocument]], *, all_events: bool) -> None:
     """A page for each id that means one job, a table for each that means many."""
-    for number, group in enumerate(groups):
-        if number:
+    for position, group in enumerate(groups):
+        if position:
             say("")
         if len(group) > 1:
             print_table(group)

@@ -323,7 +323,7 @@ _LIVE = 6
 
 
 def _draw(path: Path, windows: Sequence[Window], found: Profile) -> None:
-    from jobsight.reports.profileplot import timeline_plot
+    from jobsight.reports.plots import timeline_plot
 
     title = f"bound by: {bound_by(found)}"
     with new_file(path, Kind.TIMELINE) as temporary:

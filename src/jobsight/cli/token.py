@@ -10,8 +10,7 @@ from jobsight.cli.common import ConfigOption, JsonOption, load_settings
 from jobsight.cli.output import answer, say
 from jobsight.cli.tables import table
 from jobsight.format import UNKNOWN, moment
-from jobsight.service.web.callers import Role
-from jobsight.service.web.tokens import Tokens
+from jobsight.service.web.tokens import Role, Tokens
 
 __all__ = ["add", "list_", "remove"]
 

@@ -12,7 +12,7 @@ from jobsight.history.following.source import EventLogSource
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.poller import SlurmSource
 from jobsight.history.sources import Source
-from jobsight.service.notices.askers import Asker, CondorAsker, SlurmAsker
+from jobsight.service.notices.watching import Asker, CondorAsker, SlurmAsker
 from jobsight.settings import Settings
 
 __all__ = ["event_logs", "make_sources"]

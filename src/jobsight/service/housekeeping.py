@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 from jobsight.documents import JSON
 from jobsight.errors import StoreError
-from jobsight.service.logs import log
-from jobsight.service.records import LastError, now_micros
+from jobsight.service.logs import LastError, log, now_micros
 from jobsight.settings import CollectSettings
 from jobsight.store.base import Store
 

@@ -17,8 +17,7 @@ from typing import Literal
 from jobsight.documents import JSON, JobDocument
 from jobsight.errors import ConflictError, JobsightError, SourceError, StoreError, TooMuchError
 from jobsight.history.sources import Observed, Pause, Position, Source
-from jobsight.service.logs import log
-from jobsight.service.records import WIDTH, LastError, Rate, now_micros
+from jobsight.service.logs import WIDTH, LastError, Rate, log, now_micros
 from jobsight.settings import CollectSettings
 from jobsight.store.base import Move, Store
 from jobsight.text import printable

@@ -9,7 +9,6 @@ from jobsight.settings.gathering import (
     StoreSettings,
 )
 from jobsight.settings.loading import Settings
-from jobsight.settings.serving import ServeSettings
 from jobsight.settings.shared import (
     STATE_EVENTS,
     BoostedSettings,
@@ -19,6 +18,7 @@ from jobsight.settings.shared import (
     LstmSettings,
     ProgramSettings,
     QuestionSettings,
+    ServeSettings,
 )
 
 __all__ = [

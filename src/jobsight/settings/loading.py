@@ -30,8 +30,7 @@ from jobsight.settings.gathering import (
     data_folder,
 )
 from jobsight.settings.section import Section
-from jobsight.settings.serving import ServeSettings
-from jobsight.settings.shared import CheckSettings, ProgramSettings
+from jobsight.settings.shared import CheckSettings, ProgramSettings, ServeSettings
 from jobsight.settings.yamlfiles import YamlFile, explain
 
 __all__ = ["Settings"]

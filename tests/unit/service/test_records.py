@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jobsight.errors import SourceError
-from jobsight.service import records
-from jobsight.service.records import WIDTH, LastError, Rate
+from jobsight.service import logs
+from jobsight.service.logs import WIDTH, LastError, Rate
 
 
 def test_what_failed_last_is_kept_until_something_else_fails() -> None:
@@ -50,7 +50,7 @@ class _Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> _Clock:
     made = _Clock()
-    monkeypatch.setattr(records, "monotonic", made)
+    monkeypatch.setattr(logs, "monotonic", made)
     return made
 
 

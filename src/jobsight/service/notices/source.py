@@ -19,10 +19,9 @@ from jobsight.documents import JSON, JobDocument, parse_key
 from jobsight.errors import OutputError, SourceError
 from jobsight.history.sources import Observed, Position, Source
 from jobsight.service.kafka import Connection
-from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.intake import Intake
 from jobsight.service.notices.messages import Notice, PoisonError, read_notice
-from jobsight.service.notices.watching import Watched, has_ended, meant
+from jobsight.service.notices.watching import Asker, Watched, has_ended, meant
 from jobsight.service.publishing import Sender, send_dead_letters
 from jobsight.settings import KafkaSettings
 from jobsight.text import printable

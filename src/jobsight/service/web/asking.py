@@ -27,7 +27,7 @@ from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.fail.answering import Answerer as Failures
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.hold.answering.groups import group_answers
-from jobsight.service.records import now_micros
+from jobsight.service.logs import now_micros
 from jobsight.service.web.joblists import MOST_JOBS, summary
 
 if TYPE_CHECKING:

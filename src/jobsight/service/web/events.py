@@ -11,8 +11,8 @@ import threading
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
 
-from jobsight.service.web.callers import Caller
 from jobsight.service.web.guards import RefusedError
+from jobsight.service.web.tokens import Caller
 
 __all__ = ["Events", "News"]
 

@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from jobsight.clock import format_micros
 from jobsight.modes import make_file, make_folder
 from jobsight.service.logs import log
-from jobsight.service.web.callers import Caller
+from jobsight.service.web.tokens import Caller
 from jobsight.text import printable
 
 if TYPE_CHECKING:

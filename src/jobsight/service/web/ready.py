@@ -18,7 +18,7 @@ from jobsight.answering.session import AnswerSession, present
 from jobsight.answering.tables import Tables
 from jobsight.errors import JobsightError, SourceError
 from jobsight.questions import QUESTIONS, answerable_named, question_named
-from jobsight.service.records import LastError, now_micros
+from jobsight.service.logs import LastError, now_micros
 from jobsight.text import printable
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ import stat
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jwt
 import msgspec
@@ -26,12 +27,37 @@ import msgspec
 from jobsight.errors import SettingsError, UsageError
 from jobsight.files import read_json, write_json
 from jobsight.modes import make_folder
-from jobsight.service.web.callers import Caller, Role
 from jobsight.settings import ServeSettings
 from jobsight.settings.gathering import data_folder
 from jobsight.text import printable
 
-__all__ = ["Token", "Tokens", "tokens_path"]
+__all__ = ["Caller", "Role", "Token", "Tokens", "tokens_path"]
+
+Role = Literal["user", "facilitator", "admin"]
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks.
+
+    Attributes:
+        name: as schedulers name owners.
+        role: a user sees jobs of that name; facilitators and admins all, admins also what concerns
+            the service itself.
+    """
+
+    name: str
+    role: Role
+
+    @property
+    def only(self) -> str | None:
+        """The user whose jobs alone may be seen; None: those of all."""
+        return self.name if self.role == "user" else None
+
+    def sees(self, owner: str | None) -> bool:
+        """Whether jobs of an owner may be seen; those without one by facilitators and admins."""
+        return self.only is None or owner == self.name
+
 
 _FORM = re.compile(r"jobsight_([0-9a-f]{8})_([A-Za-z0-9_\-]{43})", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@\-]{0,63}\$?", re.ASCII)

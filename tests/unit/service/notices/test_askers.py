@@ -7,7 +7,7 @@ from tests.unit.history.condor.condor_fakes import Tools
 
 from jobsight.documents import State, merge
 from jobsight.history.condor.client import CondorClient
-from jobsight.service.notices.askers import CondorAsker
+from jobsight.service.notices.watching import CondorAsker
 from jobsight.settings import CondorSettings
 
 

@@ -11,9 +11,9 @@ from jobsight.errors import OutputError, SourceError
 from jobsight.service.kafka import Connection
 from jobsight.service.notices import intake as intake_module
 from jobsight.service.notices import source as source_module
-from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.intake import Intake
 from jobsight.service.notices.source import NoticeSource
+from jobsight.service.notices.watching import Asker
 from jobsight.settings import KafkaSettings
 
 SETTINGS = KafkaSettings(

@@ -5,9 +5,8 @@ import pytest
 from jobsight.documents import JSON, Event, JobDocument, JobKey, State, Submission, merge, slurm_id
 from jobsight.errors import SourceError
 from jobsight.service.notices import watching
-from jobsight.service.notices.askers import Asker
 from jobsight.service.notices.messages import Notice
-from jobsight.service.notices.watching import MOST_WAITING, Watched
+from jobsight.service.notices.watching import MOST_WAITING, Asker, Watched
 
 
 class Cluster(Asker):

@@ -24,10 +24,10 @@ from jobsight.documents import State
 from jobsight.errors import JobError
 from jobsight.history.jobtable import JobTable
 from jobsight.service.web.asking import answers_for_waiting, warm_up
-from jobsight.service.web.callers import Caller
-from jobsight.service.web.peers import peer_of
 from jobsight.service.web.ready import Ready
+from jobsight.service.web.running import peer_of
 from jobsight.service.web.site import Site
+from jobsight.service.web.tokens import Caller
 from jobsight.settings import Settings
 from jobsight.store import open_store
 

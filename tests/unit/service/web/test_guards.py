@@ -21,11 +21,10 @@ from jobsight.documents import State
 from jobsight.errors import SettingsError, StoreError
 from jobsight.learning.registry import Registry
 from jobsight.service.web.application import application
-from jobsight.service.web.callers import Caller
 from jobsight.service.web.events import Events
 from jobsight.service.web.guards import COOKIE, RefusedError
 from jobsight.service.web.site import Site
-from jobsight.service.web.tokens import Tokens
+from jobsight.service.web.tokens import Caller, Tokens
 from jobsight.settings import ServeSettings
 
 KEY = b"k" * 64

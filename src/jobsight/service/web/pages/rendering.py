@@ -18,11 +18,11 @@ from markupsafe import Markup, escape
 from jobsight import __version__
 from jobsight.clock import micros
 from jobsight.format import UNKNOWN, amount, hours, memory, moment, number, percent, span, timestamp
-from jobsight.service.web.pages.held import merged
+from jobsight.service.web.pages.jobview import merged
 from jobsight.text import counted, printable, visible
 
 if TYPE_CHECKING:
-    from jobsight.service.web.callers import Caller
+    from jobsight.service.web.tokens import Caller
 
 __all__ = ["MOTTO", "problem", "render"]
 

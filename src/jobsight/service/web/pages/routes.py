@@ -17,13 +17,13 @@ from jobsight.reports.scores import HEADINGS
 from jobsight.service.web.analysis import unless_gone
 from jobsight.service.web.api import Asking, TheSite
 from jobsight.service.web.asking import name_for
-from jobsight.service.web.callers import Caller
 from jobsight.service.web.guards import COOKIE, RefusedError
 from jobsight.service.web.joblists import summary
 from jobsight.service.web.pages import jobview
-from jobsight.service.web.pages.held import decisions
+from jobsight.service.web.pages.jobview import decisions
 from jobsight.service.web.pages.rendering import render
 from jobsight.service.web.site import Site
+from jobsight.service.web.tokens import Caller
 
 __all__ = ["router"]
 
