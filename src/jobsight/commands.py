@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import resource
 import selectors
 import shutil
@@ -23,7 +24,9 @@ __all__ = [
     "die_with",
     "end_commands",
     "find_tool",
+    "lower_limit",
     "run_command",
+    "status_kb",
 ]
 
 _MOST_STDERR = 64 << 10
@@ -86,16 +89,31 @@ def bounded_child() -> Callable[[], None]:
 
     def before() -> None:
         die_with(parent)
-        for limit, most in (
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_DATA, _MOST_MEMORY),
-            (resource.RLIMIT_FSIZE, _MOST_WRITTEN),
-        ):
-            hard = resource.getrlimit(limit)[1]
-            lower = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            resource.setrlimit(limit, (lower, lower))
+        lower_limit(resource.RLIMIT_CORE, 0, for_good=True)
+        lower_limit(resource.RLIMIT_DATA, _MOST_MEMORY, for_good=True)
+        lower_limit(resource.RLIMIT_FSIZE, _MOST_WRITTEN, for_good=True)
 
     return before
+
+
+def lower_limit(limit: int, most: int, *, for_good: bool = False) -> None:
+    """Limit this process (setrlimit(2)) to `most`, or less where less is allowed.
+
+    Args:
+        limit: such as `resource.RLIMIT_DATA`.
+        most: in the limit's unit.
+        for_good: it cannot be raised again; else up to what this process was given.
+    """
+    hard = resource.getrlimit(limit)[1]
+    lower = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(limit, (lower, lower if for_good else hard))
+
+
+def status_kb(name: str) -> int:
+    """An amount of memory of this process in KiB, such as ``VmRSS`` (proc_pid_status(5)); or 0."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    found = re.search(rf"{name}:\s*(\d+) kB", status)
+    return int(found[1]) if found else 0
 
 
 @dataclass(frozen=True)

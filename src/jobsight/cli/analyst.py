@@ -15,7 +15,6 @@ import io
 import json
 import math
 import os
-import re
 import resource
 import sys
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from jobsight.cli.terminal import TERMINAL, Terminal
-from jobsight.commands import die_with
+from jobsight.commands import die_with, lower_limit, status_kb
 from jobsight.errors import JobsightError, SourceError
 from jobsight.program.limited import CPU_S, LimitError
 
@@ -42,15 +41,15 @@ def main(parent: int) -> None:
     os.setpriority(os.PRIO_PROCESS, 0, 5)  # the service itself goes first
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    _lower(resource.RLIMIT_CORE, 0)
-    _lower(resource.RLIMIT_FSIZE, _MOST_WRITTEN)
+    lower_limit(resource.RLIMIT_CORE, 0)
+    lower_limit(resource.RLIMIT_FSIZE, _MOST_WRITTEN)
     for done, line in enumerate(sys.stdin.buffer, 1):
         used = resource.getrusage(resource.RUSAGE_SELF)
         most = used.ru_utime + used.ru_stime + _SPARE_S
         task = json.loads(line)
-        _lower(resource.RLIMIT_CPU, math.ceil(most + CPU_S * task.pop("scripts", 1)))
+        lower_limit(resource.RLIMIT_CPU, math.ceil(most + CPU_S * task.pop("scripts", 1)))
         answer = _answered(task)
-        last = done >= _MOST_TASKS or _resident_kb() > _MOST_RESIDENT_KB
+        last = done >= _MOST_TASKS or status_kb("VmRSS") > _MOST_RESIDENT_KB
         answers.write(json.dumps({**answer, "last": last}).encode() + b"\n")
         answers.flush()
         if last:
@@ -134,17 +133,6 @@ def _taken(stream: io.TextIOWrapper) -> bytes:
     buffer = stream.buffer
     assert isinstance(buffer, io.BytesIO)
     return buffer.getvalue()
-
-
-def _lower(limit: int, most: int) -> None:
-    """Set a limit that may be raised again, up to what this process was given."""
-    hard = resource.getrlimit(limit)[1]
-    resource.setrlimit(limit, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-
-
-def _resident_kb() -> int:
-    found = re.search(r"VmRSS:\s*(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
-    return int(found[1]) if found else 0
 
 
 if __name__ == "__main__":

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import resource
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import CodeType, FrameType
+
+from jobsight.commands import lower_limit, status_kb
 
 __all__ = ["CPU_S", "MEMORY_MB", "WALL_S", "LimitError", "limited", "uninterrupted"]
 
@@ -47,9 +47,10 @@ def limited() -> Iterator[None]:
         signal.signal(signal.SIGALRM, _stop(f"{WALL_S:.0f} s")),
     ]
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    most = _allocated() + (MEMORY_MB << 20)
-    known = [one for one in (*before, most) if one != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_DATA, (min(known), before[1]))
+    most = (status_kb("VmData") << 10) + (MEMORY_MB << 20)
+    if before[0] != resource.RLIM_INFINITY:
+        most = min(most, before[0])
+    lower_limit(resource.RLIMIT_DATA, most)
     signal.setitimer(signal.ITIMER_PROF, CPU_S, _AGAIN_S)
     signal.setitimer(signal.ITIMER_REAL, WALL_S, _AGAIN_S)
     try:
@@ -70,9 +71,3 @@ def _stop(limit: str) -> signal._HANDLER:
             raise LimitError(limit)
 
     return stop
-
-
-def _allocated() -> int:
-    """Bytes that count against RLIMIT_DATA now."""
-    found = re.search(r"VmData:\s*(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
-    return int(found[1]) << 10 if found else 0
