@@ -45,23 +45,15 @@ _running: set[subprocess.Popen[bytes]] = set()
 
 
 def child_environment(**more: str) -> dict[str, str]:
-    """Our environment without our settings, in the language C.
-
-    Args:
-        more: variables to be added, or set otherwise than in ours.
-    """
+    """Our environment without our settings, in the language C."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_THEIRS)}
     return {**kept, "LC_ALL": "C", **more}
 
 
 def find_tool(name: str, folder: Path | None, prefix: Sequence[str]) -> str | None:
-    """What to run for a tool; None: it is missing.
+    """What to run for a tool, of a folder or the PATH; None: it is missing.
 
-    Args:
-        name: such as ``squeue``.
-        folder: its folder; None: on the PATH.
-        prefix: what is run before it; there may be another file system behind it, so it is not
-            checked.
+    Behind a `prefix` there may be another file system: nothing is checked there.
     """
     if folder is not None:
         path = folder / name
@@ -70,11 +62,7 @@ def find_tool(name: str, folder: Path | None, prefix: Sequence[str]) -> str | No
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel kill this process when the thread that started it ends (prctl(2)).
-
-    Args:
-        parent: process id of that thread's process; where it has ended already, this one does.
-    """
+    """Have the kernel kill this process when the thread of `parent` that started it ends."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
@@ -138,15 +126,9 @@ def run_command(
     folder: Path | None = None,
     before: Callable[[], None] | None = None,
 ) -> Ended:
-    """Run a command to its end, or stop it and all its children.
+    """Run a command to its end, or stop it and all its children after `timeout` seconds.
 
-    Args:
-        arguments: the program's path and what follows.
-        env: its whole environment.
-        timeout: seconds.
-        most_output: bytes of standard output; of standard error, 64 KiB are kept.
-        folder: its current one; None: ours.
-        before: is called in the child before the program begins, such as `bounded_child`.
+    Of standard error 64 KiB are kept. `before` is called in the child before the program begins.
 
     Raises:
         OSError: it cannot be started (missing, no permission; the folder is).

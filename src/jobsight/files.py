@@ -96,11 +96,6 @@ def unfinished(target: Path, mode: int, *, folder: bool = False) -> Iterator[Pat
     It is locked (flock(2)) while the block runs, and what a killed process left next to `target`
     is deleted first: what is of this user, has such a name, and is not locked.
 
-    Args:
-        target: what the file or folder will become.
-        mode: its permissions.
-        folder: make a folder.
-
     Raises:
         OSError: it cannot be made.
     """
@@ -243,10 +238,6 @@ def require_replaceable(path: Path, kind: Kind) -> None:
     whose manifest lists exactly the files in it, a file that ends as it should. Into a registry
     only the registry itself writes.
 
-    Args:
-        path: of the output.
-        kind: what is to be written there.
-
     Raises:
         OutputError: it may not be replaced; says what it is.
     """
@@ -342,11 +333,6 @@ def without_nan(value: Any) -> Any:
 def write_json(path: Path, value: Any, kind: Kind | None = None) -> None:
     """Write `value` as indented JSON with sorted keys, whole or not at all.
 
-    Args:
-        path: of the file.
-        value: plain data; for a `kind`, with its ``schema``.
-        kind: as for `new_file`.
-
     Raises:
         OutputError: the file cannot be written.
     """
@@ -357,10 +343,6 @@ def write_json(path: Path, value: Any, kind: Kind | None = None) -> None:
 
 def read_json(path: Path, expect: type = object) -> Any:
     """Read a JSON file of at most 256 MiB.
-
-    Args:
-        path: a regular file.
-        expect: type that the whole must have, such as dict.
 
     Raises:
         OSError: the file is missing or unreadable.

@@ -74,12 +74,7 @@ def visible(text: str) -> str:
 
 
 def printable(value: object, width: int | None = None) -> str:
-    """Any value as one line without control or formatting characters, and without runs of blanks.
-
-    Args:
-        value: any.
-        width: cut to that many characters, with an ellipsis.
-    """
+    """Any value as one line without control or formatting characters and runs of blanks."""
     text = str(value)
     head = text if width is None else text[: _PER_LETTER * width]
     line = " ".join(visible(head).split())
@@ -89,12 +84,7 @@ def printable(value: object, width: int | None = None) -> str:
 
 
 def abridged(value: object, width: int) -> str:
-    """As `printable`, but what is too long is cut in its middle: errors end with their reason.
-
-    Args:
-        value: any.
-        width: characters that are left, an ellipsis among them.
-    """
+    """As `printable`, but what is too long is cut in its middle: errors end with their reason."""
     text, most = str(value), _PER_LETTER * width
     line = printable(text if len(text) <= 2 * most else f"{text[:most]} … {text[-most:]}")
     if len(line) <= width:

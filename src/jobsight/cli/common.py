@@ -107,13 +107,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object 
 def load_settings(
     config: Path | None, overrides: dict[str, Any], *questions: Question[Any]
 ) -> Settings:
-    """The settings of all places, with those of flags (None: not given) on top.
-
-    Args:
-        config: a file to read after the usual ones.
-        overrides: nested.
-        questions: whose sections are read; those of others are not looked at.
-    """
+    """The settings of all places, with those of flags (None: not given) on top."""
     from jobsight.settings import Settings
 
     sections: dict[str, type[Section] | None] = dict.fromkeys(QUESTIONS)

@@ -47,13 +47,7 @@ _PREDICTIONS = 10
 
 
 def page(document: JobDocument, *, siblings: int, whole: bool = False) -> Iterator[str]:
-    """The lines of the page.
-
-    Args:
-        document: of the job.
-        siblings: other jobs of its array or cluster of procs.
-        whole: every event; else of a long timeline the first and the last ones.
-    """
+    """The lines of the page."""
     now = time.time_ns() // 1000
     yield from _title(document)
     yield from _facts(document, siblings)

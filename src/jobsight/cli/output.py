@@ -111,12 +111,7 @@ def report_problems(problems: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def progress_bar(label: str, *, reads_logs: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, if that is a terminal; yields ``report(done, total)``.
-
-    Args:
-        label: what is done.
-        reads_logs: by the reader of event logs, which the first run has to compile.
-    """
+    """A progress bar on standard error, if that is a terminal; yields ``report(done, total)``."""
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
@@ -160,10 +155,6 @@ def stages() -> Iterator[Callable[[str], None]]:
 
 def tell_unread(unreadable: Sequence[tuple[str, str]], events: int) -> None:
     """List files that could not be read; the answer is given without them, the exit status is 1.
-
-    Args:
-        unreadable: their names, each with a line that says so.
-        events: number of events that were read of others.
 
     Raises:
         SourceError: nothing was read.

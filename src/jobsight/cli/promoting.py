@@ -48,13 +48,7 @@ def challenge(
 ) -> Challenge:
     """Compare a model with the champion of its cluster, and promote it if it is surely better.
 
-    Args:
-        registry: of the model.
-        entry: the challenger.
-        source: what both are judged on; None: nothing speaks for the challenger.
-        settings: the metric that decides; the network of one's own.
-        force: promote it whatever comes of it; the record says so.
-        why: the user's own words, for the record.
+    Without a `source` that both are judged on, nothing speaks for the challenger.
 
     Raises:
         ModelError: a model is damaged, or the champion changed meanwhile.

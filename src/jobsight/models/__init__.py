@@ -108,13 +108,6 @@ def load(
 ) -> Loadable:
     """The model that was saved in `folder`.
 
-    Args:
-        name: what it was created by.
-        folder: what it was saved to.
-        columns: see `create`.
-        network: the network class that the settings or a flag name, see `Recurrent.load`.
-        output: what it was fitted to predict.
-
     Raises:
         UsageError: there is no such model.
         ModelError: a file is missing, damaged or of another schema.

@@ -239,14 +239,7 @@ def best_rounds(
     parameters: dict[str, Any],
     most: int = MOST_ROUNDS,
 ) -> int:
-    """After how many rounds the loss on later rows stops falling; few rows say it by chance.
-
-    Args:
-        train: the ``lightgbm.Dataset`` to fit on.
-        stopping: makes that of the later rows, with the other for reference.
-        parameters: of LightGBM.
-        most: rounds that are tried.
-    """
+    """After how many rounds the loss on later rows stops falling; few rows say it by chance."""
     library = lightgbm()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

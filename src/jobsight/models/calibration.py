@@ -117,12 +117,6 @@ def cross_validated(
     """Calibrated by maps of this kind that did not see the rows' own fold of time: float64 (n,).
 
     What a map says of the rows that it was fitted on flatters it; this is how far it is off later.
-
-    Args:
-        kind: of the maps.
-        probability: float64 (n,), raw, rows in time order.
-        success: bool (n,).
-        weight: float64 (n,), batches have weight 1.
     """
     total = max(float(weight.sum()), 1e-12)
     fold = np.minimum((np.cumsum(weight) - weight) / total * FOLDS, FOLDS - 1).astype(np.int64)

@@ -52,10 +52,6 @@ class Checkpoints:
     def save(self, checkpoint: Checkpoint, identity: str) -> None:
         """Replace the checkpoint in one step.
 
-        Args:
-            checkpoint: the state.
-            identity: of the training: digest of its data and settings.
-
         Raises:
             OutputError: it cannot be written (disk full, no permission); the one before stays.
         """

@@ -289,13 +289,6 @@ def fit_network(
 ) -> FitEnd:
     """Train to the end, or to where `watch` or `until` says stop, from the last usable checkpoint.
 
-    Args:
-        fitting: not begun.
-        checkpoints: where the state is kept after every epoch; nowhere if None.
-        identity: see `Checkpoints.save`.
-        watch: is called after every epoch.
-        until: the last epoch to train now.
-
     Raises:
         TrainingError: the loss is no number any more.
         OutputError: a checkpoint cannot be written.

@@ -75,13 +75,7 @@ class Stack:
     def __init__(
         self, members: Sequence[str], make: Make, columns: Mapping[str, str] | None = None
     ) -> None:
-        """A stack of unfitted models.
-
-        Args:
-            members: their names.
-            make: makes an unfitted model of a name.
-            columns: see `jobsight.models.create`.
-        """
+        """A stack of unfitted models."""
         self._make, self._columns, self._output = make, dict(columns or {}), BINARY
         self.members: dict[str, Loadable | None] = dict.fromkeys(members)
         self.weights: Floats = np.zeros(len(members))

@@ -118,12 +118,7 @@ class Trees:
 
 
 def form_trees(arrays: Mapping[str, NDArray[Any]], columns: int) -> bool:
-    """Whether children are behind their parent and inside, so that each walk ends.
-
-    Args:
-        arrays: `roots`, and of each node `feature`, `left`, `right` and what else there is.
-        columns: how many there are to split on.
-    """
+    """Whether children are behind their parent and inside, so that each walk ends."""
     count = len(arrays["feature"])
     if any(one.shape[:1] != (count,) for name, one in arrays.items() if name != "roots"):
         return False

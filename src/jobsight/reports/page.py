@@ -165,13 +165,7 @@ def table(
 
 
 def document(title: str, body: Iterable[Child], *, style: str = "") -> str:
-    """The whole page: UTF-8 text that stands alone.
-
-    Args:
-        title: of the page.
-        body: its content.
-        style: CSS of ours that this kind of page needs beyond what all have.
-    """
+    """The whole page: UTF-8 text that stands alone."""
     head = join(
         [
             element("meta", charset="utf-8"),

@@ -95,10 +95,6 @@ def _styles(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     return styles
 
 
-def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"
-
-
 _CURVES = {
     "roc_auc": ("roc", "ROC curves; area by model", "failures taken for successes",
                 "successes found", "area under the curve"),
@@ -110,18 +106,20 @@ _CURVES = {
 
 
 def curves_plot(evaluation: Evaluation, kind: str) -> Markup:
-    """Curves of all models, batches weighing 1.
-
-    Args:
-        evaluation: of the models.
-        kind: ``roc_auc``, or ``average_precision`` for precision over recall of success.
-    """
+    """Curves of all models, batches weighing 1."""
     success, weight = evaluation.labelled.success, evaluation.labelled.weight
     is_roc = kind == "roc_auc"
     curve_of = metrics.roc_curve if is_roc else metrics.precision_recall_curve
     name, what, across, up, title = _CURVES[kind]
     ordered, styles = _ordered(evaluation), _styles(evaluation)
-    values = {one: _number(evaluation.scores[one][kind]) for one in ordered}
+    values = {
+        one: (
+            "undefined"
+            if evaluation.scores[one][kind] is None
+            else f"{evaluation.scores[one][kind]:.2f}"
+        )
+        for one in ordered
+    }
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
@@ -232,11 +230,7 @@ def cost_plot(evaluation: Evaluation, wasted_run: float, lost_job: float) -> Mar
 
 
 def slices_plot(rows: Sequence[Mapping[str, Any]]) -> Markup:
-    """What was predicted and observed, over slices of time.
-
-    Args:
-        rows: of `Evaluation.quality`, each with `value`: the slice's name.
-    """
+    """What was predicted and observed, over slices of time."""
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
@@ -261,13 +255,7 @@ def slices_plot(rows: Sequence[Mapping[str, Any]]) -> Markup:
 def importance_plot(
     rows: Sequence[tuple[str, float, float | None, float | None]], axis: str, name: str
 ) -> Markup:
-    """What the model loses without each feature, or family of features.
-
-    Args:
-        rows: name, loss, and the loss's bounds where known; greatest first.
-        axis: what the loss is.
-        name: of the figure on its page.
-    """
+    """What the model loses without each feature, or family of features."""
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()

@@ -30,10 +30,7 @@ def timeline_plot(
 ) -> Markup:
     """Three strips over one axis of time: holds by cause, jobs held, and how jobs ended.
 
-    Args:
-        timeline: of `pool_timeline`.
-        moment: µs; marked as the moment of the answers.
-        borders: µs; where the parts of the training end.
+    `moment`, of the answers, and `borders`, where parts of the training end, are marked (µs).
     """
 
     def paint(figure: Figure) -> None:

@@ -93,7 +93,11 @@ def _curves(evaluation: Evaluation) -> Markup | None:
 def _calibration(evaluation: Evaluation) -> Markup:
     chosen = evaluation.predictions[evaluation.chosen]
     if evaluation.goal.events(chosen, evaluation.labelled.values) is None:
-        return figure(observed_plot(evaluation), _coverage_words(evaluation))
+        return figure(
+            observed_plot(evaluation),
+            f"{percent(evaluation.coverage)} of what was observed is within the bounds of "
+            f"{evaluation.chosen}; {percent(evaluation.goal.coverage)} are promised.",
+        )
     return figure(reliability_plot(evaluation), _calibration_words(evaluation))
 
 
@@ -155,13 +159,6 @@ def _calibration_words(evaluation: Evaluation) -> str:
     return (
         f"{words}; {percent(evaluation.coverage)} of its 90 % intervals held what was observed (of "
         f"{len(evaluation.covered)} groups of like predictions)."
-    )
-
-
-def _coverage_words(evaluation: Evaluation) -> str:
-    return (
-        f"{percent(evaluation.coverage)} of what was observed is within the bounds of "
-        f"{evaluation.chosen}; {percent(evaluation.goal.coverage)} are promised."
     )
 
 

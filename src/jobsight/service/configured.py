@@ -21,10 +21,6 @@ __all__ = ["event_logs", "make_sources"]
 def make_sources(settings: Settings, kinds: Sequence[str] | None = None) -> list[Source]:
     """The sources that the settings mean.
 
-    Args:
-        settings: what to collect, and how.
-        kinds: ``eventlog``, ``slurm``, ``kafka``; None: as ``collect.sources`` says.
-
     Raises:
         UsageError: there is nothing to collect from.
         SettingsError: Kafka's settings do not suffice.

@@ -21,13 +21,7 @@ _LONGEST_WAIT_S = 86400.0
 
 
 class Housekeeper:
-    """A thread next to the sources' own; its errors are counted and logged, and stop no source.
-
-    Args:
-        settings: how often.
-        keep_seconds: ended jobs older than that are moved; None: none are.
-        stop: set by the collector.
-    """
+    """A thread next to the sources' own; its errors are counted and logged, and stop no source."""
 
     def __init__(
         self, settings: CollectSettings, keep_seconds: float | None, stop: threading.Event

@@ -39,9 +39,6 @@ _WIDTH = 300
 class Connection:
     """How to reach the brokers.
 
-    Args:
-        settings: brokers, and the file of properties.
-
     Raises:
         SettingsError: no brokers are named, or the file is missing, malformed, open to others
             though it holds secrets, or sets what it may not.

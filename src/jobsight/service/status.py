@@ -64,9 +64,6 @@ def store_lock(url: str) -> Path | None:
     """The lock of the collector into an embedded store; None: a server's store has no lock.
 
     It is next to the file itself, so that a store of two names has one.
-
-    Args:
-        url: as the store reports it.
     """
     scheme, found, rest = url.partition("://")
     if found and scheme != "sqlite":
@@ -80,11 +77,6 @@ def locked(
     path: Path, what: str, advice: str = "fix the permissions of its folder"
 ) -> Iterator[None]:
     """Hold the lock file `path` of a collector; the file stays.
-
-    Args:
-        path: the lock file, which names its holder.
-        what: what the lock is for, in the words of an error: "with the status file …".
-        advice: what to do where the file cannot be made.
 
     Raises:
         SourceError: another process holds it; names that process.

@@ -33,10 +33,6 @@ _LACKING_S = 30.0
 class Intake:
     """A member of the consumer group. One thread at a time.
 
-    Args:
-        connection: how to reach the brokers.
-        settings: topics, group.
-
     Attributes:
         assigned: partitions that are ours now; None: the group has not answered yet.
         rebalances: how often partitions came or went.
@@ -95,11 +91,6 @@ class Intake:
 
     def take(self, most: int, seconds: float, gather: float) -> list[Message]:
         """Messages, at most so many; from the first on, more are gathered for a while.
-
-        Args:
-            most: messages.
-            seconds: to wait for the first.
-            gather: seconds from the first until the batch is closed.
 
         Raises:
             SourceError: no broker answers, or access is refused; nothing was taken then.

@@ -56,13 +56,6 @@ def read_notice(
 ) -> Notice:
     """The notice of a message.
 
-    Args:
-        value: the message's value.
-        topic: where it was; decides what it may say.
-        settings: which topics are believed, and bounds.
-        sent: when the message was sent, µs since 1970.
-        now: µs since 1970.
-
     Raises:
         PoisonError: it is too long, not UTF-8, not JSON, of other fields or types than those of its
             topic, of another cluster, or of an id or time that no scheduler has.

@@ -39,10 +39,6 @@ _JOIN_S = 60.0
 class NoticeSource(Source):
     """A member of a consumer group that takes job notices.
 
-    Args:
-        settings: brokers, topics, bounds.
-        askers: schedulers that can be asked about the jobs noticed.
-
     Raises:
         SettingsError: no brokers are named, or the file of properties is bad.
     """

@@ -74,12 +74,7 @@ class SlurmAsker(SlurmLookup, Asker):
 
 
 class CondorAsker(Asker):
-    """Asks one access point.
-
-    Args:
-        client: this one's alone.
-        access_point: its name in the jobs' ids.
-    """
+    """Asks one access point."""
 
     scheduler = "htcondor"
 

@@ -38,10 +38,6 @@ class Analysts:
 
     A user has at most all processes but one, so that another is served at once, and at most half of
     the places in the queue.
-
-    Args:
-        processes: at most so many at a time.
-        waiting: tasks that wait for one; more are refused.
     """
 
     def __init__(self, processes: int, waiting: int) -> None:

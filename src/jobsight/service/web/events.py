@@ -30,12 +30,7 @@ class News(NamedTuple):
 
 
 class Events:
-    """Hands news to all open streams. `publish` may be called from any thread.
-
-    Args:
-        most: streams that may be open.
-        most_own: of one user.
-    """
+    """Hands news to all open streams. `publish` may be called from any thread."""
 
     def __init__(self, most: int, most_own: int) -> None:
         self._most, self._most_own = most, most_own

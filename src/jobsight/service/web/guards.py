@@ -124,15 +124,7 @@ class Tags:
 
 
 class Gate:
-    """Decides who asks, and whether that is served. Belongs to one event loop.
-
-    Args:
-        app: what is behind it.
-        settings: of the service.
-        tokens: that are accepted.
-        refused: makes the answer to a request that is refused, of scope and `RefusedError`.
-        served: is called with the scope, status and seconds of each request.
-    """
+    """Decides who asks, and whether that is served. Belongs to one event loop."""
 
     def __init__(
         self, app: ASGIApp, settings: ServeSettings, tokens: Tokens, refused: Any, served: Any

@@ -74,11 +74,7 @@ _KEPT = frozenset((
 
 
 class Pseudonyms:
-    """Names of users made unrecognizable; the same name becomes the same pseudonym.
-
-    Args:
-        key: secret of this site.
-    """
+    """Names of users made unrecognizable; the same name becomes the same pseudonym."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key

@@ -90,9 +90,6 @@ def tokens_path(settings: ServeSettings) -> Path:
 class Tokens:
     """The tokens that are accepted; may be asked from any thread.
 
-    Args:
-        settings: where tokens and the key of Slurm's are.
-
     Raises:
         SettingsError: a file of secrets is open to others, or cannot be read.
     """

@@ -43,15 +43,7 @@ MOTTO: Mapping[int, str] = {
 def render(
     request: Request, name: str, who: Caller | None = None, *, status: int = 200, **context: Any
 ) -> HTMLResponse:
-    """A page.
-
-    Args:
-        request: asks for it.
-        name: of the template, without its ending.
-        who: asks; None: not known yet.
-        status: of HTTP.
-        context: of the template.
-    """
+    """A page."""
     base = str(request.scope.get("root_path", ""))
     path = request.url.path.removeprefix(base)
     given = {"base": base, "path": path, "who": who, "now": time.time_ns() // 1000, **context}
