@@ -243,14 +243,6 @@ def test_standard_output_on_a_full_disk(log: Path, more: list[str]) -> None:
     assert result.stderr == "jobsight: cannot write to standard output: No space left on device\n"
 
 
-def test_a_reader_that_goes_away(log: Path) -> None:
-    command = f"{sys.executable} -m jobsight events {log} --json | true"
-    result = subprocess.run(
-        ["bash", "-c", command], capture_output=True, check=False, timeout=limit(300)
-    )
-    assert (result.returncode, result.stderr) == (0, b"")
-
-
 @pytest.mark.parametrize("arguments", [["--help"], ["events", "LOG", "--json"]])
 def test_a_reader_that_has_gone_is_no_error(log: Path, arguments: list[str]) -> None:
     # Long enough to be written before the end.
@@ -277,21 +269,3 @@ def test_closed_streams(log: Path) -> None:
     first, second = result.stderr.decode().splitlines()
     assert first.startswith("jobsight: standard output is closed")
     assert second.startswith("jobsight: standard input is closed")
-
-
-def test_settings_reach_this_verb_as_all_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "EventLog").write_bytes(LOG)
-    monkeypatch.chdir(tmp_path)
-    for name, value in (("JOBSIGHT_TIMEZONE", "Asia/Tokyo"), ("HOME", str(tmp_path))):
-        monkeypatch.setenv(name, value)
-    command = ("events", "EventLog", "--json")
-    first = [
-        json.loads(jobsight(*command, *more).stdout)["first"]
-        for more in ([], ["--timezone", "UTC"])
-    ]
-    assert first[0] < first[1]
-    monkeypatch.setenv("JOBSIGHT_CONFIG", "/nowhere.yaml")
-    refused = jobsight(*command)
-    assert refused.returncode == 2

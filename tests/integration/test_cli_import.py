@@ -149,23 +149,6 @@ def test_hostile_rows_are_shown_escaped(tmp_path: Path) -> None:
     assert b"input:2: " in done.stderr
 
 
-def test_help_says_what_each_format_cannot_tell(tmp_path: Path) -> None:
-    done = run_import(tmp_path / "jobs.db", "--help")
-    said = done.stdout.decode()
-    for name in (
-        "sacct",
-        "sacct-json",
-        "slurmdbd",
-        "swf",
-        "eagle",
-        "graham",
-        "condor-history",
-        "eventlog",
-    ):
-        assert f"  {name}" in said
-    assert said.count("never: ") == 8
-
-
 def shared(name: str) -> Path:
     path = SLURM / name
     if name in LARGE and not PROVE:

@@ -7,7 +7,6 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -152,17 +151,6 @@ def test_once_does_not_wait_for_a_log_to_name_its_access_point(place: Place) -> 
     assert done.returncode == 0, done.stderr
     with open_store(str(place.store)) as store:
         assert len(list(store.scan())) == 5
-
-
-def test_once_with_a_source_that_is_not_there_is_status_1_with_the_reason(place: Place) -> None:
-    done = place.run("--once")
-    assert done.returncode == 1
-    assert str(place.log) in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("jobsight: 1 of 1 source failed: eventlog:")
-    assert "Traceback" not in done.stderr
-    told = place.run("--status")
-    assert told.returncode == 1
-    assert "no collector runs" in told.stderr
 
 
 def test_it_follows_tells_its_status_and_stops_when_asked(place: Place, pool: bytes) -> None:
@@ -342,46 +330,6 @@ def test_a_store_that_is_away_is_not_waited_for_once_nor_by_one_that_is_stopped(
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=limit(10))
     assert process.returncode == 0, said
-
-
-@pytest.mark.parametrize(
-    ("store", "reason"),
-    [("EventLog", "not an SQLite database"), ("missing://x", "no store is addressed")],
-)
-def test_a_store_address_that_is_wrong_is_an_error_at_once(
-    place: Place, store: str, reason: str
-) -> None:
-    place.log.write_bytes(b"no database " * 100)
-    done = place.run("--store", store if "://" in store else str(place.folder / store))
-    assert done.returncode in (1, 2)
-    assert reason in done.stderr
-
-
-def test_systemd_hears_that_it_is_ready_alive_and_stopping(place: Place) -> None:
-    place.log.write_bytes(b"")
-    address = str(place.folder / "notify")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
-        heard.bind(address)
-        heard.settimeout(limit(20))
-        with place.running(NOTIFY_SOCKET=address, WATCHDOG_USEC="500000") as process:
-            told = {heard.recv(500).split(b"=")[0] for _ in range(20)}
-            assert {b"READY", b"WATCHDOG", b"STATUS"} <= told
-            process.send_signal(signal.SIGTERM)
-            last = b""
-            while last != b"STOPPING=1":
-                last = heard.recv(500)
-            process.communicate(timeout=limit(10))
-    assert process.returncode == 0
-
-
-def test_a_killed_collector_is_seen_by_the_status_at_once(place: Place) -> None:
-    place.log.write_bytes(b"")
-    with place.running() as process:
-        process.kill()
-        process.communicate()
-    told = place.run("--status")
-    assert told.returncode == 1
-    assert "ended without a word" in told.stderr
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 from tests.integration.noticing import Collecting, Scheduler, committed, notice, settings, stored
-from tests.support.limits import PROVE, limit, prove
+from tests.support.limits import PROVE, limit
 from tests.testbed.kafka import KafkaBroker
 from tests.testbed.namespace import until
 
@@ -28,9 +28,6 @@ from jobsight.documents import (
 from jobsight.errors import SourceError, StoreUnavailableError
 from jobsight.service.notices.source import NoticeSource
 from jobsight.service.notices.watching import MOST_WAITING
-from jobsight.settings import (
-    Settings,
-)
 from jobsight.store import Store
 
 
@@ -209,23 +206,6 @@ def test_notices_of_thousands_of_jobs_that_nobody_knows_delay_but_block_nothing(
     until(lambda: committed(kafka_broker, told) == unknown + 1, "all offsets")
 
 
-@prove
-def test_a_consumer_that_broke_is_replaced(
-    kafka_broker: KafkaBroker, topic: str, store: Store, quick: Path
-) -> None:
-    told, scheduler = settings(kafka_broker, topic, properties=quick), Scheduler()
-    scheduler.jobs = {"1": State.COMPLETED, "2": State.COMPLETED}
-    kafka_broker.produce(topic, [notice(1)])
-    collecting = Collecting(store, told, scheduler)
-    with collecting as worker:
-        until(lambda: "1" in stored(store), "job 1")
-        assert collecting.source._intake is not None
-        collecting.source._intake._on_error(KafkaError(KafkaError._FATAL, "fenced", fatal=True))
-        kafka_broker.produce(topic, [notice(2)])
-        until(lambda: "2" in stored(store), "job 2")
-        assert "fenced" in worker.snapshot()["last_error"]["text"]
-
-
 def test_members_that_come_and_go_lose_and_double_nothing(
     kafka_broker: KafkaBroker, topic: str, store: Store, quick: Path
 ) -> None:
@@ -312,14 +292,6 @@ def test_a_broker_that_freezes_is_told_and_waited_for(topic: str, store: Store) 
             until(lambda: "2" in stored(store), "job 2")
 
 
-def test_a_broker_that_is_not_there_is_trouble_that_may_pass(topic: str, store: Store) -> None:
-    with KafkaBroker() as broker:
-        told = settings(broker, topic)
-    with Collecting(store, told, Scheduler()) as worker:
-        until(lambda: worker.snapshot()["failures"] >= 3, "trouble that lasts")
-        assert "kafka: no broker answers" in worker.snapshot()["last_error"]["text"]
-
-
 def test_a_topic_that_is_not_there_is_trouble_until_it_is(
     kafka_broker: KafkaBroker,
     topic: str,
@@ -374,11 +346,6 @@ def test_a_damaged_position_is_one_clear_error(
 
 
 # answers
-
-
-def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JOBSIGHT_KAFKA__BROKERS", "a:1,b:2")
-    assert Settings.load().kafka.brokers == "a:1,b:2"
 
 
 # real schedulers

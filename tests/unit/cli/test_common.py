@@ -1,6 +1,5 @@
 """What all verbs share."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import pytest
 from tests.support.hold_models import constant_model
 from typer.testing import CliRunner
 
-from jobsight.cli.common import check_output
 from jobsight.cli.main import app
 from jobsight.cli.output import _first_label
 from jobsight.errors import OutputError
@@ -82,16 +80,6 @@ def test_no_folder_replaces_one_that_is_read(log: Path, verb: list[str]) -> None
     assert "was not written by jobsight" in fails(*verb, log, "-o", log.parent)
     assert "it is no folder" in fails(*verb, log, "-o", log)
     assert log.read_text() == LOG
-
-
-def test_devices_pipes_and_folders_are_no_files(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    for path, found in ((tmp_path, "a folder"), (tmp_path / "pipe", "no regular file"),
-                        (Path("/dev/null"), "no regular file")):  # fmt: skip
-        with pytest.raises(OutputError, match=f"it is {found}"):
-            check_output(path, Kind.REPORT)
-    check_output(tmp_path / "new", Kind.FRAMES)
-    check_output(None, Kind.FRAMES)
 
 
 def contents(folder: Path) -> dict[Path, bytes]:

@@ -1,8 +1,6 @@
 """The command itself, on a small log in HTCondor's own words."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -210,12 +208,6 @@ def test_those_that_are_held_are_answered_all_the_same(run: Run, log: str) -> No
     assert len(done.stderr.splitlines()) == 2
 
 
-def test_a_model_of_another_schema_is_one_line(run: Run, log: str, tmp_path: Path) -> None:
-    done = run("7.1", "--log", log, "--model", str(tmp_path))
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -230,14 +222,6 @@ def test_a_model_of_another_schema_is_one_line(run: Run, log: str, tmp_path: Pat
 def test_wrong_calls(run: Run, arguments: tuple[str, ...]) -> None:
     done = run(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
-
-
-def test_as_a_program(log: str) -> None:
-    command = [sys.executable, "-m", "jobsight", "hold", "7.1", "--log", log, "--timezone", "UTC"]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-    assert done.returncode == 0, done.stderr
-    assert "job 7.1" in done.stdout
-    assert done.stderr == ""
 
 
 def condor(folder: Path, **told: str) -> str:

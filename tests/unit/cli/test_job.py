@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 import pytest
 from rich.cells import cell_len
-from tests.support.limits import limit
 from tests.support.storedjobs import HOSTILE, SECOND, START, filled, held_job, job, slurm_job, told
 from typer.testing import CliRunner, Result
 
@@ -243,12 +242,6 @@ def test_jobs_of_several_clusters_are_never_guessed_between(url: str, text: str)
     assert not result.stdout
 
 
-def test_many_jobs_of_one_number_are_a_table(url: str) -> None:
-    result = call(url, "3")
-    assert [line.split()[0] for line in result.stdout.splitlines()] == ["job", "3_1", "3_2", "3_10"]
-    assert "3 jobs have this number" in result.stderr
-
-
 def test_of_several_ids_those_that_are_known_are_shown(url: str) -> None:
     result = call(url, "99", "5.0", "98_1")
     assert result.exit_code == 1
@@ -256,15 +249,6 @@ def test_of_several_ids_those_that_are_known_are_shown(url: str) -> None:
     assert "the store has no job 98_1" in str(result.exception)
     assert "the store has no job 99" in result.stderr
     assert "job 5.0 on ap40" in result.stdout
-
-
-def test_a_job_in_the_archive_is_found_by_its_number(tmp_path: Path) -> None:
-    url = filled(tmp_path / "jobs.db", JOBS)
-    with open_store(url) as store:
-        assert store.prune(START + 10_000 * SECOND).documents == len(JOBS)
-        assert find_ids(store, parse_job_name("3_10")) == ["slurm:grid:3_10"]
-        assert len(find_ids(store, parse_job_name("12"), "ap40")) == 4
-    assert "COMPLETED" in shown(url, "7")
 
 
 @pytest.mark.parametrize("archived", [False, True])
@@ -343,20 +327,6 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
 def test_a_narrow_terminal_gets_narrow_lines(url: str, columns: int) -> None:
     page = shown(url, "5.0", COLUMNS=str(columns))
     assert max(map(cell_len, page.splitlines())) <= columns
-
-
-def test_where_letters_are_ascii_the_life_is_drawn_in_them(url: str) -> None:
-    import os
-    import subprocess
-    import sys
-
-    done = subprocess.run(
-        [sys.executable, "-m", "jobsight", "job", "5.0", "--store", url],
-        env=os.environ | {"PYTHONIOENCODING": "ascii:replace"},
-        capture_output=True, check=False, timeout=limit(60),
-    )  # fmt: skip
-    assert done.returncode == 0
-    assert b"####" in done.stdout
 
 
 def test_of_a_number_used_again_the_newest_job_is_shown_and_the_others_are_named(

@@ -157,11 +157,6 @@ def test_the_store_is_named_by_the_environment_or_the_settings(url: str, tmp_pat
     assert len(ids("--config", config, "--store", url, JOBSIGHT_STORE="/nowhere")) == len(JOBS)
 
 
-def test_documents_are_printed_as_they_are(url: str) -> None:
-    result = call("--store", url, "--json", "--limit", "1")
-    assert [msgspec.convert(one, JobDocument) for one in json.loads(result.stdout)] == JOBS[-1:]
-
-
 def test_more_than_the_limit_is_told_beside_the_answer(url: str) -> None:
     result = call("--store", url, "--limit", "3")
     assert len(result.stdout.splitlines()) == 4
@@ -263,21 +258,6 @@ def test_colours_only_where_they_are_wanted(url: str, colour: bool) -> None:
     assert done.returncode == 0
     assert ("\x1b[31mfailed\x1b[0m" in shown) is colour
     assert "failed" in shown
-
-
-def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
-    many = filled(tmp_path / "jobs.db", (slurm_job(str(n), State.PENDING) for n in range(1, 3000)))
-    command = f"{sys.executable} -m jobsight jobs --limit 0 --json --store {many}"
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command} | head -1"],
-        capture_output=True, text=True, check=False, timeout=limit(60),
-    )  # fmt: skip
-    assert done.returncode == 0
-    assert done.stderr == ""
-    assert done.stdout.startswith('[{"schema":1,')
 
 
 def test_states_in_words() -> None:

@@ -126,14 +126,6 @@ def test_arrays_that_would_lead_astray_are_refused(
         Trees.load(tmp_path / "trees.safetensors", 99)
 
 
-def test_a_cut_file_is_refused(model: Boosted, tmp_path: Path) -> None:
-    model.save(tmp_path)
-    path = tmp_path / "trees.safetensors"
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ModelError, match=r"trees\.safetensors is damaged"):
-        Boosted.load(tmp_path)
-
-
 def test_a_rising_feature_never_speaks_against_success() -> None:
     train = replace(TRAIN, inputs=replace(TRAIN.inputs, rising=frozenset({"load"})))
     model = Boosted()

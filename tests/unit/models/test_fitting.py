@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jobsight.errors import ModelError, SettingsError, TrainingError
+from jobsight.errors import ModelError, TrainingError
 from jobsight.models.checkpoints import Checkpoints
 from jobsight.models.recurrent import Recurrent
 from jobsight.models.watching import Epoch, EpochRecord, FittingWatch
@@ -154,19 +154,6 @@ def test_a_gpu_that_is_not_there_is_said_so() -> None:
     )
 
 
-def test_on_a_gpu_it_is_as_well_resumed_to_the_bit(tmp_path: Path) -> None:
-    if not torch.cuda.is_available():
-        pytest.skip("there is no GPU")
-    settings = SMALL.model_copy(update={"device": "cuda"})
-    wanted = at_once(tmp_path, settings)
-    for until in (2, None):
-        model = Recurrent(settings)
-        model.fit_resumably(
-            TRAIN, SELECT, seed=3, checkpoints=Checkpoints(tmp_path / "c"), until=until
-        )
-    assert saved(model, tmp_path / "model") == wanted
-
-
 def test_a_users_network_with_odd_tensors_is_resumed_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,11 +182,3 @@ def test_a_users_network_with_odd_tensors_is_resumed_too(
             TRAIN, SELECT, seed=3, checkpoints=Checkpoints(tmp_path / "c"), until=until
         )
     assert np.array_equal(model.predict(SELECT.inputs), wanted.predict(SELECT.inputs))
-
-
-def test_settings_know_three_devices() -> None:
-    assert LstmSettings().device == "cpu"
-    with pytest.raises(ValueError, match="device"):
-        LstmSettings.model_validate({"device": "tpu"})
-    with pytest.raises(SettingsError):
-        Recurrent(SMALL.model_copy(update={"network": "none"})).fit_resumably(TRAIN, SELECT, seed=0)

@@ -48,14 +48,3 @@ def test_as_on_one_hot_floats(
     assert torch.allclose(given, wanted, atol=1e-5)
     for parameter, one in network.named_parameters():
         assert torch.allclose(one.grad, gradients[parameter], atol=1e-4), parameter
-
-
-@pytest.mark.parametrize("name", sorted(NETWORKS))
-def test_states_that_never_stand_anywhere_get_no_gradient(name: str) -> None:
-    shape = NetworkShape(m=3, j=2, states=5, rest=0)
-    torch.manual_seed(1)  # some weights silence what follows
-    network: Any = NETWORKS[name](shape, LstmSettings(hidden_size=4, dropout=0.0))
-    network(torch.ones(6, 3, 2, dtype=torch.int64), torch.zeros(6, 0)).sum().backward()
-    columns = network.embed.weight.grad.abs().sum(0).view(-1, 5)
-    assert (columns[:, [0, 2, 3, 4]] == 0).all()
-    assert (columns[:, 1] > 0).any()

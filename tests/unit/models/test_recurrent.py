@@ -94,12 +94,6 @@ def test_torch_is_left_as_it_was() -> None:
     assert not torch.are_deterministic_algorithms_enabled()
 
 
-def test_another_seed_gives_another_model() -> None:
-    other = Recurrent(SMALL)
-    other.fit_resumably(TRAIN, SELECT, seed=1)
-    assert not np.array_equal(other.predict(LATER.inputs), fitted().predict(LATER.inputs))
-
-
 def test_frames_must_be_there_and_fit() -> None:
     bare = replace(TRAIN, inputs=replace(TRAIN.inputs, frames=None))
     with pytest.raises(TrainingError, match="without frames"):

@@ -41,14 +41,6 @@ def test_it_cannot_be_told_of_a_lock_that_is_not_there(tmp_path: Path) -> None:
     assert is_locked(tmp_path / "none") is None
 
 
-def test_a_look_does_not_keep_a_collector_from_starting(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    for _ in range(20):
-        with locked(path, "with it"):
-            assert is_locked(path) is True
-        assert is_locked(path) is False
-
-
 def test_a_lock_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     told = pytest.raises(OutputError, match=r"cannot open the lock file .*; name another$")

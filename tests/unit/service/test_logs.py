@@ -53,12 +53,6 @@ def test_text_is_one_line_of_words_and_quoted_fields(capsys: pytest.CaptureFixtu
     assert 'count=3 state="backing off" kind=a-b' in line
 
 
-def test_an_event_without_fields(capsys: pytest.CaptureFixture[str]) -> None:
-    set_up("text")
-    log("collector stopping")
-    assert capsys.readouterr().err.endswith("info collector stopping\n")
-
-
 def test_a_log_that_cannot_be_written_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     class Full(io.StringIO):
         def write(self, text: str) -> int:

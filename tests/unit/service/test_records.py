@@ -68,7 +68,3 @@ def test_what_is_long_ago_is_forgotten(clock: _Clock) -> None:
     rate.add(1_000_000)
     clock.now = 600.0
     assert rate.value() < 1
-
-
-def test_nothing_is_zero() -> None:
-    assert Rate().value() == 0

@@ -165,24 +165,6 @@ def test_brokers_that_all_went_are_trouble_until_one_answers(library: Library) -
     assert not library.script
 
 
-def test_a_topic_that_lacks_is_trouble_until_it_is_there(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lacking = KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART, "not available: t")
-    monkeypatch.setattr(intake_module, "_LACKING_S", 0.0)
-    source = NoticeSource(SETTINGS, [])
-    source.resume(None, lambda _: iter(()))
-    with monkeypatch.context() as patched:
-        patched.setattr(Message, "error", lambda _: lacking)
-        library.script = [[Message(7)], lacking]
-        source.poll()
-    problem = source.problem
-    assert problem is not None and "no topic t; make it" in problem
-    library.script = [[], Library.Topics()]
-    source.poll()
-    assert source.problem is None
-
-
 def test_dead_letters_that_nobody_takes_are_told_with_their_topic_and_sent_by_another_sender(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -255,18 +255,3 @@ def test_a_restart_goes_on_with_what_was_not_found_and_what_lives(clock: Clock) 
     assert after.waiting() == before.waiting()
     after.look()
     assert cluster.asked[-1] == ["1", "2", "7", "8"]
-
-
-@pytest.mark.parametrize("waiting", [None, 5, "x", [5], [["slurm", "here"]], [["a"] * 5]])
-def test_a_damaged_position_is_refused(clock: Clock, waiting: JSON) -> None:
-    with pytest.raises((ValueError, TypeError)):
-        watch(Cluster()).restore(waiting, [])
-
-
-def test_no_more_notices_are_taken_than_a_position_can_hold(clock: Clock) -> None:
-    watched = watch(Cluster(), most=10 * MOST_WAITING)
-    for job in range(1, MOST_WAITING):
-        watched.add(notice(key(str(job))))
-    assert not watched.full
-    watched.add(notice(key("999999")))
-    assert watched.full
