@@ -93,11 +93,7 @@ def _answerer(folder: Path, _written: int) -> Any:
 
 
 def _command(
-    words: list[str],
-    folder: str,
-    encoding: str,
-    columns: int | None,
-    colours: bool,
+    words: list[str], folder: str, encoding: str, columns: int | None, colours: bool
 ) -> str:
     token = TERMINAL.set(Terminal(columns, colours))
     try:

@@ -105,10 +105,7 @@ def _read(logs: list[str], settings: Settings, output: Path | None) -> ReadRepor
         return reading.report
     with progress_bar("reading", reads_logs=True) as progress:
         reader = EventReader(
-            logs,
-            timezone=settings.timezone,
-            access_point=settings.access_point,
-            progress=progress,
+            logs, timezone=settings.timezone, access_point=settings.access_point, progress=progress
         )
         if output is not None:
             write_events(_sound(reader), output)

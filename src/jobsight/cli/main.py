@@ -55,8 +55,7 @@ def _options(
     no_color: Annotated[
         bool,
         typer.Option(
-            "--no-color",
-            help="Print without colours (as NO_COLOR does); goes before the verb.",
+            "--no-color", help="Print without colours (as NO_COLOR does); goes before the verb."
         ),
     ] = False,
 ) -> None:

@@ -234,10 +234,7 @@ def lightgbm() -> Any:
 
 
 def best_rounds(
-    train: Any,
-    stopping: Callable[[Any], Any],
-    parameters: dict[str, Any],
-    most: int = MOST_ROUNDS,
+    train: Any, stopping: Callable[[Any], Any], parameters: dict[str, Any], most: int = MOST_ROUNDS
 ) -> int:
     """After how many rounds the loss on later rows stops falling; few rows say it by chance."""
     library = lightgbm()

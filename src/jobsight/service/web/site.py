@@ -25,13 +25,7 @@ from jobsight.answering.models import answering_folder
 from jobsight.documents import JobDocument, to_json
 from jobsight.documents.spans import why
 from jobsight.documents.states import State, parse_states
-from jobsight.errors import (
-    JobError,
-    JobsightError,
-    SourceError,
-    StoreUnavailableError,
-    UsageError,
-)
+from jobsight.errors import JobError, JobsightError, SourceError, StoreUnavailableError, UsageError
 from jobsight.ids import parse_job_name
 from jobsight.learning.registry import Registry
 from jobsight.learning.registry.listing import listed
