@@ -10,23 +10,12 @@ from confluent_kafka import Consumer, TopicPartition
 from tests.support.limits import limit
 from tests.testbed.kafka import KafkaBroker
 
-from jobsight.documents import (
-    JSON,
-    Event,
-    JobDocument,
-    State,
-    Submission,
-    parse_key,
-    slurm_id,
-)
+from jobsight.documents import JSON, Event, JobDocument, State, Submission, parse_key, slurm_id
 from jobsight.errors import SourceError
 from jobsight.service.notices.source import NoticeSource
 from jobsight.service.notices.watching import Asker
 from jobsight.service.worker import Worker
-from jobsight.settings import (
-    CollectSettings,
-    KafkaSettings,
-)
+from jobsight.settings import CollectSettings, KafkaSettings
 from jobsight.store import Store
 
 NOW = 1_795_224_000

@@ -34,10 +34,7 @@ def _without_privileges() -> list[str]:
 
 
 def process(
-    *arguments: str | Path,
-    stdin: bytes = b"",
-    stdout: int | None = None,
-    like_others: bool = False,
+    *arguments: str | Path, stdin: bytes = b"", stdout: int | None = None, like_others: bool = False
 ) -> subprocess.CompletedProcess[str]:
     """The command as a process of its own."""
     drop = _without_privileges() if like_others else []

@@ -21,10 +21,7 @@ from tests.support.limits import PROVE, limit
 from tests.testbed.kafka import KafkaBroker
 from tests.testbed.namespace import until
 
-from jobsight.documents import (
-    State,
-    slurm_id,
-)
+from jobsight.documents import State, slurm_id
 from jobsight.errors import SourceError, StoreUnavailableError
 from jobsight.service.notices.source import NoticeSource
 from jobsight.service.notices.watching import MOST_WAITING

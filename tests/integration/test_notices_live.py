@@ -10,17 +10,11 @@ from tests.testbed.kafka import KafkaBroker
 from tests.testbed.namespace import until
 from tests.testbed.slurm import SlurmCluster
 
-from jobsight.documents import (
-    State,
-    slurm_id,
-)
+from jobsight.documents import State, slurm_id
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.service.notices.watching import CondorAsker, SlurmAsker
-from jobsight.settings import (
-    CondorSettings,
-    SlurmSettings,
-)
+from jobsight.settings import CondorSettings, SlurmSettings
 from jobsight.store import Store
 
 

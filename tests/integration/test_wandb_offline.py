@@ -19,13 +19,7 @@ from tests.testbed.namespace import until
 
 from jobsight.errors import SweepError
 from jobsight.learning.sweep.records import RunStatus, read_record
-from jobsight.learning.tracking import (
-    RunEnd,
-    Tracker,
-    WandbOptions,
-    create_sweep,
-    next_point,
-)
+from jobsight.learning.tracking import RunEnd, Tracker, WandbOptions, create_sweep, next_point
 
 pytestmark = pytest.mark.skipif(find_spec("wandb") is None, reason="the SDK is not installed")
 
@@ -169,10 +163,7 @@ def closed_port() -> str:
 
 @pytest.mark.parametrize("trouble", ["no key", "wrong key", "closed port", "black hole"])
 def test_without_a_server_the_run_is_kept_offline_and_says_so_once(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    trouble: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], trouble: str
 ) -> None:
     folder, said, begun = tmp_path / "run", list[str](), time.monotonic()
     with black_hole() as hole, serving(refuse_key=True) as refusing:

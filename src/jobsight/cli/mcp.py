@@ -103,7 +103,7 @@ def server(site: Site, who: Caller) -> MCPServer[Any]:
     @tool
     def list_models() -> str:
         """The trained models, and which of them answer."""
-        return _data(site.models)
+        return _data(lambda: site.models(who))
 
     return tools
 

@@ -267,10 +267,7 @@ def test_every_row_and_command_says_whose_the_job_is(
     for name in ("ap1", "ap2", "ap3; touch x"):
         assert sum(f" {name}" in row for row in rows) == 1
     commands = [line.strip() for line in shown.splitlines() if line.strip().startswith("condor_")]
-    assert sorted(commands) == [
-        "condor_release -name ap1 12.3",
-        "condor_release -name ap2 12.3",
-    ]
+    assert sorted(commands) == ["condor_release -name ap1 12.3", "condor_release -name ap2 12.3"]
     assert "no command is given: the log has 'ap3; touch x' for its access point" in shown
 
 

@@ -62,9 +62,7 @@ def test_a_status_that_is_written_no_more_is_stale(settings: CollectSettings) ->
     assert "stale" in problem
 
 
-def test_a_source_in_trouble_is_named_with_its_error_in_one_line(
-    settings: CollectSettings,
-) -> None:
+def test_a_source_in_trouble_is_named_with_its_error_in_one_line(settings: CollectSettings) -> None:
     error = {"text": "down\x1b[1m\nnow"}
     bad = WELL | {"healthy": False, "state": "backing off", "last_error": error}
     stuck = WELL | {"healthy": False, "state": "running", "turning": False}

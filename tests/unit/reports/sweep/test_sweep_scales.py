@@ -31,13 +31,7 @@ def test_numbers_are_short(value: float, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [
-        (True, "True"),
-        (None, "None"),
-        ("", "(blank)"),
-        ("a\x00\u202eb", "a b"),
-        ([1, 2], "[1, 2]"),
-    ],
+    [(True, "True"), (None, "None"), ("", "(blank)"), ("a\x00\u202eb", "a b"), ([1, 2], "[1, 2]")],
 )
 def test_any_value_has_words(value: object, shown: str) -> None:
     assert in_words(value) == shown

@@ -247,6 +247,8 @@ def test_assistants_get_the_same_answers_as_data(served: Site) -> None:
             tools = {one.name for one in (await client_.list_tools()).tools}
             jobs = await client_.call_tool("list_jobs", {"state": "pending"})
             none = await client_.call_tool("show_job", {"job": "9999"})
+            models = await client_.call_tool("list_models", {})
+            assert models.content[0].text == '{"data": []}'  # type: ignore[union-attr]
             return tools, jobs.content[0].text, none.content[0].text  # type: ignore[union-attr]
 
     tools, jobs, none = asyncio.run(asked())
@@ -279,9 +281,7 @@ def test_a_unix_socket_says_who_is_at_the_other_end() -> None:
 
 
 @pytest.mark.slow
-def test_examples_in_the_description_have_keys_of_what_is_answered(
-    tmp_path: Path,
-) -> None:
+def test_examples_in_the_description_have_keys_of_what_is_answered(tmp_path: Path) -> None:
     found = site(tmp_path)
     with client(found, "root", "admin") as asks:
         assert found.follower.await_ready(120) is not None
