@@ -54,11 +54,7 @@ class JobId(NamedTuple):
 
 
 def parse_job_name(text: str) -> JobName:
-    """Read any form of a job id.
-
-    Raises:
-        UsageError: the text is not a job id of any form.
-    """
+    """Read any form of a job id; `UsageError`: the text is not a job id of any form."""
     found = _NAME.fullmatch(text.strip())
     if found is None:
         raise UsageError(

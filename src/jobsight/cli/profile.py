@@ -151,11 +151,7 @@ def _job_id(slurm: int | None, settings: Settings) -> str:
 
 
 def _save(job: str, found: Profile, settings: Settings) -> None:
-    """Keep what was measured in the document of a job.
-
-    Raises:
-        StoreError: the store refuses it.
-    """
+    """Keep what was measured in the document of a job; `StoreError`: the store refuses it."""
     from jobsight.store import open_store
     from jobsight.store.finding import other_jobs
 

@@ -110,11 +110,7 @@ def _registered(
     wanted: bool,
     promote: bool,
 ) -> bool:
-    """Whether the model goes into the registry.
-
-    Raises:
-        UsageError: it would go nowhere.
-    """
+    """Whether the model goes into the registry; `UsageError`: it would go nowhere."""
     if promote and not wanted:
         raise UsageError("--promote makes a model of the registry champion; not with --no-registry")
     if not wanted:

@@ -249,9 +249,5 @@ class Loadable(Model, Protocol):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote.
-
-        Raises:
-            ModelError: a file is missing, damaged or of another schema.
-        """
+        """Read what `save` wrote; `ModelError`: a file is missing, damaged or of another schema."""
         ...

@@ -139,11 +139,7 @@ class Boosted(Stored):
 
     @property
     def trees(self) -> Trees:
-        """The fitted trees.
-
-        Raises:
-            ModelError: the model is not fitted.
-        """
+        """The fitted trees; `ModelError`: the model is not fitted."""
         if self._trees is None:
             raise ModelError("the model boosted is not fitted")
         return self._trees

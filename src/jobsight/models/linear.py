@@ -39,11 +39,7 @@ class Linear(Stored):
 
     @property
     def design(self) -> Design:
-        """How inputs become columns.
-
-        Raises:
-            ModelError: the model is not fitted.
-        """
+        """How inputs become columns; `ModelError`: the model is not fitted."""
         if self._design is None:
             raise ModelError("the model linear is not fitted")
         return self._design

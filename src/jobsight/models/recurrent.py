@@ -59,11 +59,7 @@ class Recurrent:
 
     @property
     def fitted(self) -> _Fitted:
-        """What `fit` or `load` made.
-
-        Raises:
-            ModelError: the model is not fitted.
-        """
+        """What `fit` or `load` made; `ModelError`: the model is not fitted."""
         if self._fitted is None:
             raise ModelError("the model lstm is not fitted")
         return self._fitted

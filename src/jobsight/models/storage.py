@@ -92,11 +92,7 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Read what `save_arrays` wrote.
-
-    Raises:
-        ModelError: the file is missing or damaged.
-    """
+    """Read what `save_arrays` wrote; `ModelError`: the file is missing or damaged."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
 

@@ -157,11 +157,7 @@ class Intake:
                 self.commit_failures += 1
 
     def rewind(self) -> None:
-        """Take everything that is not done once more.
-
-        Raises:
-            SourceError: that cannot be done now.
-        """
+        """Take everything that is not done once more; `SourceError`: that cannot be done now."""
         for (topic, partition), (first, _) in self._open.items():
             with self._explained():
                 self._consumer.seek(confluent_kafka.TopicPartition(topic, partition, first))
