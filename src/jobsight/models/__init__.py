@@ -117,7 +117,9 @@ def load(
     if name.startswith(RULES):
         return Rules.load(folder)
     if name in NAMES:
-        own = {"network": network} if name == "lstm" else {}
+        own: dict[str, Any] = {"network": network} if name == "lstm" else {}
+        if name == Stack.name:
+            own = {"known": NAMES, "read": load}
         loaded: Loadable = _class_of(name, output).load(folder, **own)
         return loaded
     raise UsageError(f"no model is named {name!r}; known are {', '.join(NAMES)} and {RULES}SET")

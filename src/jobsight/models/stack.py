@@ -8,7 +8,7 @@ that it learned from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import ClassVar, Self
@@ -30,6 +30,8 @@ BALANCE = 0.5
 _LEAST = 1e-4
 
 Make = Callable[[str], Loadable]
+Read = Callable[..., Loadable]
+"""`jobsight.models.load`."""
 
 
 def pooled_weights(said: Floats, targets: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -120,14 +122,12 @@ class Stack:
             member.save(folder / name)
 
     @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
-        from jobsight import models
-
+    def load(cls, folder: Path, known: Collection[str] = (), read: Read | None = None) -> Self:
+        """Read what `save` wrote; `read` loads a member, one of `known` or of its own columns."""
         with load_body(folder, cls.name) as body:
             output, columns = Output(**body["output"]), dict(body["columns"])
             names = [str(name) for name in body["members"]]
-            if not {cls.name}.isdisjoint(names) or not {*models.NAMES, *columns}.issuperset(names):
+            if cls.name in names or not {*known, *columns}.issuperset(names) or read is None:
                 raise ValueError("a member is of no known kind")
             model = cls(names, _unfitted, columns)
             model.weights = np.array(body["weights"], np.float64)
@@ -136,7 +136,7 @@ class Stack:
                 raise ValueError("there is not one weight for each member")
             for name in names:
                 place = folder / name
-                model.members[name] = models.load(name, place, columns=columns, output=output)
+                model.members[name] = read(name, place, columns=columns, output=output)
         return model
 
 
