@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import jwt
 import msgspec
 
 from jobsight.errors import SettingsError, UsageError
@@ -124,6 +123,8 @@ class Tokens:
     def _of_slurm(self, text: str) -> Caller | None:
         if not self._slurm_key or len(text) > _LONGEST_JWT:
             return None
+        import jwt  # takes longer to import than all the rest of a command
+
         try:
             claims = jwt.decode(
                 text, self._slurm_key, algorithms=["HS256"], options={"require": ["exp", "sun"]}
