@@ -21,8 +21,7 @@ from jobsight.errors import StoreError, StoreUnavailableError, UsageError
 from jobsight.settings import StoreSettings
 from jobsight.store import Move, Put, Store, open_store
 from jobsight.testing import StoreContract, made_document
-from jobsight.testing.storedocuments import NOON
-from jobsight.testing.storeprocesses import recorded_of
+from jobsight.testing.stores import NOON, polled
 
 redis = pytest.importorskip("redis", reason="the redis package is not installed")
 
@@ -138,7 +137,7 @@ def test_killed_in_the_middle_of_a_batch(server: RedisServer, tmp_path: Path) ->
                 while True:
                     position = store.position("log")
                     step = position["step"] if position else 0
-                    store.merge(recorded_of(step), [Move("log", position, {"step": step + 1})])
+                    store.merge(polled(step), [Move("log", position, {"step": step + 1})])
             killer.join()
             server.resume()
             position = store.position("log")
@@ -147,7 +146,7 @@ def test_killed_in_the_middle_of_a_batch(server: RedisServer, tmp_path: Path) ->
             assert position["step"] in (step, step + 1)
             wanted: dict[str, int] = {}
             for number in range(position["step"]):
-                for part in recorded_of(number):
+                for part in polled(number):
                     wanted[part.id] = wanted.get(part.id, 0) + 1
             assert {one.id: len(one.timeline) for one in store.scan()} == wanted
             assert store.check().problems == 0

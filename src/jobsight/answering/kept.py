@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from jobsight.history.jobtable import JobTable
     from jobsight.learning.question import Question
     from jobsight.settings import Settings
-    from jobsight.store.base import Store
+    from jobsight.store import Store
 
 __all__ = ["EventTable", "kept_events", "kept_jobs", "kept_source"]
 

@@ -15,7 +15,7 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.timelines import History
 
 if TYPE_CHECKING:
-    from jobsight.store.base import Store
+    from jobsight.store import Store
 
 __all__ = ["Tables"]
 

@@ -29,7 +29,7 @@ from jobsight.text import counted, printable
 if TYPE_CHECKING:
     from jobsight.service.status import Report
     from jobsight.settings import Settings
-    from jobsight.store.base import Store
+    from jobsight.store import Store
 
 __all__ = ["collect", "page"]
 

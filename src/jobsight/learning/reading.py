@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jobsight.learning.question import Question
     from jobsight.program.examples import Example
     from jobsight.settings import Settings
-    from jobsight.store.base import Store
+    from jobsight.store import Store
 
 __all__ = [
     "DocumentStream",

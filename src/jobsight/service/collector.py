@@ -30,7 +30,7 @@ from jobsight.service.logs import log
 from jobsight.service.systemd import Notifier
 from jobsight.service.worker import Worker
 from jobsight.settings import CollectSettings
-from jobsight.store.base import Store
+from jobsight.store import Store
 
 __all__ = ["Collector", "stopping_on_signals"]
 

@@ -12,7 +12,7 @@ from jobsight.documents import JSON
 from jobsight.errors import StoreError
 from jobsight.service.logs import LastError, log, now_micros
 from jobsight.settings import CollectSettings
-from jobsight.store.base import Store
+from jobsight.store import Store
 
 __all__ = ["Housekeeper"]
 

@@ -19,7 +19,7 @@ from jobsight.errors import ConflictError, JobsightError, SourceError, StoreErro
 from jobsight.history.sources import Observed, Pause, Position, Source
 from jobsight.service.logs import WIDTH, LastError, Rate, log, now_micros
 from jobsight.settings import CollectSettings
-from jobsight.store.base import Move, Store
+from jobsight.store import Move, Store
 from jobsight.text import printable
 
 __all__ = ["SourceState", "Worker"]

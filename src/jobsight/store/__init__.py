@@ -1,12 +1,13 @@
 """Where job documents are kept.
 
-`base` has the contract and what all stores share, `sqlite` and `redis` keep documents, `archive`
-has those of jobs that ended long ago, `snapshot` writes and reads what is to be trained on,
-`opening` finds the store of an address.
+`store` has what is the same for all stores, made of a `Backend` (`base`): `sqlite` or `redis`.
+`archive` has the documents of jobs that ended long ago, `snapshot` writes and reads what is to be
+trained on, `opening` finds the store of an address, `finding` the jobs that a name means.
 """
 
-from jobsight.store.base import Store
+from jobsight.store.base import Backend
 from jobsight.store.opening import open_store
 from jobsight.store.reports import Merged, Move, Put, StoreStatus
+from jobsight.store.store import Store
 
-__all__ = ["Merged", "Move", "Put", "Store", "StoreStatus", "open_store"]
+__all__ = ["Backend", "Merged", "Move", "Put", "Store", "StoreStatus", "open_store"]

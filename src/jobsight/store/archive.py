@@ -1,24 +1,30 @@
 """The archive: Parquet files of jobs that ended long ago; the store says which of them count.
 
-A *part* is a file that is written once and never changed (`partfiles` has its columns). The store
+A *part* is a file that is written once and never changed (`parquet` has its columns). The store
 registers its `Part` in the transaction that deletes its documents; a file that is not registered is
-what a kill left behind, and is cleared away by the next prune. A part may hold a job that came back
-to life, and perhaps went to a later part: what is live wins, then the latest part.
+what a kill left behind, and is cleared away by the next prune. Its name has the fence of the prune
+that wrote it (`pruning`), so that the unfinished work of a later prune is not taken for such. A
+part may hold a job that came back to life, and perhaps went to a later part: what is live wins,
+then the latest part.
 """
 
 from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import msgspec
 
 from jobsight.documents import number_of
 from jobsight.errors import OutputError, StoreError
 from jobsight.files import sha256
 from jobsight.modes import make_file, make_folder
-from jobsight.store.partfiles import (
+from jobsight.store.packing import cluster_of, sealed, unsealed
+from jobsight.store.parquet import (
     ids_of,
     numbers_of,
     opened,
@@ -27,18 +33,102 @@ from jobsight.store.partfiles import (
     time_ranges,
     write_rows,
 )
-from jobsight.store.parts import Part, fence_of, zones_of, zones_of_rows
 from jobsight.store.rows import Order, Query, Row
 
-__all__ = ["Archive", "Stale"]
+__all__ = ["Archive", "Part", "PartList", "name_of"]
 
-Stale = Callable[[Part, list[Row]], list[Row]]
-"""Given rows of a part: what replaces them, without those that count elsewhere."""
+Zones = dict[str, tuple[int, int] | None]
+"""By cluster, least and greatest number of jobs; None where an id has no number."""
+
+_NAME = re.compile(r"part-(\d{8})-\d{6}\.parquet", re.ASCII)
 
 _UNFINISHED = ".part"
 _OWNER = "store-"
 _MOST_ZONES = 256
 _LAST_ID = chr(0x10FFFF)
+
+
+def name_of(fence: int, number: int) -> str:
+    """The name of a part's file: `fence` is the prune's, `number` the part's in it."""
+    return f"part-{fence:08d}-{number:06d}.parquet"
+
+
+def _fence_of(name: str) -> int | None:
+    """The fence in the name of a part's file; None: no part has this name."""
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file of the archive, as the store registers it.
+
+    Attributes:
+        name: of the file; later parts have greater names.
+        rows: their number.
+        size: of the file, bytes.
+        sha256: of the file.
+        first: least time in it.
+        last: greatest time in it.
+        again: rows of jobs that an earlier part has as well.
+        zones: of the jobs in it, also by Slurm's raw numbers; None: there are too many clusters.
+    """
+
+    name: str
+    rows: int
+    size: int
+    sha256: str
+    first: int
+    last: int
+    again: int
+    zones: Zones | None
+
+    def to_text(self) -> str:
+        """As JSON, `sealed`."""
+        return sealed(msgspec.json.encode(self).decode())
+
+    @classmethod
+    def from_text(cls, text: str | bytes) -> Part:
+        """The part of its text.
+
+        Raises:
+            StoreError: the text is damaged, or names a file elsewhere.
+        """
+        with suppress(msgspec.DecodeError, ValueError):
+            part = msgspec.json.decode(unsealed(text), type=cls)
+            if _fence_of(part.name) is not None:
+                return part
+        raise StoreError("the store's list of archive files is damaged; restore a backup")
+
+    def may_hold(self, zones: Zones) -> bool:
+        """Whether a job of these zones may be in it."""
+        if self.zones is None:
+            return True
+        for cluster, zone in zones.items():
+            if cluster in self.zones:
+                own = self.zones[cluster]
+                if own is None or zone is None or (own[0] <= zone[1] and zone[0] <= own[1]):
+                    return True
+        return False
+
+
+class PartList:
+    """The registered parts, read anew where the generation is another; for several threads."""
+
+    def __init__(self) -> None:
+        self._known: tuple[int, Sequence[Part]] = (0, ())
+
+    def at(self, generation: int, read: Callable[[], Iterable[str | bytes]]) -> Sequence[Part]:
+        """The parts of a generation; `read` returns their texts, by name."""
+        # Taken once: another thread may change it before the answer is there.
+        known, parts = self._known
+        if generation != known:
+            parts = [Part.from_text(text) for text in read()]
+            self._known = (generation, parts)
+        return parts
+
+
+Current = Callable[[Part, list[Row]], list[Row]]
+"""Given rows of a part: what replaces them, without those that count elsewhere."""
 
 
 class Archive:
@@ -58,8 +148,13 @@ class Archive:
             OutputError: it cannot be written.
             StoreError: a row is damaged.
         """
-        zones = zones_of_rows(row.keys for row in rows)
-        again = len(self._known(parts, [row.keys.id for row in rows]))
+        zones = _zones(
+            (row.keys.cluster, number)
+            for row in rows
+            for number in (number_of(row.keys.id), row.keys.raw)
+            if number is not None
+        )
+        again = len(self._known(parts, {row.keys.id for row in rows}))
         path = self.folder / name
         unfinished = self.folder / f"{name}{_UNFINISHED}"
         with self._explained(f"write {path}"):
@@ -149,7 +244,7 @@ class Archive:
         """Files of parts that are not registered, each with the fence of its prune."""
         registered = {part.name for part in parts}
         for path in self.folder.iterdir() if self.folder.exists() else ():
-            fence = fence_of(path.name.removesuffix(_UNFINISHED))
+            fence = _fence_of(path.name.removesuffix(_UNFINISHED))
             if fence is not None and path.name not in registered:
                 yield path, fence
 
@@ -168,16 +263,16 @@ class Archive:
         Raises:
             StoreError: a part is missing or damaged.
         """
-        found: dict[str, Row] = {}
+        rows: dict[str, Row] = {}
         missing = set(ids)
-        for part in self._likely(parts, ids):
+        for part in self._likely(parts, missing):
             with opened(self.folder / part.name) as file:
                 for group in range(file.num_row_groups):
                     if not missing.isdisjoint(ids_of(file, group)):
-                        rows = rows_of(file, group)
-                        found |= {row.keys.id: row for row in rows if row.keys.id in missing}
-            missing -= found.keys()
-        return found
+                        here = (row for row in rows_of(file, group) if row.keys.id in missing)
+                        rows |= {row.keys.id: row for row in here}
+            missing -= rows.keys()
+        return rows
 
     def newer(self, parts: Sequence[Part], part: Part, ids: Collection[str]) -> set[str]:
         """Which of these jobs a later part has as well; no document is read.
@@ -185,20 +280,22 @@ class Archive:
         Raises:
             StoreError: a part is missing or damaged.
         """
-        return self._known([one for one in parts if one.again and one.name > part.name], ids)
+        return self._known(
+            [each for each in parts if each.again and each.name > part.name], set(ids)
+        )
 
-    def _known(self, parts: Sequence[Part], ids: Collection[str]) -> set[str]:
-        wanted, found = set(ids), set[str]()
+    def _known(self, parts: Sequence[Part], ids: set[str]) -> set[str]:
+        known: set[str] = set()
         for part in self._likely(parts, ids):
             with opened(self.folder / part.name) as file:
                 for group in range(file.num_row_groups):
-                    found |= wanted.intersection(ids_of(file, group))
-        return found
+                    known |= ids.intersection(ids_of(file, group))
+        return known
 
-    def _likely(self, parts: Sequence[Part], ids: Collection[str]) -> list[Part]:
+    def _likely(self, parts: Sequence[Part], ids: set[str]) -> list[Part]:
         """The parts that may have these jobs, latest first."""
-        zones = zones_of(ids)
-        likely = [part for part in parts if part.may_hold(zones)]
+        zones = _zones((cluster_of(id_), number_of(id_)) for id_ in ids)
+        likely = (part for part in parts if part.may_hold(zones))
         return sorted(likely, key=lambda part: part.name, reverse=True)
 
     def numbered(self, parts: Sequence[Part], number: str) -> set[str]:
@@ -209,8 +306,7 @@ class Archive:
         """
         found: set[str] = set()
         for part in parts:
-            clusters = ["any:0"] if part.zones is None else part.zones
-            if part.may_hold(zones_of([f"{cluster}:{number}" for cluster in clusters])):
+            if part.may_hold(_zones((cluster, number) for cluster in part.zones or ())):
                 with opened(self.folder / part.name) as file:
                     found.update(
                         id_
@@ -220,7 +316,7 @@ class Archive:
         return found
 
     def scan(
-        self, parts: Sequence[Part], query: Query, after: Order | None, stale: Stale
+        self, parts: Sequence[Part], query: Query, after: Order | None, current: Current
     ) -> Iterator[tuple[Order, Row]]:
         """Rows that a query asks for, in its order, behind `after`.
 
@@ -230,7 +326,7 @@ class Archive:
             StoreError: a part is missing or damaged.
         """
         streams = [
-            self._part(part, query, after, stale)
+            self._part(part, query, after, current)
             for part in parts
             if query.overlaps(part.first, part.last)
         ]
@@ -238,7 +334,7 @@ class Archive:
         return ((order, row) for order, row in merged if row is not None)
 
     def _part(
-        self, part: Part, query: Query, after: Order | None, stale: Stale
+        self, part: Part, query: Query, after: Order | None, current: Current
     ) -> Iterator[tuple[Order, Row | None]]:
         """Where the part begins, with no row; then, once the scan comes to that place, its rows."""
         yield (part.last, _LAST_ID) if query.newest_first else (part.first, ""), None
@@ -250,7 +346,7 @@ class Archive:
                     continue
                 rows = [row for row in rows_of(file, group) if query.fits(row.keys)]
                 places = {row.keys.id: row.order for row in rows}
-                kept = [(places[row.keys.id], row) for row in stale(part, rows)] if rows else []
+                kept = [(places[row.keys.id], row) for row in current(part, rows)] if rows else []
                 kept.sort(key=lambda pair: pair[0], reverse=query.newest_first)
                 yield from (pair for pair in kept if query.is_behind(pair[0], after))
 
@@ -276,3 +372,15 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _zones(numbers: Iterable[tuple[str, str]]) -> Zones:
+    zones: Zones = {}
+    for cluster, text in numbers:
+        number = int(text) if text.isdecimal() else None
+        known = zones.get(cluster, (number, number) if number is not None else None)
+        if known is None or number is None:
+            zones[cluster] = None
+        else:
+            zones[cluster] = (min(known[0], number), max(known[1], number))
+    return zones

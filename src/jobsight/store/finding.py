@@ -13,7 +13,7 @@ from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.ids import JobName
-    from jobsight.store.base import Store
+    from jobsight.store.store import Store
 
 __all__ = ["find_ids", "other_jobs"]
 

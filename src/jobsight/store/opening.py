@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from jobsight.errors import UsageError
 from jobsight.settings import StoreSettings
-
-if TYPE_CHECKING:
-    from jobsight.store.base import Store
+from jobsight.store.store import Store
 
 __all__ = ["open_store", "place_of"]
 
@@ -42,17 +39,17 @@ def open_store(
     url = settings.url if url is None else url
     scheme = _SCHEME.match(url)
     if scheme is None or scheme[0] == "sqlite":
-        from jobsight.store.sqlite import SqliteStore
+        from jobsight.store.sqlite import SqliteBackend
 
-        return SqliteStore(_path_of(url), settings, create=create)
+        return Store(SqliteBackend(_path_of(url), settings, create=create))
     if scheme[0] not in ("redis", "rediss", "unix"):
         raise UsageError(
             f"no store is addressed by {scheme[0][:20]}://; write a path, sqlite:///PATH, "
             "redis://HOST:PORT/DATABASE, rediss://… or unix:///SOCKET"
         )
-    from jobsight.store.redis import RedisStore
+    from jobsight.store.redis import RedisBackend
 
-    return RedisStore(url, settings, create=create)
+    return Store(RedisBackend(url, settings, create=create))
 
 
 def place_of(url: str) -> str:

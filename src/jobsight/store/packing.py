@@ -11,18 +11,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import threading
 import zlib
 from functools import cache
 from pathlib import Path
 
-import msgspec
 import zstandard
 
 from jobsight.documents import JobDocument, decode, encode
-from jobsight.documents.keys import number_of, require_key
-from jobsight.documents.spans import time_of
+from jobsight.documents.keys import require_key
 from jobsight.documents.states import State
 from jobsight.errors import DocumentError, StoreError, UsageError
 from jobsight.text import printable
@@ -33,7 +30,6 @@ __all__ = [
     "LEAST_TIME",
     "MOST_TIME",
     "SCHEMA",
-    "Keys",
     "bounded",
     "cluster_of",
     "numbered_ranges",
@@ -43,7 +39,6 @@ __all__ = [
     "read_text",
     "require_schema",
     "sealed",
-    "unpack",
     "unsealed",
     "unzip",
     "user_key",
@@ -66,51 +61,12 @@ ENDED = frozenset(str(state) for state in State if state.ended)
 ACTIVE = frozenset({"", *(str(state) for state in State)} - ENDED)
 """States of jobs that have not ended as far as is known."""
 
-_RAW = re.compile(r"[1-9]\d{0,17}", re.ASCII)
 _MOST_POSITION_BYTES = 4 << 20
 _MOST_USER_BYTES = 128
 _LEVEL = 1
 
 # Neither may be used by two threads at once.
 _tools = threading.local()
-
-
-class Keys(msgspec.Struct, frozen=True, gc=False):
-    """What a store's indexes know of a document.
-
-    Attributes:
-        id: of the job.
-        cluster: the id up to its last colon.
-        state: ``""`` where none is known.
-        user: see `user_key`; None where none is known.
-        time: of the last thing that happened (`time_of`), µs since 1970, `bounded`.
-        raw: Slurm's own number of the job, where it is not that of its id.
-    """
-
-    id: str
-    cluster: str
-    state: str
-    user: str | None
-    time: int
-    raw: str | None = None
-
-    @classmethod
-    def of(cls, document: JobDocument) -> Keys:
-        """The keys of a document."""
-        user = document.submission.user
-        return cls(
-            document.id,
-            cluster_of(document.id),
-            "" if document.state is None else str(document.state),
-            None if user is None else user_key(user),
-            bounded(time_of(document)),
-            _raw_of(document),
-        )
-
-    @property
-    def active(self) -> bool:
-        """Whether the job has not ended, as far as is known."""
-        return self.state in ACTIVE
 
 
 def bounded(time: int) -> int:
@@ -143,13 +99,6 @@ def require_schema(shown: str, schema: str) -> None:
             f"{shown} has schema {printable(schema, 20)}; this version reads {SCHEMA}; import the "
             "sources again into another store"
         )
-
-
-def _raw_of(document: JobDocument) -> str | None:
-    raw = document.submission.raw_id
-    if raw is None or _RAW.fullmatch(raw) is None or raw == number_of(document.id):
-        return None
-    return raw
 
 
 def user_key(user: str) -> str:
@@ -193,15 +142,6 @@ def _dictionary() -> zstandard.ZstdCompressionDict:
     found = zstandard.ZstdCompressionDict(text, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
     found.precompute_compress(_LEVEL)
     return found
-
-
-def unpack(data: bytes, id_: str) -> JobDocument:
-    """The document of bytes.
-
-    Raises:
-        StoreError: the bytes are damaged, or are another job's document.
-    """
-    return read_text(unzip(data, id_), id_)
 
 
 def unzip(data: bytes, id_: str) -> bytes:

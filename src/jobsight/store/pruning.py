@@ -1,4 +1,4 @@
-"""Moving jobs that ended long ago from a store to its archive.
+"""Moving jobs that ended long ago from a backend to the archive.
 
 A prune takes a number, its *fence*, writes a part, and asks the backend to register it and to
 delete its documents, those that still have the revision that was written, in one transaction, which
@@ -9,75 +9,71 @@ name, it clears away nothing that a later one wrote.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from jobsight.errors import OutputError, StoreError
-from jobsight.store.archive import Archive
+from jobsight.store.archive import Archive, name_of
+from jobsight.store.base import Backend, OvertakenError, live_rows
 from jobsight.store.packing import ENDED
-from jobsight.store.parts import Part, name_of
 from jobsight.store.reports import PruneReport
 from jobsight.store.rows import Order, Query, Row
-from jobsight.store.views import live_rows
 
-if TYPE_CHECKING:
-    from jobsight.store.base import Store
-
-__all__ = ["OVERTAKEN", "prune"]
-
-OVERTAKEN = "another prune began meanwhile and goes on; this one stopped"
-"""The error of a prune whose fence is no longer the latest."""
+__all__ = ["prune"]
 
 _PART_ROWS = 10_000
 _PART_BYTES = 64 << 20
 
 
 def prune(
-    store: Store, archive: Archive, before: int, *, least: int, overdue: int | None
+    backend: Backend, archive: Archive, before: int, *, least: int = 1, overdue: int | None = None
 ) -> PruneReport:
     """Move old jobs to the archive; see `Store.prune`."""
-    if not _is_worth_a_file(store, before, least, overdue):
+    if not _is_worth_a_file(backend, before, least, overdue):
         return PruneReport()
-    if known := store._parts():
+    if known := backend.parts():
         # Where its latest file is missing, the folder is another, or its disk is away: what would
         # be written there now is hidden once it is back.
         archive.require(known[-1])
-    archive.claim(f"{store.identity():016x}")
-    fence = _take_fence(store, archive)
-    archive.clear(store._parts(), fence)
+    archive.claim(f"{backend.number('identity'):016x}")
+    fence = _take_fence(backend, archive)
+    archive.clear(backend.parts(), fence)
     documents = parts = size = 0
     after: Order | None = None
-    while rows := _oldest(store, before, after):
+    while rows := _oldest(backend, before, after):
         after = rows[-1].order
-        part = _write(store, archive, name_of(fence, parts), rows, fence)
-        moved = store._retire(part, [(row.keys, row.revision) for row in rows], fence)
-        documents += moved
-        parts += 1 if moved else 0
-        size += part.size if moved else 0
-    archive.clear(store._parts(), fence)
+        try:
+            part = archive.write(name_of(fence, parts), rows, backend.parts())
+            archive.require(part)
+        except (OutputError, StoreError):
+            if backend.number("fence") != fence:  # the later prune cleared it away
+                raise OvertakenError from None
+            raise
+        if moved := backend.retire(part, [(row.keys, row.revision) for row in rows], fence):
+            documents += moved
+            parts += 1
+            size += part.size
+    archive.clear(backend.parts(), fence)
     return PruneReport(documents, parts, size)
 
 
-def _is_worth_a_file(store: Store, before: int, least: int, overdue: int | None) -> bool:
-    with store._view() as view:
+def _is_worth_a_file(backend: Backend, before: int, least: int, overdue: int | None) -> bool:
+    with backend.view() as view:
         due = live_rows(view, Query(until=before, states=ENDED))
-        for number, ((time, _), _row) in enumerate(due, start=1):
-            if number >= least or (overdue is not None and time < overdue):
+        for number, row in enumerate(due, start=1):
+            if number >= least or (overdue is not None and row.keys.time < overdue):
                 return True
     return False
 
 
-def _take_fence(store: Store, archive: Archive) -> int:
+def _take_fence(backend: Backend, archive: Archive) -> int:
     """The next fence; refused in a folder where another than this store prunes as well.
 
     So nothing of the other's is ever behind a fence of this one, and cleared away.
     """
-    latest = store._number("fence")
-    later = archive.later(store._parts(), latest)
+    latest = backend.number("fence")
+    later = archive.later(backend.parts(), latest)
     if later is None:
-        return store._next_fence()
-    if store._number("fence") != latest:
-        raise StoreError(OVERTAKEN)
+        return backend.next_fence()
+    if backend.number("fence") != latest:
+        raise OvertakenError
     raise StoreError(
         f"{archive.folder} has {later}, which this store does not know: a copy of it was "
         "pruned into the same folder, or it was restored from a backup, or lost its last "
@@ -86,26 +82,14 @@ def _take_fence(store: Store, archive: Archive) -> int:
     )
 
 
-def _write(store: Store, archive: Archive, name: str, rows: Sequence[Row], fence: int) -> Part:
-    """A new part, safely on disk."""
-    try:
-        part = archive.write(name, rows, store._parts())
-        archive.require(part)
-    except (OutputError, StoreError):
-        if store._number("fence") != fence:  # the later prune cleared it away
-            raise StoreError(OVERTAKEN) from None
-        raise
-    return part
-
-
-def _oldest(store: Store, before: int, after: Order | None) -> list[Row]:
+def _oldest(backend: Backend, before: int, after: Order | None) -> list[Row]:
     """Rows for the next part: of ended jobs with a time less than `before`, behind `after`."""
     rows: list[Row] = []
-    held = 0
-    with store._view() as view:
-        for _, row in live_rows(view, Query(until=before, states=ENDED), after):
+    size = 0
+    with backend.view() as view:
+        for row in live_rows(view, Query(until=before, states=ENDED), after):
             rows.append(row)
-            held += len(row.data)
-            if len(rows) == _PART_ROWS or held >= _PART_BYTES:
+            size += len(row.data)
+            if len(rows) == _PART_ROWS or size >= _PART_BYTES:
                 break
     return rows

@@ -2,15 +2,69 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from jobsight.documents import JobDocument
-from jobsight.store.packing import Keys, read_text, unpack, unzip
+import msgspec
 
-__all__ = ["Order", "Query", "Row"]
+from jobsight.documents import JobDocument, number_of
+from jobsight.documents.spans import time_of
+from jobsight.errors import StoreError
+from jobsight.store.packing import (
+    ACTIVE,
+    bounded,
+    cluster_of,
+    read_text,
+    unzip,
+    user_key,
+)
+
+__all__ = ["Keys", "Order", "Query", "Row"]
+
+_RAW = re.compile(r"[1-9]\d{0,17}", re.ASCII)
 
 Order = tuple[int, str]
 """Time and id: the place of a row in a scan."""
+
+
+class Keys(msgspec.Struct, frozen=True, gc=False):
+    """What a store's indexes know of a document.
+
+    Attributes:
+        id: of the job.
+        cluster: the id up to its last colon.
+        state: ``""`` where none is known.
+        user: see `user_key`; None where none is known.
+        time: of the last thing that happened (`time_of`), µs since 1970, `bounded`.
+        raw: Slurm's own number of the job, where it is not that of its id.
+    """
+
+    id: str
+    cluster: str
+    state: str
+    user: str | None
+    time: int
+    raw: str | None = None
+
+    @classmethod
+    def of(cls, document: JobDocument) -> Keys:
+        """The keys of a document."""
+        user, raw = document.submission.user, document.submission.raw_id
+        if raw is not None and (_RAW.fullmatch(raw) is None or raw == number_of(document.id)):
+            raw = None
+        return cls(
+            document.id,
+            cluster_of(document.id),
+            "" if document.state is None else str(document.state),
+            None if user is None else user_key(user),
+            bounded(time_of(document)),
+            raw,
+        )
+
+    @property
+    def active(self) -> bool:
+        """Whether the job has not ended, as far as is known."""
+        return self.state in ACTIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +94,7 @@ class Row:
         Raises:
             StoreError: it is damaged.
         """
-        return (read_text if self.archived else unpack)(self.data, self.keys.id)
+        return read_text(self.text(), self.keys.id)
 
     def text(self) -> bytes:
         """The document's JSON.
@@ -49,6 +103,16 @@ class Row:
             StoreError: it is damaged.
         """
         return self.data if self.archived else unzip(self.data, self.keys.id)
+
+    def problem(self) -> str | None:
+        """What is wrong with it: its document, or keys that are not the document's."""
+        try:
+            keys = Keys.of(self.document())
+        except StoreError as error:
+            return str(error)
+        if keys == self.keys:
+            return None
+        return f"the index has {self.keys}, but the document says {keys}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Snapshots: the documents of a store as a folder of Parquet files with a manifest, for training.
 
-The files have the columns of `partfiles` (``revision`` is 0), rows by time and id, each job once.
+The files have the columns of `parquet` (``revision`` is 0), rows by time and id, each job once.
 The same documents give the same bytes, whatever store they lay in and whenever it was asked.
 """
 
@@ -20,10 +20,9 @@ from jobsight.documents import SCHEMA as DOCUMENT_SCHEMA
 from jobsight.documents import JobDocument, State, encode
 from jobsight.errors import SourceError, StoreError
 from jobsight.files import MANIFEST, Kind, new_folder, read_json, sha256, write_json
-from jobsight.store.base import Store
-from jobsight.store.packing import Keys
-from jobsight.store.partfiles import opened, readable, rows_of, write_rows
-from jobsight.store.rows import Row
+from jobsight.store.parquet import opened, readable, rows_of, write_rows
+from jobsight.store.rows import Keys, Row
+from jobsight.store.store import Store
 
 __all__ = ["Snapshot", "export", "is_snapshot", "read_documents", "read_manifest"]
 

@@ -15,6 +15,7 @@ them. A killed process leaves a log from which SQLite restores what was committe
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,20 +25,17 @@ from pathlib import Path
 from jobsight.documents import JSON
 from jobsight.errors import ConflictError, StoreError
 from jobsight.settings import StoreSettings
-from jobsight.store.archive import Archive
-from jobsight.store.base import Move, Put, Store
-from jobsight.store.filesystems import filesystem_of
-from jobsight.store.merging import prepare
-from jobsight.store.packing import Keys
-from jobsight.store.parts import Part
-from jobsight.store.pruning import OVERTAKEN
-from jobsight.store.rows import Order, Query, Row
-from jobsight.store.sqlitefile import SqliteFile
-from jobsight.store.sqlitequeries import changed_rows, live_rows, read_rows, revisions, selection
-from jobsight.store.views import View
+from jobsight.store.archive import Part, PartList
+from jobsight.store.base import Backend, OvertakenError, PositionWrite, RowWrite, View
+from jobsight.store.packing import ACTIVE, cluster_of
+from jobsight.store.rows import Keys, Order, Query, Row
+from jobsight.store.sqlitefile import SqliteFile, filesystem_of
 
-__all__ = ["SqliteStore"]
+__all__ = ["SqliteBackend", "selection"]
 
+_COLUMNS = "jobs.id, state, user, time, revision, document, raw"
+_ASKED = "FROM json_each(?) AS asked CROSS JOIN jobs ON jobs.id = asked.value"
+_PAGE_BYTES = 16 << 20
 _INSERT = """
     INSERT INTO jobs (id, state, user, time, raw, revision, document) VALUES {}
     ON CONFLICT (id) DO UPDATE SET state = excluded.state, user = excluded.user,
@@ -49,11 +47,11 @@ _ROWS = 200
 """Rows of one statement: one by one they take twice as long."""
 
 
-class SqliteStore(Store):
-    """A store in one file.
+class SqliteBackend(Backend):
+    """The rows of a store in one file.
 
     Args:
-        path: of the file, or a link to it. Its archive is next to the file itself, in
+        path: of the file, or a link to it. The archive is next to the file itself, in
             ``<path>.archive``, unless the settings name a folder.
         settings: of the store.
         create: make the file where there is none.
@@ -63,7 +61,7 @@ class SqliteStore(Store):
         StoreUnavailableError, StoreError: as by `jobsight.store.open_store`.
     """
 
-    backend = "sqlite"
+    name = "sqlite"
 
     def __init__(
         self,
@@ -76,89 +74,75 @@ class SqliteStore(Store):
         settings = settings or StoreSettings()
         self._file = SqliteFile(path, settings.busy_timeout_s, filesystem)
         self._file.open(create=create)
-        self.path = path
+        self._path = os.path.realpath(path)
+        self._parts = PartList()
         self.url = str(path)
-        folder = settings.archive or f"{os.path.realpath(path)}.archive"
-        self.archive = Archive(Path(folder).expanduser())
+        self.archive = Path(settings.archive or f"{self._path}.archive").expanduser()
 
-    def put(
-        self, puts: Sequence[Put], moves: Sequence[Move] = (), *, generation: int | None = None
+    def write(
+        self,
+        rows: Sequence[RowWrite],
+        positions: Sequence[PositionWrite] = (),
+        generation: int | None = None,
     ) -> None:
-        """Store documents and positions in one transaction; see `Store.put`."""
-        packed, texts = prepare(self, puts, moves)
+        """Write rows and positions in one transaction; see `Backend.write`."""
         with self._file.writing() as db:
-            _require_unmoved(db, texts)
-            _require_unchanged(db, puts, generation)
+            known = "SELECT position FROM positions WHERE source = ?"
+            moved = [
+                source
+                for source, old, _ in positions
+                if old != next((text for (text,) in db.execute(known, (source,))), None)
+            ]
+            if moved:
+                raise ConflictError(sources=tuple(moved))
+            ids = json.dumps([row.keys.id for row in rows])
+            before = dict(db.execute(f"SELECT jobs.id, revision {_ASKED}", (ids,)))
+            grown = generation is not None and generation != _number(db, "generation")
+            changed = [
+                keys.id
+                for keys, _, based_on in rows
+                if before.get(keys.id) != based_on or (grown and based_on is None)
+            ]
+            if changed:
+                raise ConflictError(tuple(changed))
             revision = _next(db, "revision")
-            for start in range(0, len(packed), _ROWS):
-                rows = [_values(*one, revision) for one in packed[start : start + _ROWS]]
-                places = ", ".join([_ROW] * len(rows))
-                db.execute(_INSERT.format(places), [*itertools.chain.from_iterable(rows)])
+            for start in range(0, len(rows), _ROWS):
+                # Of types that sqlite3 binds as they are: for each other value, None among them,
+                # it looks for an adapter, which takes longer than to bind it.
+                values = [
+                    (keys.id, keys.state, keys.user, keys.time, keys.raw or "", revision,
+                     bytearray(data))
+                    for keys, data, _ in rows[start : start + _ROWS]
+                ]  # fmt: skip
+                places = ", ".join([_ROW] * len(values))
+                db.execute(_INSERT.format(places), [*itertools.chain.from_iterable(values)])
             db.executemany(
                 "INSERT INTO positions (source, position) VALUES (?, ?) "
                 "ON CONFLICT (source) DO UPDATE SET position = excluded.position",
-                [(source, new) for source, _, new in texts],
+                [(source, new) for source, _, new in positions],
             )
 
-    def changed(self, since: int) -> Iterator[Row]:
-        """Live rows with a later revision, by an index; see `Store.changed`."""
-        with self._file.explained(), self._file.snapshot() as db:
-            yield from changed_rows(db, since)
-
-    def _files(self) -> Iterator[Path]:
-        file = os.path.realpath(self.path)
-        yield from (Path(f"{file}{end}") for end in ("", "-wal", "-shm"))
-        yield from super()._files()
-
-    def _position_texts(self, source: str | None = None) -> Mapping[str, str]:
+    def read(self, ids: Collection[str]) -> dict[str, Row]:
+        """The live rows among these jobs."""
         with self._file.reading() as db:
-            return dict(
-                db.execute(
-                    "SELECT source, position FROM positions WHERE ?1 IS NULL OR source = ?1",
-                    (source,),
-                )
-            )
-
-    def _states(self) -> dict[str, int]:
-        with self._file.reading() as db:
-            return dict(db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
-
-    def _size(self, documents: int) -> tuple[int, float | None]:
-        return self._file.size(), self._file.used() / documents if documents else None
-
-    def _details(self) -> dict[str, JSON]:
-        return {
-            "durability": "what was put survives a loss of power",
-            "sqlite": sqlite3.sqlite_version,
-            "read_only": self._file.read_only,
-        }
-
-    def close(self) -> None:
-        """Close all connections; see `Store.close`."""
-        self._file.close()
-
-    def _live(self, ids: Collection[str]) -> dict[str, Row]:
-        with self._file.reading() as db:
-            return live_rows(db, ids)
+            return _read(db, ids)
 
     @contextmanager
-    def _view(self) -> Iterator[View]:
+    def view(self) -> Iterator[View]:
+        """One read transaction."""
         with self._file.snapshot() as db:
             with self._file.explained():
                 parts = self._parts_in(db)
             yield _Snapshot(db, self._file.explained, parts)
 
-    def _parts(self) -> Sequence[Part]:
-        with self._file.reading() as db:
-            return self._parts_in(db)
+    def changed(self, since: int) -> Iterator[Row]:
+        """Live rows with a later revision, by an index; see `Backend.changed`."""
+        with self._file.explained(), self._file.snapshot() as db:
+            later = f"SELECT {_COLUMNS} FROM jobs WHERE revision > ?"  # noqa: S608
+            yield from (_row(*columns) for columns in db.execute(later, (since,)))
 
-    def _parts_in(self, db: sqlite3.Connection) -> Sequence[Part]:
-        return self._parts_at(
-            _number(db, "generation"),
-            lambda: (text for (text,) in db.execute("SELECT part FROM parts ORDER BY name")),
-        )
-
-    def _ids(self, first: str, end: str | None, count: int) -> list[str]:
+    def ids(self, first: str, end: str | None, count: int) -> list[str]:
+        """At most `count` ids of live rows, in order; see `Backend.ids`."""
         with self._file.reading() as db:
             rows = db.execute(
                 "SELECT id FROM jobs WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
@@ -166,22 +150,43 @@ class SqliteStore(Store):
             )
             return [id_ for (id_,) in rows]
 
-    def _live_raw(self, number: str) -> Collection[str]:
+    def ids_by_raw(self, number: str) -> Collection[str]:
+        """Ids of live rows with that raw number."""
         with self._file.reading() as db:
             return [id_ for (id_,) in db.execute("SELECT id FROM jobs WHERE raw = ?", (number,))]
 
-    def _number(self, name: str) -> int:
+    def positions(self, source: str | None = None) -> Mapping[str, str]:
+        """The positions of all sources, or of one, as texts."""
+        asked = "SELECT source, position FROM positions WHERE ?1 IS NULL OR source = ?1"
+        with self._file.reading() as db:
+            return dict(db.execute(asked, (source,)))
+
+    def number(self, name: str) -> int:
+        """A number of this backend; see `Backend.number`."""
         with self._file.reading() as db:
             return _number(db, name)
 
-    def _next_fence(self) -> int:
+    def next_fence(self) -> int:
+        """Take the next fence."""
         with self._file.writing() as db:
             return _next(db, "fence")
 
-    def _retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
+    def parts(self) -> Sequence[Part]:
+        """The registered parts of the archive, by name."""
+        with self._file.reading() as db:
+            return self._parts_in(db)
+
+    def _parts_in(self, db: sqlite3.Connection) -> Sequence[Part]:
+        return self._parts.at(
+            _number(db, "generation"),
+            lambda: (text for (text,) in db.execute("SELECT part FROM parts ORDER BY name")),
+        )
+
+    def retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
+        """Register a part and delete its rows; see `Backend.retire`."""
         with self._file.writing() as db:
             if _number(db, "fence") != fence:
-                raise StoreError(OVERTAKEN)
+                raise OvertakenError
             gone = db.executemany(
                 "DELETE FROM jobs WHERE id = ? AND revision = ?",
                 [(keys.id, revision) for keys, revision in rows],
@@ -193,17 +198,43 @@ class SqliteStore(Store):
         self._file.shrink()
         return gone
 
-    def _index_problems(self) -> Iterator[str]:
+    def states(self) -> dict[str, int]:
+        """Numbers of live rows by state."""
+        with self._file.reading() as db:
+            return dict(db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
+
+    def size(self, rows: int) -> tuple[int, float | None]:
+        """Bytes of the file and its log, and those in use for a row."""
+        return self._file.size(), self._file.used() / rows if rows else None
+
+    def details(self) -> dict[str, JSON]:
+        """What else is to be reported."""
+        return {
+            "durability": "what was put survives a loss of power",
+            "sqlite": sqlite3.sqlite_version,
+            "read_only": self._file.read_only,
+        }
+
+    def problems(self) -> Iterator[str]:
+        """What SQLite finds wrong in the file."""
         with self._file.explained(), self._file.snapshot() as db:
             for (problem,) in db.execute("PRAGMA integrity_check(20)"):
                 if problem != "ok":
                     yield f"SQLite: {problem}"
 
+    def files(self) -> Iterator[Path]:
+        """The file and what SQLite keeps next to it."""
+        yield from (Path(f"{self._path}{end}") for end in ("", "-wal", "-shm"))
+
+    def close(self) -> None:
+        """Close the connections of all threads."""
+        self._file.close()
+
 
 class _Snapshot(View):
     """One read transaction."""
 
-    settled = True
+    is_snapshot = True
 
     def __init__(
         self,
@@ -218,44 +249,87 @@ class _Snapshot(View):
 
     def page(self, query: Query, after: Order | None, count: int) -> list[Row]:
         text, values = selection(query, after)
+        rows: list[Row] = []
+        size = 0
         with self._explained():
-            return read_rows(self._db.execute(text, (*values, count)))
+            cursor = self._db.execute(text, (*values, count))
+            for columns in cursor:
+                rows.append(_row(*columns))
+                size += len(rows[-1].data)
+                if size >= _PAGE_BYTES:
+                    break
+            cursor.close()
+        return rows
 
-    def live(self, ids: Collection[str]) -> dict[str, Row]:
+    def read(self, ids: Collection[str]) -> dict[str, Row]:
         with self._explained():
-            return live_rows(self._db, ids)
+            return _read(self._db, ids)
 
 
-def _require_unmoved(db: sqlite3.Connection, moves: Sequence[tuple[str, str | None, str]]) -> None:
-    moved = []
-    for source, old, _ in moves:
-        row = db.execute("SELECT position FROM positions WHERE source = ?", (source,)).fetchone()
-        if (row and row[0]) != old:
-            moved.append(source)
-    if moved:
-        raise ConflictError(sources=tuple(moved))
+def selection(query: Query, after: Order | None) -> tuple[str, list[object]]:
+    """The statement of a page, its count yet to be given, and its values.
 
-
-def _require_unchanged(db: sqlite3.Connection, puts: Sequence[Put], generation: int | None) -> None:
-    ids = [put.document.id for put in puts]
-    before = revisions(db, ids)
-    grown = generation is not None and generation != _number(db, "generation")
-    changed = tuple(
-        id_
-        for id_, put in zip(ids, puts, strict=True)
-        if before.get(id_) != put.based_on or (grown and put.based_on is None)
-    )
-    if changed:
-        raise ConflictError(changed)
-
-
-def _values(keys: Keys, data: bytes, revision: int) -> tuple[object, ...]:
-    """What `_INSERT` stores.
-
-    Of types that sqlite3 binds as they are: for each other value, None among them, it looks for an
-    adapter, which takes longer than to bind it.
+    The index is named: SQLite has no statistics of a table that grows all the time, and a page must
+    never sort what is behind it.
     """
-    return keys.id, keys.state, keys.user, keys.time, keys.raw or "", revision, bytearray(data)
+    conditions, values = [], list[object]()
+    index = "jobs_by_time"
+    if query.states is not None:
+        conditions.append("state IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(sorted(query.states)))
+        if query.states <= ACTIVE:
+            conditions.append("active")
+            index = "jobs_active_by_time"
+        if len(query.states) == 1:
+            conditions[0], values[0] = "state = ?", next(iter(query.states))
+            index = "jobs_by_state"
+    if query.user is not None:
+        conditions.append("user = ?")
+        values.append(query.user)
+        index = "jobs_by_user"
+    if query.cluster is not None:
+        # A semicolon follows the colon that ends the cluster's part of an id.
+        conditions.append("id > ? AND id < ?")
+        values += (f"{query.cluster}:", f"{query.cluster};")
+    for condition, value in (("time >= ?", query.since), ("time < ?", query.until)):
+        if value is not None:
+            conditions.append(condition)
+            values.append(min(max(value, -(2**63)), 2**63 - 1))
+    if after is not None:
+        conditions.append(f"(time, id) {'<' if query.newest_first else '>'} (?, ?)")
+        values += after
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    way = "DESC" if query.newest_first else "ASC"
+    return (
+        f"SELECT {_COLUMNS} FROM jobs INDEXED BY {index} {where} "  # noqa: S608
+        f"ORDER BY time {way}, id {way} LIMIT ?",
+        values,
+    )
+
+
+def _read(db: sqlite3.Connection, ids: Collection[str]) -> dict[str, Row]:
+    if not ids:
+        return {}
+    cursor = db.execute(f"SELECT {_COLUMNS} {_ASKED}", (json.dumps(list(ids)),))
+    return {columns[0]: _row(*columns) for columns in cursor}
+
+
+def _row(
+    id_: str, state: str, user: str | None, time: int, revision: int, data: bytes, raw: str | None
+) -> Row:
+    """A row of its columns, which SQLite returns as they are in a damaged page, of any type."""
+    texts = all(text is None or type(text) is str for text in (user, raw))
+    if not (
+        texts
+        and type(id_) is type(state) is str
+        and type(time) is type(revision) is int
+        and type(data) is bytes
+    ):
+        raise StoreError(
+            "a page of the store is damaged; keep a copy, and restore a backup (all that is "
+            "wrong: jobsight store check)"
+        )
+    return Row(Keys(id_, cluster_of(id_), state, user, time, raw), revision, data)
 
 
 def _number(db: sqlite3.Connection, name: str) -> int:

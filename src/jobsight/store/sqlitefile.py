@@ -1,8 +1,13 @@
-"""The SQLite file under a store: opened, checked, locked; any failure becomes one error."""
+"""The SQLite file under a store: opened, checked, locked; any failure becomes one error.
+
+Its write-ahead log needs memory shared between all who open the file, and locks that hold
+(https://www.sqlite.org/wal.html, "Overview"); network file systems have neither.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sqlite3
 import threading
@@ -15,11 +20,10 @@ from urllib.parse import quote
 
 from jobsight.errors import StoreError, StoreUnavailableError
 from jobsight.modes import make_file, make_folder
-from jobsight.store.filesystems import is_remote
 from jobsight.store.packing import ACTIVE, SCHEMA, require_schema
-from jobsight.text import printable
+from jobsight.text import printable, wordlist
 
-__all__ = ["APPLICATION_ID", "SqliteFile"]
+__all__ = ["APPLICATION_ID", "SqliteFile", "filesystem_of", "is_remote"]
 
 APPLICATION_ID = 0x4A6F6273
 """In the file's header: distinguishes a store from another program's database."""
@@ -49,6 +53,13 @@ CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROW
 INSERT INTO numbers VALUES ('revision', 0), ('generation', 0), ('fence', 0);
 """.format(active=", ".join(f"'{state}'" for state in sorted(ACTIVE)), by_revision=_BY_REVISION)
 _ELSEWHERE = "name another with --store or JOBSIGHT_STORE"
+_REMOTE = wordlist(
+    "9p acfs afs beegfs beegfs_nodev ceph cifs coda daos davfs gfs gfs2 glusterfs gpfs lustre "
+    "moosefs ncpfs nfs nfs4 ocfs2 orangefs panfs pvfs2 quobyte smb smb2 smb3 smbfs vboxsf virtiofs "
+    "vmhgfs wekafs"
+)
+_LOCAL_FUSE = frozenset({"fuse.fuse-overlayfs", "fuse.mergerfs"})
+_OCTAL = re.compile(rb"\\([0-7]{3})")
 _SHRINK_PAGES = 2000
 _MARKS = ("application_id", "user_version")
 _READ_ONLY = (
@@ -76,6 +87,49 @@ _LASTING = {
 """By primary result code (https://www.sqlite.org/rescode.html), what to do."""
 _NO_ROOM_TO_SHARE = 0x130A
 """SQLITE_IOERR_SHMSIZE, its code for a disk too full for the memory that is shared (``-shm``)."""
+
+
+def is_remote(kind: str) -> bool:
+    """Whether a file system of this kind, as the kernel names it, may be shared with other hosts.
+
+    Of those that programs provide (``fuse.sshfs``), all count as remote but the few known not to
+    be: they seldom share memory between processes.
+    """
+    kind = kind.lower()
+    if kind == "fuse" or kind.startswith("fuse."):
+        return kind not in _LOCAL_FUSE
+    return kind in _REMOTE
+
+
+def filesystem_of(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str | None:
+    """The kind of file system that `path` is, or will be, on, e.g. ``ext4``.
+
+    Args:
+        path: need not exist.
+        mounts: the kernel's list (proc(5), ``/proc/[pid]/mountinfo``).
+
+    Returns:
+        None: not known.
+    """
+    # First of all: where an automounter waits, to follow the path is what mounts its file system.
+    place = os.fsencode(os.path.realpath(path))
+    try:
+        lines = mounts.read_bytes().splitlines()
+    except OSError:
+        return None
+    best: tuple[int, str] | None = None
+    for line in lines:
+        before, found, after = line.partition(b" - ")
+        fields = before.split(b" ")
+        if not found or len(fields) < 5:
+            continue
+        point = _OCTAL.sub(lambda code: bytes([int(code[1], 8) & 0xFF]), fields[4]).rstrip(b"/")
+        # Of two mounts at one point, the later hides the earlier.
+        if (place == point or place.startswith(point + b"/")) and (
+            best is None or len(point) >= best[0]
+        ):
+            best = (len(point), after.split(b" ")[0].decode("ascii", "replace"))
+    return best[1] if best else None
 
 
 class _Handle:

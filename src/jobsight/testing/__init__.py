@@ -6,14 +6,13 @@ Subclass `ModelContract` in a test module, give it a `new_model`, and pytest doe
         def new_model(self) -> Model:
             return Mine()
 
-So too `StoreContract` (it needs hypothesis), with a `new_opener`, and `SchedulerContract`, with a
-`new_scheduler` and a `new_folder`.
+So too `StoreContract` (it needs hypothesis), with a `new_opener` of a `Store` made of your
+`Backend`, and `SchedulerContract`, with a `new_scheduler` and a `new_folder`.
 """
 
 from jobsight.testing.models import ModelContract, made_examples
 from jobsight.testing.schedulers import SchedulerContract, made_plan
-from jobsight.testing.storedocuments import made_document
-from jobsight.testing.stores import StoreContract
+from jobsight.testing.stores import StoreContract, made_document
 
 __all__ = [
     "ModelContract",

@@ -18,9 +18,8 @@ from hypothesis.stateful import (
 from jobsight.documents import JobDocument, State, merge
 from jobsight.errors import ConflictError
 from jobsight.store import Move, Put, Store
-from jobsight.store.packing import Keys
-from jobsight.testing.storedocuments import NOON, event, made_partial
-from jobsight.testing.storeprocesses import Opener
+from jobsight.store.rows import Keys
+from jobsight.testing.stores import NOON, event, made_partial
 
 __all__ = ["run_machine"]
 
@@ -32,21 +31,16 @@ _LIVING = [state for state in State if not state.ended]
 _STATES = st.sampled_from([None, *State])
 
 
-def _is_living(document: JobDocument, states: list[State]) -> bool:
-    """Whether no state is known, and all that have not ended are asked for."""
-    return document.state is None and set(states) >= set(_LIVING)
-
-
 class _Machine(RuleBasedStateMachine):
-    opener: Callable[[], Opener]
+    opener: Callable[[], Callable[[], Store]]
 
     @initialize()
     def begin(self) -> None:
         self.open_ = type(self).opener()
-        self.store: Store = self.open_()
+        self.store = self.open_()
         self.known: dict[str, JobDocument] = {}
         self.position: dict[str, int] | None = None
-        self.numbered = 0
+        self.reports = 0
 
     def teardown(self) -> None:
         if hasattr(self, "store"):
@@ -55,34 +49,33 @@ class _Machine(RuleBasedStateMachine):
     def _partial(
         self, number: int, time: int, state: State | None, user: str | None, point: str
     ) -> JobDocument:
-        self.numbered += 1
-        parts_of = event(NOON + time, state, position=self.numbered)
-        return made_partial(number, parts_of, user=user, access_point=point)
+        self.reports += 1
+        entry = event(NOON + time, state, position=self.reports)
+        return made_partial(number, entry, user=user, access_point=point)
 
     @rule(
-        parts_of=st.lists(st.tuples(_NUMBERS, _TIMES, _STATES, _USERS, _POINTS), max_size=6),
+        reports=st.lists(st.tuples(_NUMBERS, _TIMES, _STATES, _USERS, _POINTS), max_size=6),
         moves=st.booleans(),
     )
     def merge(
-        self, parts_of: list[tuple[int, int, State | None, str | None, str]], moves: bool
+        self, reports: list[tuple[int, int, State | None, str | None, str]], moves: bool
     ) -> None:
-        parts = [self._partial(*one) for one in parts_of]
-        new = {"at": self.numbered}
-        self.store.merge(parts, [Move("log", self.position, new)] if moves else [])
+        partials = [self._partial(*report) for report in reports]
+        new = {"at": self.reports}
+        merged = self.store.merge(partials, [Move("log", self.position, new)] if moves else [])
         if moves:
             self.position = new
-        for part in parts:
-            self.known[part.id] = merge(self.known.get(part.id), part)
+        for partial in partials:
+            self.known[partial.id] = merge(self.known.get(partial.id), partial)
+        assert all(change.new == self.known[change.new.id] for change in merged.changes)
+        assert len(merged.changes) == len({partial.id for partial in partials})
 
     @rule(number=_NUMBERS, time=_TIMES, state=_STATES, right=st.booleans(), point=_POINTS)
     def put(self, number: int, time: int, state: State | None, right: bool, point: str) -> None:
         partial = self._partial(number, time, state, "ada", point)
-        found = self.store.get([partial.id])
-        assert {id_: one.document for id_, one in found.items()} == (
-            {partial.id: self.known[partial.id]} if partial.id in self.known else {}
-        )
         document = merge(self.known.get(partial.id), partial)
-        based_on = found[partial.id].revision if found else None
+        stored = self.store.get([partial.id]).get(partial.id)
+        based_on = None if stored is None else stored.revision
         if not right:
             based_on = 10**9 if based_on is None else None
         try:
@@ -116,36 +109,47 @@ class _Machine(RuleBasedStateMachine):
     def scan(self, *, limit: int | None, newest_first: bool, **asked: Any) -> None:
         names = ("since", "until", "states", "user", "cluster")
         since, until, states, user, cluster = (asked[name] for name in names)
-        wanted = [
-            one
-            for one in self.known.values()
-            if (since is None or Keys.of(one).time >= since)
-            and (until is None or Keys.of(one).time < until)
-            and (states is None or one.state in states or _is_living(one, states))
-            and (user is None or one.submission.user == user)
-            and (cluster is None or one.id.rpartition(":")[0] == cluster)
-        ]
-        wanted.sort(key=lambda one: (Keys.of(one).time, one.id.encode()), reverse=newest_first)
-        found = self.store.scan(limit=limit, newest_first=newest_first, **asked)
-        assert list(found) == wanted[:limit]
+
+        def is_asked(job: JobDocument) -> bool:
+            time, living = Keys.of(job).time, states is not None and set(states) >= set(_LIVING)
+            return (
+                (since is None or time >= since)
+                and (until is None or time < until)
+                and (states is None or job.state in states or (job.state is None and living))
+                and (user is None or job.submission.user == user)
+                and (cluster is None or job.id.rpartition(":")[0] == cluster)
+            )
+
+        wanted = self._in_order(filter(is_asked, self.known.values()))[:: -1 if newest_first else 1]
+        scanned = self.store.scan(limit=limit, newest_first=newest_first, **asked)
+        assert list(scanned) == wanted[:limit]
+
+    @rule(number=_NUMBERS)
+    def numbered(self, number: int) -> None:
+        wanted = [id_ for id_ in self.known if id_.rpartition(":")[2] == f"{number}.0"]
+        assert self.store.numbered(str(number)) == sorted(wanted)
 
     @invariant()
     def agrees(self) -> None:
         if not hasattr(self, "store"):
             return
         assert self.store.position("log") == self.position
-        living = [one for one in self.known.values() if one.state is None or not one.state.ended]
-        living.sort(key=lambda one: (Keys.of(one).time, one.id))
-        assert list(self.store.active()) == living
+        living = [job for job in self.known.values() if job.state is None or not job.state.ended]
+        assert list(self.store.active()) == self._in_order(living)
+        stored = self.store.get(self.known)
+        assert {id_: job.document for id_, job in stored.items()} == self.known
         status = self.store.status()
         assert status.active == len(living)
-        found = self.store.get(self.known)
-        assert {id_: one.document for id_, one in found.items()} == self.known
-        live = sum(one.revision is not None for one in found.values())
+        live = sum(job.revision is not None for job in stored.values())
         assert sum(status.states.values()) == live
 
+    def _in_order(self, documents: Any) -> list[JobDocument]:
+        return sorted(documents, key=lambda job: (Keys.of(job).time, job.id.encode()))
 
-def run_machine(new_opener: Callable[[], Opener], examples: int, steps: int = 20) -> None:
+
+def run_machine(
+    new_opener: Callable[[], Callable[[], Store]], examples: int, steps: int = 20
+) -> None:
     """Run sequences of operations, each on a store that `new_opener` makes.
 
     Raises:

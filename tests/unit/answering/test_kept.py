@@ -14,8 +14,7 @@ from jobsight.answering.kept import kept_events, kept_jobs
 from jobsight.documents import Event, JobDocument, State, condor_id
 from jobsight.history.eventtables import event_table
 from jobsight.history.jobtable import JobTable
-from jobsight.store import open_store
-from jobsight.store.base import Store
+from jobsight.store import Store, open_store
 
 Kept = Callable[[Store], list[str]]
 LOG = "eventlog#1790000000.000001.00c0ffee"

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.unit.store.sqlite_stores import sqlite_store
 
 from jobsight.settings import StoreSettings
-from jobsight.store.sqlite import SqliteStore
+from jobsight.store import Store
 
 
 @pytest.fixture
@@ -17,6 +18,6 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[SqliteStore]:
-    with SqliteStore(path, StoreSettings(busy_timeout_s=0.1), create=True) as opened:
+def store(path: Path) -> Iterator[Store]:
+    with sqlite_store(path, StoreSettings(busy_timeout_s=0.1), create=True) as opened:
         yield opened

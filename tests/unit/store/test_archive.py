@@ -6,18 +6,17 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from tests.unit.store.sqlite_stores import sqlite_store
 
 from jobsight.documents import JobDocument, Submission
 from jobsight.errors import OutputError, StoreError
 from jobsight.files import sha256
 from jobsight.settings import StoreSettings
 from jobsight.store import Put, archive
-from jobsight.store.archive import Archive
-from jobsight.store.packing import Keys, pack
-from jobsight.store.partfiles import numbers_of, readable
-from jobsight.store.parts import Part, name_of
-from jobsight.store.rows import Row
-from jobsight.store.sqlite import SqliteStore
+from jobsight.store.archive import Archive, Part, PartList, name_of
+from jobsight.store.packing import pack
+from jobsight.store.parquet import numbers_of, readable
+from jobsight.store.rows import Keys, Row
 from jobsight.testing import made_document
 
 NOON = 1_700_000_000_000_000
@@ -76,6 +75,18 @@ def test_a_list_of_parts_that_is_damaged(text: str) -> None:
         Part.from_text(text)
 
 
+def test_the_list_of_parts_survives_a_race_of_two_readers(tmp_path: Path) -> None:
+    """One reads the list of a generation while the other, who sees an older one, reads it too."""
+    part = Archive(tmp_path).write(name_of(1, 0), _rows(1), [])
+    parts = PartList()
+
+    def read() -> list[str]:
+        assert list(parts.at(1, list)) == []
+        return [part.to_text()]
+
+    assert list(parts.at(2, read)) == list(parts.at(2, read)) == [part]
+
+
 def test_what_a_kill_left_is_cleared_away_and_nothing_else(tmp_path: Path) -> None:
     kept = Archive(tmp_path)
     part = kept.write(name_of(1, 0), _rows(1), [])
@@ -92,8 +103,8 @@ def test_what_a_kill_left_is_cleared_away_and_nothing_else(tmp_path: Path) -> No
 def test_two_stores_do_not_share_a_folder(tmp_path: Path) -> None:
     settings = StoreSettings(archive=str(tmp_path / "archive"))
     with (
-        SqliteStore(tmp_path / "a.db", settings, create=True) as one,
-        SqliteStore(tmp_path / "b.db", settings, create=True) as other,
+        sqlite_store(tmp_path / "a.db", settings, create=True) as one,
+        sqlite_store(tmp_path / "b.db", settings, create=True) as other,
     ):
         for store in (one, other):
             store.put([Put(made_document(number, time=NOON + number)) for number in range(9)])
@@ -106,7 +117,7 @@ def test_two_stores_do_not_share_a_folder(tmp_path: Path) -> None:
             assert store.check().problems == 0
     # A copy of a store is the same one, wherever it lies.
     (tmp_path / "c.db").write_bytes((tmp_path / "a.db").read_bytes())
-    with SqliteStore(tmp_path / "c.db", settings) as copy:
+    with sqlite_store(tmp_path / "c.db", settings) as copy:
         copy.prune(2**60)
         assert len(list(copy.scan())) == 9
 
@@ -152,7 +163,7 @@ def test_counting_what_is_there_again_reads_no_document(
 
 
 def test_parts_that_are_gone_changed_or_damaged(tmp_path: Path) -> None:
-    with SqliteStore(tmp_path / "jobs.db", create=True) as store:
+    with sqlite_store(tmp_path / "jobs.db", create=True) as store:
         ids = [made_document(number).id for number in range(3)]
         store.put([Put(made_document(number)) for number in range(3)])
         store.prune(2**60)
@@ -162,13 +173,13 @@ def test_parts_that_are_gone_changed_or_damaged(tmp_path: Path) -> None:
         assert "its hash differs" in store.check().first[0]
     for content in (b"", b"PAR1", whole[:-20], whole[: len(whole) // 2] * 2):
         file.write_bytes(content)
-        with SqliteStore(tmp_path / "jobs.db") as store:
+        with sqlite_store(tmp_path / "jobs.db") as store:
             for call in (lambda: store.get(ids), lambda: list(store.scan())):
                 with pytest.raises(StoreError, match="restore it from a backup"):
                     call()
             assert store.check().problems == 1
     file.unlink()
-    with SqliteStore(tmp_path / "jobs.db") as store:
+    with sqlite_store(tmp_path / "jobs.db") as store:
         with pytest.raises(StoreError, match=r"is missing.*store\.archive"):
             store.get(ids)
         # What does not need the archive goes on.
@@ -178,7 +189,7 @@ def test_parts_that_are_gone_changed_or_damaged(tmp_path: Path) -> None:
     moved.mkdir()
     (moved / file.name).write_bytes(whole)
     settings = StoreSettings(archive=str(moved))
-    with SqliteStore(tmp_path / "jobs.db", settings) as store:
+    with sqlite_store(tmp_path / "jobs.db", settings) as store:
         assert len(store.get(ids)) == 3
 
 
@@ -234,7 +245,7 @@ def test_the_latest_part_that_has_a_job_counts(tmp_path: Path) -> None:
 def test_an_archive_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     settings = StoreSettings(archive=str(tmp_path / "file" / "archive"))
-    with SqliteStore(tmp_path / "jobs.db", settings, create=True) as store:
+    with sqlite_store(tmp_path / "jobs.db", settings, create=True) as store:
         store.put([Put(made_document(1))])
         with pytest.raises((OutputError, StoreError), match="archive"):
             store.prune(2**60)

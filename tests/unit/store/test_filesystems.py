@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from jobsight.store.filesystems import filesystem_of, is_remote
+from jobsight.store.sqlitefile import filesystem_of, is_remote
 
 MOUNTS = r"""22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/root rw
 30 22 0:26 / /home rw shared:2 - nfs4 server:/home rw,vers=4.2

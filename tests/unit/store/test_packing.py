@@ -11,18 +11,22 @@ from jobsight.documents import Event, JobDocument, State, Submission, decode, en
 from jobsight.errors import DocumentError, StoreError
 from jobsight.store import packing
 from jobsight.store.packing import (
-    Keys,
     numbered_ranges,
     pack,
     position_from_text,
     position_to_text,
-    unpack,
+    read_text,
     unzip,
     user_key,
 )
+from jobsight.store.rows import Keys
 from jobsight.testing import made_document
 
 NOON = 1_700_000_000_000_000
+
+
+def unpack(data: bytes, id_: str) -> JobDocument:
+    return read_text(unzip(data, id_), id_)
 
 
 def test_what_was_packed_unpacks_equal() -> None:

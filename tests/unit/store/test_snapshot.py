@@ -2,19 +2,19 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.unit.store.sqlite_stores import sqlite_store
 
 from jobsight.documents import State
 from jobsight.errors import OutputError, SourceError
-from jobsight.store import Put, snapshot
+from jobsight.store import Put, Store, snapshot
 from jobsight.store.snapshot import export, is_snapshot, read_documents, read_manifest
-from jobsight.store.sqlite import SqliteStore
 from jobsight.testing import made_document
 
 NOON = 1_700_000_000_000_000
 
 
-def _store(folder: Path) -> SqliteStore:
-    store = SqliteStore(folder / "jobs.db", create=True)
+def _store(folder: Path) -> Store:
+    store = sqlite_store(folder / "jobs.db", create=True)
     states = [State.COMPLETED, State.RUNNING, State.HELD]
     documents = [made_document(at, states[at % 3], time=NOON + at) for at in range(2500)]
     store.put([Put(one) for one in documents])
@@ -53,7 +53,7 @@ def test_the_same_documents_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_nothing_to_export(tmp_path: Path) -> None:
-    with SqliteStore(tmp_path / "jobs.db", create=True) as store:
+    with sqlite_store(tmp_path / "jobs.db", create=True) as store:
         made = export(store, tmp_path / "out")
     assert (made.documents, made.first, made.files) == (0, None, {})
     assert list(read_documents(tmp_path / "out")) == []

@@ -9,31 +9,28 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
+from tests.unit.store.sqlite_stores import QUICK, sqlite_store
 
 from jobsight.documents import State
 from jobsight.errors import StoreError, StoreUnavailableError
 from jobsight.modes import set_group_access
 from jobsight.settings import StoreSettings
-from jobsight.store import Move, Put
+from jobsight.store import Move, Put, Store
 from jobsight.store.rows import Query
-from jobsight.store.sqlite import SqliteStore
+from jobsight.store.sqlite import selection
 from jobsight.store.sqlitefile import SqliteFile
-from jobsight.store.sqlitequeries import selection
 from jobsight.testing import made_document
-
-QUICK = StoreSettings(busy_timeout_s=0.1)
 
 
 def test_a_file_that_is_no_store(path: Path) -> None:
     path.write_bytes(b"SQLite format 4\0 and much else" * 100)
     with pytest.raises(StoreError, match="not an SQLite database"):
-        SqliteStore(path, QUICK)
+        sqlite_store(path, QUICK)
     path.write_text("a" * 10_000)
     with pytest.raises(StoreError, match="not an SQLite database"):
-        SqliteStore(path, QUICK, create=True)
+        sqlite_store(path, QUICK, create=True)
     assert path.read_text() == "a" * 10_000
 
 
@@ -44,26 +41,26 @@ def test_a_database_of_another_program(path: Path) -> None:
     before = path.read_bytes()
     for create in (False, True):
         with pytest.raises(StoreError, match="database of another program"):
-            SqliteStore(path, QUICK, create=create)
+            sqlite_store(path, QUICK, create=create)
     assert path.read_bytes() == before
 
 
 def test_places_where_no_file_can_be(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is no file"):
-        SqliteStore(tmp_path, QUICK, create=True)
+        sqlite_store(tmp_path, QUICK, create=True)
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="its folder is a file; name another with --store"):
-        SqliteStore(tmp_path / "file" / "jobs.db", QUICK, create=True)
+        sqlite_store(tmp_path / "file" / "jobs.db", QUICK, create=True)
     with pytest.raises(StoreError, match="File name too long"):
-        SqliteStore(tmp_path / ("x" * 300), QUICK, create=True)
+        sqlite_store(tmp_path / ("x" * 300), QUICK, create=True)
 
 
 def test_an_empty_file_becomes_a_store_if_asked(path: Path) -> None:
     path.touch()
     with pytest.raises(StoreError):
-        SqliteStore(path, QUICK)
-    SqliteStore(path, QUICK, create=True).close()
-    SqliteStore(path, QUICK).close()
+        sqlite_store(path, QUICK)
+    sqlite_store(path, QUICK, create=True).close()
+    sqlite_store(path, QUICK).close()
 
 
 def test_what_a_store_keeps_is_its_owners_alone(tmp_path: Path) -> None:
@@ -71,7 +68,7 @@ def test_what_a_store_keeps_is_its_owners_alone(tmp_path: Path) -> None:
     link = tmp_path / "link.db"
     link.symlink_to(path)
     path.parent.mkdir(mode=0o700)
-    with SqliteStore(link, QUICK, create=True) as store:
+    with sqlite_store(link, QUICK, create=True) as store:
         store.put([Put(made_document(1)), Put(made_document(2))])
         assert store.prune(2**62).documents == 2
         kept = {one.name: one.stat().st_mode & 0o777 for one in path.parent.rglob("*")}
@@ -94,7 +91,7 @@ def test_what_a_store_keeps_is_its_owners_alone(tmp_path: Path) -> None:
 
 
 def test_a_store_makes_its_folder_its_owners_alone(tmp_path: Path) -> None:
-    SqliteStore(tmp_path / "a" / "b" / "jobs.db", QUICK, create=True).close()
+    sqlite_store(tmp_path / "a" / "b" / "jobs.db", QUICK, create=True).close()
     modes = {one.stat().st_mode & 0o777 for one in (tmp_path / "a", tmp_path / "a" / "b")}
     assert modes == {0o700}
 
@@ -106,8 +103,8 @@ def test_a_file_whose_maker_was_killed_is_made_anew(path: Path) -> None:
     db.close()
     assert path.stat().st_size
     with pytest.raises(StoreError, match="killed; run that again"):
-        SqliteStore(path, QUICK)
-    with SqliteStore(path, QUICK, create=True) as store:
+        sqlite_store(path, QUICK)
+    with sqlite_store(path, QUICK, create=True) as store:
         store.put([Put(made_document(1))])
 
 
@@ -116,7 +113,7 @@ def test_several_make_a_store_at_once(path: Path) -> None:
 
     def make(number: int) -> None:
         try:
-            with SqliteStore(path, StoreSettings(), create=True) as store:
+            with sqlite_store(path, StoreSettings(), create=True) as store:
                 store.put([Put(made_document(number))])
         except BaseException as error:
             failures.append(error)
@@ -127,19 +124,19 @@ def test_several_make_a_store_at_once(path: Path) -> None:
     for thread in threads:
         thread.join()
     assert not failures
-    with SqliteStore(path, QUICK) as store:
+    with sqlite_store(path, QUICK) as store:
         assert len(list(store.scan())) == 8
 
 
 def test_network_file_systems_are_refused(path: Path) -> None:
     for kind in ("nfs4", "lustre", "fuse.sshfs"):
         with pytest.raises(StoreError, match=f"network file system .{kind}.*redis://"):
-            SqliteStore(path, QUICK, create=True, filesystem=lambda _, kind=kind: kind)  # type: ignore[misc]
+            sqlite_store(path, QUICK, create=True, filesystem=lambda _, kind=kind: kind)
     assert not path.exists()
-    SqliteStore(path, QUICK, create=True, filesystem=lambda _: None).close()
+    sqlite_store(path, QUICK, create=True, filesystem=lambda _: None).close()
 
 
-def test_a_lock_that_is_never_released(store: SqliteStore, path: Path) -> None:
+def test_a_lock_that_is_never_released(store: Store, path: Path) -> None:
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailableError, match=r"kept it locked for 0\.1 s.*fuser"):
@@ -151,7 +148,7 @@ def test_a_lock_that_is_never_released(store: SqliteStore, path: Path) -> None:
     store.put([Put(made_document(1))])
 
 
-def test_many_read_beside_a_writer(store: SqliteStore) -> None:
+def test_many_read_beside_a_writer(store: Store) -> None:
     store.put([Put(made_document(number)) for number in range(700)])
     reading = store.scan()
     next(reading)
@@ -163,43 +160,12 @@ def test_many_read_beside_a_writer(store: SqliteStore) -> None:
     assert len(list(store.scan(states=[State.FAILED]))) == 1
 
 
-def test_the_list_of_parts_survives_a_race_of_two_readers(store: SqliteStore) -> None:
-    """One reads the list of a generation while the other, who sees an older one, reads it too."""
-    store.put([Put(made_document(number, time=number)) for number in range(4)])
-    store.prune(2)
-    assert len(store._parts()) == 1
-
-    with store._file.snapshot() as older:
-        store.prune(3)
-        assert len(store._parts()) == 2
-
-        class Raced:
-            """A connection; before its answer is used, the other reader reads to its end."""
-
-            def __init__(self, db: sqlite3.Connection) -> None:
-                self.db = db
-
-            def execute(self, *words: Any) -> Any:
-                cursor = self.db.execute(*words)
-                other = threading.Thread(target=store._parts_in, args=(older,))
-                other.start()
-                other.join()
-                return cursor
-
-        with store._file.snapshot() as db:
-            assert len(store._parts_in(cast("sqlite3.Connection", Raced(db)))) == 2
-    assert len(store._parts()) == 2
-    assert set(store.get([made_document(number).id for number in range(4)])) == {
-        made_document(number).id for number in range(4)
-    }
-
-
 def test_a_store_by_two_names_has_one_archive(path: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     link = tmp_path / "elsewhere" / "link.db"
     link.symlink_to(path)
     documents = [made_document(number) for number in range(3)]
-    with SqliteStore(path, create=True) as store, SqliteStore(link) as other:
+    with sqlite_store(path, create=True) as store, sqlite_store(link) as other:
         store.put([Put(one) for one in documents])
         assert other.prune(2**62).documents == 3
         assert list(store.scan()) == list(other.scan()) == documents
@@ -207,7 +173,7 @@ def test_a_store_by_two_names_has_one_archive(path: Path, tmp_path: Path) -> Non
     assert list(link.parent.iterdir()) == [link]
 
 
-def test_a_copy_without_a_log_gets_one(store: SqliteStore, path: Path) -> None:
+def test_a_copy_without_a_log_gets_one(store: Store, path: Path) -> None:
     """VACUUM INTO makes such a copy; without a log, readers and writers shut each other out."""
     store.put([Put(made_document(1))])
     copy = path.with_name("copy.db")
@@ -217,10 +183,10 @@ def test_a_copy_without_a_log_gets_one(store: SqliteStore, path: Path) -> None:
     reader = sqlite3.connect(copy, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM jobs").fetchall()
-    with SqliteStore(copy, QUICK) as copied:
+    with sqlite_store(copy, QUICK) as copied:
         assert len(list(copied.scan())) == 1
     reader.close()
-    with SqliteStore(copy, QUICK) as copied:
+    with sqlite_store(copy, QUICK) as copied:
         view = copied.scan()
         next(view)
         copied.put([Put(made_document(2))])
@@ -231,13 +197,13 @@ def test_a_file_that_gives_nothing_back_is_pruned_too(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jobsight.store.sqlitefile._SHRINK_PAGES", 1)
-    SqliteStore(path, QUICK, create=True).close()
+    sqlite_store(path, QUICK, create=True).close()
     db = sqlite3.connect(path, isolation_level=None)
     for statement in ("journal_mode = DELETE", "auto_vacuum = NONE"):
         db.execute(f"PRAGMA {statement}")
     db.execute("VACUUM")
     db.close()
-    with SqliteStore(path, QUICK) as store:
+    with sqlite_store(path, QUICK) as store:
         store.put([Put(made_document(number, script=str(number) * 9000)) for number in range(99)])
         assert store.prune(2**62).documents == 99
 
@@ -249,7 +215,7 @@ def test_a_file_that_may_not_be_written(collecting: bool, folder_mode: int) -> N
     """Nor may who reads it leave a log of their own, which would keep its owner from writing."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        SqliteStore(path := Path(folder) / "jobs.db", QUICK, create=True) as store,
+        sqlite_store(path := Path(folder) / "jobs.db", QUICK, create=True) as store,
     ):
         path.parent.chmod(folder_mode)
         store.put([Put(made_document(1))])
@@ -259,14 +225,12 @@ def test_a_file_that_may_not_be_written(collecting: bool, folder_mode: int) -> N
             one.chmod(0o644)
         program = """
 import os, sys
-from pathlib import Path
 from jobsight.errors import StoreError
-from jobsight.store.sqlite import SqliteStore
-from jobsight.store import Put
-from jobsight.testing.storedocuments import made_document
-import pyarrow.parquet
+from jobsight.store import Put, open_store
+from jobsight.testing import made_document
+import jobsight.store.sqlite, pyarrow.parquet
 os.setuid(65534)
-with SqliteStore(Path(sys.argv[1])) as store:
+with open_store(sys.argv[1]) as store:
     assert store.status().details["read_only"]
     print(len(list(store.scan())))
     try:
@@ -287,15 +251,15 @@ def test_what_is_read_while_a_writer_begins_is_refused(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who may not write takes no locks; torn pages could be taken for what was stored."""
-    with SqliteStore(path, QUICK, create=True) as writer:
+    with sqlite_store(path, QUICK, create=True) as writer:
         writer.put([Put(made_document(number)) for number in range(1200)])
     with monkeypatch.context() as patch:
         patch.setattr(SqliteFile, "_is_writable", lambda _: False)
-        reader = SqliteStore(path, QUICK)
+        reader = sqlite_store(path, QUICK)
     with reader:
         scan = reader.scan()
         next(scan)
-        with SqliteStore(path, QUICK) as writer:
+        with sqlite_store(path, QUICK) as writer:
             assert writer.prune(2**62).documents == 1200
         with pytest.raises(StoreUnavailableError, match="written while it was read; try again"):
             list(scan)
@@ -320,7 +284,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_loses_nothing(small_disk: Path) -> None:
-    with SqliteStore(small_disk / "jobs.db", QUICK, create=True) as store:
+    with sqlite_store(small_disk / "jobs.db", QUICK, create=True) as store:
         noise = "".join(f"{at * 2654435761 % 2**32:08x}" for at in range(10_000))
         number = -1
         with pytest.raises(StoreUnavailableError, match=r"disk is full.*free some space"):
@@ -343,16 +307,16 @@ def test_a_full_disk_loses_nothing(small_disk: Path) -> None:
 def test_a_disk_too_full_to_read_is_told_as_full(small_disk: Path) -> None:
     """SQLite calls it a fault of the disk, where only the memory it shares finds no room."""
     path = small_disk / "jobs.db"
-    SqliteStore(path, QUICK, create=True).close()
+    sqlite_store(path, QUICK, create=True).close()
     with (small_disk / "other").open("wb", buffering=0) as file, suppress(OSError):
         while True:
             file.write(bytes(4096))
     with pytest.raises(StoreUnavailableError, match="disk is full"):
-        SqliteStore(path, QUICK)
+        sqlite_store(path, QUICK)
 
 
 def test_every_page_is_read_off_an_index(path: Path) -> None:
-    SqliteStore(path, QUICK, create=True).close()
+    sqlite_store(path, QUICK, create=True).close()
     db = sqlite3.connect(path)
     queries = [
         Query(),
@@ -377,7 +341,7 @@ def test_every_page_is_read_off_an_index(path: Path) -> None:
     db.close()
 
 
-def test_connections_of_threads_that_ended_are_closed(store: SqliteStore) -> None:
+def test_connections_of_threads_that_ended_are_closed(store: Store) -> None:
     def count() -> int:
         return sum(
             "jobs.db" in str(link.readlink())
@@ -393,7 +357,7 @@ def test_connections_of_threads_that_ended_are_closed(store: SqliteStore) -> Non
     assert count() <= before + 6
 
 
-def test_new_and_changed_documents_in_a_put_of_several_statements(store: SqliteStore) -> None:
+def test_new_and_changed_documents_in_a_put_of_several_statements(store: Store) -> None:
     users = ("ada", None, "")
     documents = [made_document(at, user=users[at % 3]) for at in range(450)]
     store.put([Put(one) for one in documents[::2]])
@@ -408,7 +372,7 @@ def test_new_and_changed_documents_in_a_put_of_several_statements(store: SqliteS
     assert not store.check().problems
 
 
-def test_room_is_given_back(store: SqliteStore, path: Path) -> None:
+def test_room_is_given_back(store: Store, path: Path) -> None:
     noise = "".join(f"{at * 2654435761 % 2**32:08x}" for at in range(1000))
     for start in range(0, 4000, 500):
         store.put([Put(made_document(n, script=noise + str(n))) for n in range(start, start + 500)])
@@ -419,7 +383,7 @@ def test_room_is_given_back(store: SqliteStore, path: Path) -> None:
     assert path.stat().st_size < before * 0.75
 
 
-def test_a_child_process_opens_connections_of_its_own(store: SqliteStore) -> None:
+def test_a_child_process_opens_connections_of_its_own(store: Store) -> None:
     store.put([Put(made_document(1))])
     child = os.fork()
     if not child:

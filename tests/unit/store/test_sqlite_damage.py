@@ -6,19 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.unit.store.sqlite_stores import QUICK, sqlite_store
 
 from jobsight.documents import JobDocument, Submission
 from jobsight.errors import StoreError
-from jobsight.settings import StoreSettings
-from jobsight.store import Move, Put
-from jobsight.store.sqlite import SqliteStore
+from jobsight.store import Move, Put, Store
 from jobsight.testing import made_document
-from jobsight.testing.storedocuments import NOON
-
-QUICK = StoreSettings(busy_timeout_s=0.1)
+from jobsight.testing.stores import NOON
 
 
-def _reads(store: SqliteStore) -> bool:
+def _reads(store: Store) -> bool:
     try:
         list(store.scan())
     except StoreError as error:
@@ -28,20 +25,20 @@ def _reads(store: SqliteStore) -> bool:
 
 
 def test_a_file_that_was_damaged(path: Path) -> None:
-    with SqliteStore(path, QUICK, create=True) as store:
+    with sqlite_store(path, QUICK, create=True) as store:
         store.put([Put(made_document(number, script=str(number) * 900)) for number in range(600)])
     size = path.stat().st_size
     with path.open("r+b") as file:
         file.seek(size // 2)
         file.write(b"\xff" * 8192)
-    with SqliteStore(path, QUICK) as store:
+    with sqlite_store(path, QUICK) as store:
         report = store.check() if _reads(store) else None
     assert report is None or report.problems
 
 
 def test_check_tells_of_an_index_that_is_damaged(path: Path) -> None:
     """Also where no document is: what reads documents reads another index."""
-    with SqliteStore(path, QUICK, create=True) as store:
+    with sqlite_store(path, QUICK, create=True) as store:
         store.put([Put(made_document(number)) for number in range(600)])
     with sqlite3.connect(path) as db:
         (root,) = db.execute(
@@ -51,7 +48,7 @@ def test_check_tells_of_an_index_that_is_damaged(path: Path) -> None:
     with path.open("r+b") as file:
         file.seek((root - 1) * 4096)
         file.write(bytes(4096))
-    with SqliteStore(path, QUICK) as store, pytest.raises(StoreError, match="damaged"):
+    with sqlite_store(path, QUICK) as store, pytest.raises(StoreError, match="damaged"):
         store.check()
 
 
@@ -65,7 +62,7 @@ def test_check_tells_of_an_index_that_is_damaged(path: Path) -> None:
     ],
 )
 def test_whatever_type_a_damaged_page_gives_is_one_error(
-    store: SqliteStore, path: Path, tamper: str
+    store: Store, path: Path, tamper: str
 ) -> None:
     store.put([Put(made_document(1, user="u"))])
     with sqlite3.connect(path) as db:
@@ -79,7 +76,7 @@ def test_whatever_type_a_damaged_page_gives_is_one_error(
             read()
 
 
-def test_check_finds_what_was_tampered_with(store: SqliteStore, path: Path) -> None:
+def test_check_finds_what_was_tampered_with(store: Store, path: Path) -> None:
     store.put([Put(made_document(number, user="u")) for number in range(5)])
     ids = [made_document(number).id for number in range(5)]
     assert store.check().problems == 0
@@ -99,7 +96,7 @@ def test_check_finds_what_was_tampered_with(store: SqliteStore, path: Path) -> N
 def test_a_file_of_another_schema_is_refused(path: Path, schema: int) -> None:
     """Also where it became so after it was opened."""
     refusal = rf"has schema {schema}; this version reads 3; import the sources again"
-    with SqliteStore(path, QUICK, create=True) as store:
+    with sqlite_store(path, QUICK, create=True) as store:
         store.put([Put(made_document(1))])
         with sqlite3.connect(path) as db:
             db.execute(f"PRAGMA user_version = {schema}")
@@ -109,10 +106,10 @@ def test_a_file_of_another_schema_is_refused(path: Path, schema: int) -> None:
         assert len(list(store.scan())) == 1
         assert store.positions() == {}
     with pytest.raises(StoreError, match=refusal):
-        SqliteStore(path, QUICK, create=True)
+        sqlite_store(path, QUICK, create=True)
 
 
-def test_check_finds_wrong_raw_numbers(store: SqliteStore, path: Path) -> None:
+def test_check_finds_wrong_raw_numbers(store: Store, path: Path) -> None:
     tasks = [
         JobDocument(id=f"slurm:c:7_{at}", updated=NOON, submission=Submission(raw_id=str(8 + at)))
         for at in range(1100)
@@ -133,7 +130,7 @@ def test_a_changed_bit_is_found_or_changes_nothing(path: Path) -> None:
     """Pages have free bytes, and pages that no index uses: what changes there changes nothing."""
     documents = {one.id: one for one in (made_document(number) for number in range(12))}
     moves = [Move(f"log {number}", None, {"offset": 7 << number}) for number in range(4)]
-    with SqliteStore(path, QUICK, create=True) as store:
+    with sqlite_store(path, QUICK, create=True) as store:
         store.put([Put(one) for one in documents.values()], moves)
         before = store.positions()
     whole = path.read_bytes()
@@ -143,7 +140,7 @@ def test_a_changed_bit_is_found_or_changes_nothing(path: Path) -> None:
         changed[at] ^= 1 << at % 8
         path.write_bytes(changed)
         try:
-            with SqliteStore(path, QUICK) as store:
+            with sqlite_store(path, QUICK) as store:
                 if store.check().problems:
                     raise StoreError("found")
                 same = {id_: one.document for id_, one in store.get(documents).items()}

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from jobsight.questions.fail.evidence import Finding
     from jobsight.questions.hold.answering.groups import GroupAnswer
     from jobsight.service.web.ready import Ready
-    from jobsight.store.base import Store
+    from jobsight.store import Store
 
 __all__ = [
     "about_job",

@@ -17,7 +17,7 @@ from jobsight.errors import UsageError
 from jobsight.store.rows import Order, Query
 
 if TYPE_CHECKING:
-    from jobsight.store.base import Store
+    from jobsight.store import Store
 
 __all__ = ["MOST_JOBS", "JobsPage", "page_of", "summary"]
 

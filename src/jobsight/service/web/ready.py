@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jobsight.documents import JobDocument
     from jobsight.history.timelines import History
     from jobsight.settings import Settings
-    from jobsight.store.base import Store
+    from jobsight.store import Store
 
 __all__ = ["Follower", "Ready"]
 

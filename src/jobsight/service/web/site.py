@@ -56,7 +56,7 @@ from jobsight.store.rows import Query
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings
-    from jobsight.store.base import Store
+    from jobsight.store import Store
 
 __all__ = ["Pseudonyms", "Site"]
 
@@ -428,7 +428,7 @@ class Site:
             "behind": ready is None or ready.tables.revision < revision,
             "version": __version__,
             "uptime_s": round(time.time() - self._started, 1),
-            "store": self.store.backend,
+            "store": self.store.backend.name,
             "revision": revision,
             "jobs": None if ready is None else len(ready.tables.jobs.table),
         }

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from jobsight.errors import StoreError
-from jobsight.store.packing import LEAST_TIME, MOST_TIME, Keys
-from jobsight.store.rows import Row
+from jobsight.store.packing import LEAST_TIME, MOST_TIME
+from jobsight.store.rows import Keys, Row
 
 if TYPE_CHECKING:
     import pyarrow as pa
