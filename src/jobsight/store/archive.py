@@ -31,6 +31,7 @@ from jobsight.store.parquet import (
     readable,
     rows_of,
     time_ranges,
+    verified_rows,
     write_rows,
 )
 from jobsight.store.rows import Order, Query, Row
@@ -356,14 +357,8 @@ class Archive:
         Raises:
             StoreError: the part is missing, changed or damaged.
         """
-        path = self.folder / part.name
-        with readable(path):
-            unchanged = sha256(path) == part.sha256
-        if not unchanged:
-            raise StoreError(f"{path} was changed (its hash differs); restore it from a backup")
-        with opened(path) as file:
-            for group in range(file.num_row_groups):
-                yield from rows_of(file, group)
+        changed = "was changed (its hash differs); restore it from a backup"
+        return verified_rows(self.folder / part.name, part.sha256, changed)
 
 
 def _sync(path: Path) -> None:

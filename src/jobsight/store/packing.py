@@ -30,7 +30,6 @@ __all__ = [
     "LEAST_TIME",
     "MOST_TIME",
     "SCHEMA",
-    "bounded",
     "cluster_of",
     "numbered_ranges",
     "pack",
@@ -67,11 +66,6 @@ _LEVEL = 1
 
 # Neither may be used by two threads at once.
 _tools = threading.local()
-
-
-def bounded(time: int) -> int:
-    """A time of a document, any integer, as a store keeps it: within ± 2^62 µs."""
-    return time if LEAST_TIME <= time <= MOST_TIME else min(max(time, LEAST_TIME), MOST_TIME)
 
 
 def cluster_of(id_: str) -> str:

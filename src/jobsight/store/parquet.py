@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import asdict
 
 from jobsight.errors import StoreError
+from jobsight.files import sha256
 from jobsight.store.packing import LEAST_TIME, MOST_TIME
 from jobsight.store.rows import Keys, Row
 
@@ -21,7 +22,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["ids_of", "numbers_of", "opened", "readable", "rows_of", "time_ranges", "write_rows"]
+__all__ = [
+    "ids_of",
+    "numbers_of",
+    "opened",
+    "readable",
+    "rows_of",
+    "time_ranges",
+    "verified_rows",
+    "write_rows",
+]
 
 _GROUP_ROWS = 1000
 _GROUP_BYTES = 16 << 20
@@ -143,6 +153,21 @@ def numbers_of(file: pq.ParquetFile) -> Iterator[tuple[str, str | None]]:
     """All ids, each with Slurm's raw number, if the job has one."""
     table = file.read(columns=["id", "raw"], use_threads=False)
     return zip(table["id"].to_pylist(), table["raw"].to_pylist(), strict=True)
+
+
+def verified_rows(path: Path, digest: str, changed: str) -> Iterator[Row]:
+    """All rows of a file, once its SHA-256 is found to be `digest`.
+
+    Raises:
+        StoreError: the file is missing or damaged, or its hash differs: then `changed`.
+    """
+    with readable(path):
+        unchanged = sha256(path) == digest
+    if not unchanged:
+        raise StoreError(f"{path} {changed}")
+    with opened(path) as file:
+        for group in range(file.num_row_groups):
+            yield from rows_of(file, group)
 
 
 def rows_of(file: pq.ParquetFile, group: int) -> list[Row]:

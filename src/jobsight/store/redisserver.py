@@ -98,13 +98,6 @@ def without_secrets(url: str) -> str:
     return printable(f"{parts.scheme}://{host}{port}{parts.path}")
 
 
-def _require_known(url: str) -> None:
-    """Refuse, by a ValueError, other parameters: they may be a part of a password."""
-    for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True):
-        if name not in _PARAMETERS and not name.startswith("ssl_"):
-            raise ValueError("a parameter is not known")
-
-
 def _password(settings: StoreSettings) -> str | None:
     if os.environ.get(PASSWORD):
         return os.environ[PASSWORD]
@@ -154,7 +147,9 @@ class RedisServer:
         self._patience_s = settings.busy_timeout_s
         secret = {} if (password := _password(settings)) is None else {"password": password}
         try:
-            _require_known(url)
+            for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True):
+                if name not in _PARAMETERS and not name.startswith("ssl_"):
+                    raise ValueError("other parameters may be a part of a password")
             self.client: Any = redis.Redis.from_url(
                 url,
                 socket_timeout=settings.busy_timeout_s,
@@ -192,28 +187,25 @@ class RedisServer:
         try:
             yield
         except (redis.RedisError, OSError) as error:
-            lost = (redis.ConnectionError, redis.TimeoutError, OSError)
-            raise self._explain(error, lost=isinstance(error, lost)) from None
+            text = f"{' '.join(kind.__name__ for kind in type(error).__mro__)}: {error}"
+            shown = printable(error, 160)
+            for kind, table in ((StoreUnavailableError, _MAY_PASS), (StoreError, _REFUSALS)):
+                for sign, words in table:
+                    if re.search(sign, text):
+                        reason = words.format(error=shown)
+                        raise kind(f"the store {self.url}: {reason}") from None
+            if not isinstance(error, redis.ConnectionError | redis.TimeoutError | OSError):
+                raise StoreError(f"the store {self.url}: the server says: {shown}") from None
+            signs = (words for sign, words in _LOST if re.search(sign, str(error).lower()))
+            raise StoreUnavailableError(
+                f"the store {self.url} cannot be reached: {next(signs, type(error).__name__)}; "
+                "check that the server runs and that its address is right"
+            ) from None
         except UnicodeEncodeError:
             raise StoreError("a name that was asked for is not valid Unicode") from None
 
-    def _explain(self, error: Exception, *, lost: bool) -> StoreError:
-        text = f"{' '.join(kind.__name__ for kind in type(error).__mro__)}: {error}"
-        shown = printable(error, 160)
-        for kind, table in ((StoreUnavailableError, _MAY_PASS), (StoreError, _REFUSALS)):
-            for sign, words in table:
-                if re.search(sign, text):
-                    return kind(f"the store {self.url}: {words.format(error=shown)}")
-        if not lost:
-            return StoreError(f"the store {self.url}: the server says: {shown}")
-        known = (words for sign, words in _LOST if re.search(sign, str(error).lower()))
-        return StoreUnavailableError(
-            f"the store {self.url} cannot be reached: {next(known, type(error).__name__)}; check "
-            "that the server runs and that its address is right"
-        )
-
     def call(self, script: str, *args: str | bytes | int) -> list[Any]:
-        """Run a script of `redisscripts` with its arguments; its reply.
+        """Run a script of `jobsight.store.redis` with its arguments; its reply.
 
         Raises:
             StoreUnavailableError, StoreError: as by `explained`, or the server no longer has the
@@ -237,15 +229,21 @@ class RedisServer:
             StoreUnavailableError: it cannot be reached now.
             StoreError: it does not keep things; says what to set.
         """
+        import redis
+
         with self.explained():
             info: dict[str, Any] = {}
             for section in ("server", "persistence", "memory", "replication", "cluster"):
                 info |= self.client.info(section)  # one a call, as older servers want it
+            try:
+                fsync = next(iter(self.client.config_get("appendfsync").values()), "unknown")
+            except redis.ResponseError:  # its ACL or its host forbid to ask
+                fsync = "unknown"
             self.facts = {
                 "server": f"{info.get('server_name', 'redis')} "
                 f"{info.get('valkey_version', info.get('redis_version'))}",
                 "appendonly": "yes" if str(info.get("aof_enabled")) == "1" else "no",
-                "appendfsync": self._setting("appendfsync") or "unknown",
+                "appendfsync": fsync.decode() if isinstance(fsync, bytes) else fsync,
                 "maxmemory_policy": str(info.get("maxmemory_policy", "unknown")),
             }
         version = tuple(int(part) for part in re.findall(r"\d+", str(info["redis_version"]))[:2])
@@ -292,17 +290,6 @@ class RedisServer:
                 raise StoreUnavailableError(f"the store {self.url}: {_SLOW}")
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
-
-    def _setting(self, name: str) -> str | None:
-        """A setting of the server; None where its ACL or its host forbid to ask."""
-        import redis
-
-        try:
-            found = self.client.config_get(name)
-        except redis.ResponseError:
-            return None
-        value = found.get(name, found.get(name.encode()))
-        return value.decode() if isinstance(value, bytes) else value
 
     def memory(self) -> int:
         """Bytes of memory that the server uses."""

@@ -12,7 +12,8 @@ from jobsight.documents.spans import time_of
 from jobsight.errors import StoreError
 from jobsight.store.packing import (
     ACTIVE,
-    bounded,
+    LEAST_TIME,
+    MOST_TIME,
     cluster_of,
     read_text,
     unzip,
@@ -35,7 +36,7 @@ class Keys(msgspec.Struct, frozen=True, gc=False):
         cluster: the id up to its last colon.
         state: ``""`` where none is known.
         user: see `user_key`; None where none is known.
-        time: of the last thing that happened (`time_of`), µs since 1970, `bounded`.
+        time: of the last thing that happened (`time_of`), µs since 1970, within ± 2^62.
         raw: Slurm's own number of the job, where it is not that of its id.
     """
 
@@ -57,7 +58,7 @@ class Keys(msgspec.Struct, frozen=True, gc=False):
             cluster_of(document.id),
             "" if document.state is None else str(document.state),
             None if user is None else user_key(user),
-            bounded(time_of(document)),
+            min(max(time_of(document), LEAST_TIME), MOST_TIME),
             raw,
         )
 

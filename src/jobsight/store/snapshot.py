@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from jobsight.documents import SCHEMA as DOCUMENT_SCHEMA
 from jobsight.documents import JobDocument, State, encode
 from jobsight.errors import SourceError, StoreError
 from jobsight.files import MANIFEST, Kind, new_folder, read_json, sha256, write_json
-from jobsight.store.parquet import opened, readable, rows_of, write_rows
+from jobsight.store.parquet import verified_rows, write_rows
 from jobsight.store.rows import Keys, Row
 from jobsight.store.store import Store
 
@@ -82,43 +82,34 @@ def export(
         OutputError: the folder cannot be written, or holds something else.
         StoreError: the store cannot be read.
     """
-    documents = store.scan(since=since, until=until, states=states, user=user, cluster=cluster)
+    scanned = store.scan(since=since, until=until, states=states, user=user, cluster=cluster)
     names = None if states is None else sorted(str(state) for state in states)
     asked = {"since": since, "until": until, "states": names, "user": user, "cluster": cluster}
-    with new_folder(folder, Kind.SNAPSHOT) as temporary:
-        return _write(documents, temporary, asked, progress)
-
-
-def _write(
-    documents: Iterator[JobDocument],
-    folder: Path,
-    asked: dict[str, Any],
-    progress: Callable[[int], None] | None,
-) -> Snapshot:
     files: dict[str, str] = {}
     counts: dict[str, int] = {}
-    times: list[int] = []
+    first = last = None
 
-    def row(document: JobDocument) -> Row:
-        keys = Keys.of(document)
-        times[1:] = [keys.time]
-        counts[name] += 1
-        if progress is not None and counts[name] % _REPORT_EVERY == 0:
-            progress(sum(counts.values()))
-        return Row(keys, 0, encode(document), archived=True)
+    def rows(documents: Iterable[JobDocument]) -> Iterator[Row]:
+        nonlocal first, last
+        for document in documents:
+            keys = Keys.of(document)
+            first, last = keys.time if first is None else first, keys.time
+            counts[name] += 1
+            if progress is not None and counts[name] % _REPORT_EVERY == 0:
+                progress(sum(counts.values()))
+            yield Row(keys, 0, encode(document), archived=True)
 
-    for document in documents:
-        name = f"jobs-{len(files) + 1:06d}.parquet"
-        counts[name] = 0
-        times = times or [Keys.of(document).time]
-        group = itertools.chain([document], itertools.islice(documents, _FILE_ROWS - 1))
-        write_rows(map(row, group), folder / name)
-        files[name] = sha256(folder / name)
-    first, last = (times[0], times[-1]) if times else (None, None)
-    versions = {"jobsight": __version__, "document": str(DOCUMENT_SCHEMA)}
-    versions["pyarrow"] = version("pyarrow")
-    made = Snapshot(sum(counts.values()), first, last, asked, files, counts, versions)
-    write_json(folder / MANIFEST, {"schema": Kind.SNAPSHOT.schema, **msgspec.to_builtins(made)})
+    with new_folder(folder, Kind.SNAPSHOT) as new:
+        for document in scanned:
+            name = f"jobs-{len(files) + 1:06d}.parquet"
+            counts[name] = 0
+            group = itertools.chain([document], itertools.islice(scanned, _FILE_ROWS - 1))
+            write_rows(rows(group), new / name)
+            files[name] = sha256(new / name)
+        versions = {"jobsight": __version__, "document": str(DOCUMENT_SCHEMA)}
+        versions["pyarrow"] = version("pyarrow")
+        made = Snapshot(sum(counts.values()), first, last, asked, files, counts, versions)
+        write_json(new / MANIFEST, {"schema": Kind.SNAPSHOT.schema, **msgspec.to_builtins(made)})
     return made
 
 
@@ -172,25 +163,16 @@ def read_documents(folder: Path) -> Iterator[JobDocument]:
         SourceError: the folder is not a snapshot, or a file in it is missing, changed or damaged.
     """
     made = read_manifest(folder)
+    changed = "was changed since the export (its hash differs); export again"
     for name in sorted(made.files):
+        path, count = folder / name, 0
+        if not path.is_file():
+            raise SourceError(f"{path} is missing, which the manifest lists; export again")
         try:
-            yield from _read(folder / name, made.files[name], made.rows[name])
+            for row in verified_rows(path, made.files[name], changed):
+                count += 1
+                yield row.document()
         except StoreError as error:
             raise SourceError(str(error)) from None
-
-
-def _read(path: Path, digest: str, expected: int) -> Iterator[JobDocument]:
-    if not path.is_file():
-        raise SourceError(f"{path} is missing, which the manifest lists; export again")
-    with readable(path):
-        unchanged = sha256(path) == digest
-    if not unchanged:
-        raise SourceError(f"{path} was changed since the export (its hash differs); export again")
-    found = 0
-    with opened(path) as file:
-        for group in range(file.num_row_groups):
-            rows = rows_of(file, group)
-            found += len(rows)
-            yield from (row.document() for row in rows)
-    if found != expected:
-        raise SourceError(f"{path} has {found} documents, not {expected}; export again")
+        if count != made.rows[name]:
+            raise SourceError(f"{path} has {count} documents, not {made.rows[name]}; export again")

@@ -28,7 +28,6 @@ __all__ = ["APPLICATION_ID", "SqliteFile", "filesystem_of", "is_remote"]
 APPLICATION_ID = 0x4A6F6273
 """In the file's header: distinguishes a store from another program's database."""
 
-_BY_REVISION = "CREATE INDEX IF NOT EXISTS jobs_by_revision ON jobs (revision)"
 _TABLES = """
 CREATE TABLE jobs (
     number INTEGER PRIMARY KEY,
@@ -45,13 +44,13 @@ CREATE INDEX jobs_by_time ON jobs (time, id);
 CREATE INDEX jobs_by_state ON jobs (state, time, id);
 CREATE INDEX jobs_by_user ON jobs (user, time, id) WHERE user IS NOT NULL;
 CREATE INDEX jobs_active_by_time ON jobs (time, id) WHERE active;
-{by_revision};
+CREATE INDEX jobs_by_revision ON jobs (revision);
 CREATE INDEX jobs_by_raw ON jobs (raw, id) WHERE raw IS NOT NULL;
 CREATE TABLE positions (source TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE parts (name TEXT PRIMARY KEY, part TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE numbers (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO numbers VALUES ('revision', 0), ('generation', 0), ('fence', 0);
-""".format(active=", ".join(f"'{state}'" for state in sorted(ACTIVE)), by_revision=_BY_REVISION)
+""".format(active=", ".join(f"'{state}'" for state in sorted(ACTIVE)))
 _ELSEWHERE = "name another with --store or JOBSIGHT_STORE"
 _REMOTE = wordlist(
     "9p acfs afs beegfs beegfs_nodev ceph cifs coda daos davfs gfs gfs2 glusterfs gpfs lustre "
@@ -85,6 +84,7 @@ _LASTING = {
     sqlite3.SQLITE_TOOBIG: "a document is larger than SQLite can keep",
 }
 """By primary result code (https://www.sqlite.org/rescode.html), what to do."""
+_UNKNOWN = "SQLite says: {error}; run: jobsight store check"
 _NO_ROOM_TO_SHARE = 0x130A
 """SQLITE_IOERR_SHMSIZE, its code for a disk too full for the memory that is shared (``-shm``)."""
 
@@ -201,7 +201,6 @@ class SqliteFile:
                 # A copy that was made by VACUUM INTO has no log; while it is read, it stays so.
                 with suppress(sqlite3.OperationalError):
                     db.execute("PRAGMA journal_mode = WAL")
-                    db.execute(_BY_REVISION)  # earlier versions made none
 
     def _is_writable(self) -> bool:
         """Whether this user may write the file, and the log that it needs."""
@@ -244,29 +243,27 @@ class SqliteFile:
         while True:
             try:
                 with closing(self._connect()) as db:
-                    self._create_in(db)
+                    db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+                    if db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+                        raise StoreError(
+                            f"{self._shown} is on a file system where SQLite cannot keep its log "
+                            "(shared memory is needed); name a file on another disk"
+                        )
+                    db.execute("BEGIN IMMEDIATE")
+                    if not _tables(db):
+                        for statement in _TABLES.split(";\n"):
+                            db.execute(statement)
+                        identity = secrets.randbits(63)
+                        db.execute("INSERT INTO numbers VALUES ('identity', ?)", (identity,))
+                        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                        db.execute(f"PRAGMA user_version = {SCHEMA}")
+                    db.execute("COMMIT")
                 return
             except sqlite3.OperationalError as error:
                 # The busy timeout does not hold for a change of the journal's mode.
                 if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
-
-    def _create_in(self, db: sqlite3.Connection) -> None:
-        db.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        if db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            raise StoreError(
-                f"{self._shown} is on a file system where SQLite cannot keep its log "
-                "(shared memory is needed); name a file on another disk"
-            )
-        db.execute("BEGIN IMMEDIATE")
-        if not _tables(db):
-            for statement in _TABLES.split(";\n"):
-                db.execute(statement)
-            db.execute("INSERT INTO numbers VALUES ('identity', ?)", (secrets.randbits(63),))
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {SCHEMA}")
-        db.execute("COMMIT")
 
     def _require_ours(self, db: sqlite3.Connection) -> None:
         application, schema = (_pragma(db, name) for name in _MARKS)
@@ -346,24 +343,19 @@ class SqliteFile:
             yield
         except sqlite3.Error as error:
             self._require_rest()
-            raise self._explain(error) from None
+            if self._closed:
+                raise StoreError(f"the store {self._shown} was closed") from None
+            code, shown = _code(error), printable(error, 200)
+            words = {**_MAY_PASS, **_LASTING}.get(code, _UNKNOWN)
+            reason = words.format(timeout=self._timeout, path=self._shown, error=shown)
+            kind = StoreUnavailableError if code in _MAY_PASS else StoreError
+            raise kind(f"the store {self._shown}: {reason}") from None
         except StoreError:
             self._require_rest()
             raise
         except UnicodeEncodeError:
             raise StoreError("a name that was asked for is not valid Unicode") from None
         self._require_rest()
-
-    def _explain(self, error: sqlite3.Error) -> StoreError:
-        if self._closed:
-            return StoreError(f"the store {self._shown} was closed")
-        code = _code(error)
-        known = {**_MAY_PASS, **_LASTING}.get(
-            code, "SQLite says: {error}; run: jobsight store check"
-        )
-        reason = known.format(timeout=self._timeout, path=self._shown, error=printable(error, 200))
-        kind = StoreUnavailableError if code in _MAY_PASS else StoreError
-        return kind(f"the store {self._shown}: {reason}")
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
