@@ -21,7 +21,8 @@ from jobsight.errors import StoreError, StoreUnavailableError, UsageError
 from jobsight.settings import StoreSettings
 from jobsight.store import Move, Put, Store, open_store
 from jobsight.testing import StoreContract, made_document
-from jobsight.testing.stores import NOON, polled
+from jobsight.testing.madejobs import NOON
+from jobsight.testing.stores import polled
 
 redis = pytest.importorskip("redis", reason="the redis package is not installed")
 

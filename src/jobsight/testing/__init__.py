@@ -10,9 +10,10 @@ So too `StoreContract` (it needs hypothesis), with a `new_opener` of a `Store` m
 `Backend`, and `SchedulerContract`, with a `new_scheduler` and a `new_folder`.
 """
 
+from jobsight.testing.madejobs import made_document
 from jobsight.testing.models import ModelContract, made_examples
 from jobsight.testing.schedulers import SchedulerContract, made_plan
-from jobsight.testing.stores import StoreContract, made_document
+from jobsight.testing.stores import StoreContract
 
 __all__ = [
     "ModelContract",

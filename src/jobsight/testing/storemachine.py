@@ -19,7 +19,7 @@ from jobsight.documents import JobDocument, State, merge
 from jobsight.errors import ConflictError
 from jobsight.store import Move, Put, Store
 from jobsight.store.rows import Keys
-from jobsight.testing.stores import NOON, event, made_partial
+from jobsight.testing.madejobs import NOON, event, made_partial
 
 __all__ = ["run_machine"]
 

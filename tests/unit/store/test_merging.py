@@ -13,7 +13,7 @@ from jobsight.errors import DocumentError, TooMuchError
 from jobsight.ids import parse_job_name
 from jobsight.store import Move, Put, Store
 from jobsight.store.finding import find_ids
-from jobsight.testing.stores import NOON, event, made_document, made_partial
+from jobsight.testing.madejobs import NOON, event, made_document, made_partial
 
 SECOND = 1_000_000
 

@@ -12,7 +12,7 @@ from jobsight.documents import JobDocument, State, merge
 from jobsight.errors import StoreError
 from jobsight.store import Put, Store
 from jobsight.store.archive import name_of
-from jobsight.testing.stores import NOON, event, made_document, made_partial
+from jobsight.testing.madejobs import NOON, event, made_document, made_partial
 
 HOUR = 3_600_000_000
 

@@ -12,7 +12,7 @@ from jobsight.documents import JobDocument, Submission
 from jobsight.errors import StoreError
 from jobsight.store import Move, Put, Store
 from jobsight.testing import made_document
-from jobsight.testing.stores import NOON
+from jobsight.testing.madejobs import NOON
 
 
 def _reads(store: Store) -> bool:
