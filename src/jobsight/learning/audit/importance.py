@@ -114,7 +114,7 @@ def _evenest(goal: Target, test: Labelled) -> float:
     """Weight of what is true in the view of the outcomes that has most of both."""
     total = float(test.weight.sum())
     true = [float(test.weight[view].sum()) for view in goal.views(test.values)]
-    return max(true, key=lambda one: min(one, total - one))
+    return max(true, key=lambda weight: min(weight, total - weight))
 
 
 def _auc_error(auc: float, won: float, lost: float) -> float:
@@ -178,14 +178,25 @@ def _alone(column: NDArray[np.float32], goal: Target, test: Labelled) -> float |
 
 
 def _by_training(it: Audited) -> list[dict[str, Any]]:
-    """Each family: what the test part loses when the model is trained without it (paired)."""
+    """Each family: what the test part loses when the model is trained without it (paired).
+
+    No model is calibrated, so that nothing but the family makes the difference.
+    """
     _, test = it.test
     known = families(test.inputs.names, it.model.question.families)
-    predictions = _predictions_without(it, known)
+    predictions: dict[str, Floats] = {}  # under the empty name with all families
+    for family in ("", *known, *_others_of(it.model.fitted[it.studied], test.inputs)):
+        dropped = known.get(family, ())
+        taught = it.taught()
+        taught = replace(taught, inputs=without_family(taught.inputs, family, dropped))
+        try:
+            model = fit_model(it.studied, it.data, taught)
+        except TrainingError:
+            continue
+        predictions[family] = model.predict(without_family(test.inputs, family, dropped))
     if "" not in predictions:
         return []
-    settings = it.model.settings
-    goal = it.data.goal
+    settings, goal = it.model.settings, it.data.goal
     bootstrap = it.evaluation.bootstrap(settings.bootstrap, settings.seed)
     losses = bootstrap.differences(goal.metric(goal.loss), predictions, "")
     rows = [
@@ -199,27 +210,6 @@ def _by_training(it: Audited) -> list[dict[str, Any]]:
         for family, loss in losses.items()
     ]
     return sorted(rows, key=lambda row: -(row["loss"] or 0.0))
-
-
-def _predictions_without(it: Audited, known: dict[str, tuple[str, ...]]) -> dict[str, Floats]:
-    """What a model that was trained without each family predicts for the test part.
-
-    Under the empty name is one that was trained with all. None is calibrated, so that nothing but
-    the family makes the difference.
-    """
-    kind, (_, test) = it.studied, it.test
-    wanted = ["", *known, *_others_of(it.model.fitted[kind], test.inputs)]
-    predictions: dict[str, Floats] = {}
-    for family in wanted:
-        dropped = known.get(family, ())
-        taught = it.taught()
-        taught = replace(taught, inputs=without_family(taught.inputs, family, dropped))
-        try:
-            model = fit_model(kind, it.data, taught)
-        except TrainingError:
-            continue
-        predictions[family] = model.predict(without_family(test.inputs, family, dropped))
-    return predictions
 
 
 def without_family(inputs: Inputs, family: str, dropped: tuple[str, ...]) -> Inputs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -20,9 +21,9 @@ from jobsight.learning.audit.checks import (
     grade_of,
     power,
 )
-from jobsight.learning.audit.truncation import Proof, prove_as_of
+from jobsight.learning.audit.truncation import prove_as_of
 from jobsight.learning.bootstrap import POWER
-from jobsight.learning.dataset import Dataset, batch_weights
+from jobsight.learning.dataset import batch_weights
 from jobsight.learning.mixture import Mixture
 from jobsight.learning.splits import PARTS, split_random
 from jobsight.learning.train import fit_model
@@ -77,28 +78,21 @@ def check_shuffled(it: Audited) -> Result:
     rows: list[dict[str, Any]] = []
     seeds = range(it.model.settings.seed + 1, it.model.settings.seed + 1 + SHUFFLES)
     for seed in seeds:
-        parts = {name: _shuffled(it.data, table, seed) for name, (table, _) in it.parts.items()}
-        rows += [
-            {"model": kind, "seed": seed, "roc_auc": _auc(it.data, kind, parts)}
-            for kind in kinds
-            if kind in it.model.fitted
-        ]
+        parts: dict[str, Labelled] = {}
+        for name, (table, _) in it.parts.items():
+            outcome = shuffle_batches(table[it.data.target], table["batch"].to_numpy(), seed)
+            shuffled = table.with_columns(outcome.alias(it.data.target))
+            parts[name] = it.data.examples(shuffled)[1]
+        test = parts["test"]
+        for kind in (kind for kind in kinds if kind in it.model.fitted):
+            try:
+                predicted = fit_model(kind, it.data, parts["train"]).predict(test.inputs)
+                auc = it.data.goal.ranking(predicted, test.values, test.weight)
+            except TrainingError:
+                auc = np.nan
+            known = auc if np.isfinite(auc) else None
+            rows.append({"model": kind, "seed": seed, "roc_auc": known})
     return Result(shuffle_check(rows), {"shuffled_outcomes": rows})
-
-
-def _shuffled(data: Dataset, table: pl.DataFrame, seed: int) -> Labelled:
-    outcome = shuffle_batches(table[data.target], table["batch"].to_numpy(), seed)
-    return data.examples(table.with_columns(outcome.alias(data.target)))[1]
-
-
-def _auc(data: Dataset, kind: str, parts: dict[str, Labelled]) -> float | None:
-    try:
-        model = fit_model(kind, data, parts["train"])
-    except TrainingError:
-        return None
-    test = parts["test"]
-    auc = data.goal.ranking(model.predict(test.inputs), test.values, test.weight)
-    return auc if np.isfinite(auc) else None
 
 
 def shuffle_check(rows: list[dict[str, Any]]) -> Check:
@@ -153,7 +147,7 @@ def check_split(it: Audited) -> Result:
     group = table["group"].rank("dense").cast(pl.Int64).to_numpy()
     for name, unit in (("random groups", group), ("random rows", np.arange(len(table)))):
         scored = [_random(it, table, labelled, unit, turn) for turn in turns]
-        known = [one for one in scored if one is not None]
+        known = [scores for scores in scored if scores is not None]
         means = map(float, np.mean(known, axis=0)) if known else (None, None)
         rows.append({"split": name, **dict(zip(("roc_auc", "loss"), means, strict=True))})
     for row in rows:
@@ -187,8 +181,12 @@ def _scored(it: Audited, predicted: Floats, rows: Labelled) -> tuple[float, floa
 
 
 def _split_check(it: Audited, kind: str, rows: list[dict[str, Any]]) -> Check:
-    shared = _shared(it)
-    forward = _outcomes_known(it)
+    earlier, test = (it.parts[name][0] for name in PARTS)
+    shared = {
+        name: len(set(test[column].to_list()) & set(earlier[column].to_list()))
+        for name, column in (("groups", "group"), ("batches", "batch"))
+    }
+    forward = bool(earlier["known_at"].to_numpy().max() < it.data.borders[1])
     passed = forward and not any(shared.values())
     shown = "; ".join(
         f"{row['split']} {row['roc_auc']:.2f}" for row in rows if row["roc_auc"] is not None
@@ -205,7 +203,6 @@ def _split_check(it: Audited, kind: str, rows: list[dict[str, Any]]) -> Check:
             "test part asks what the model has seen."
         )
     numbers = {"model": kind, "shared": shared, "forward": forward}
-    test = it.parts["test"][0]
     compared = f"{test['batch'].n_unique()} batches and {test['group'].n_unique()} groups"
     return Check(
         "split",
@@ -215,20 +212,6 @@ def _split_check(it: Audited, kind: str, rows: list[dict[str, Any]]) -> Check:
         numbers,
         f"All {compared} of the test part were compared: it would have found a single one.",
     )
-
-
-def _outcomes_known(it: Audited) -> bool:
-    known = it.parts["train"][0]["known_at"].to_numpy()
-    return bool(known.max() < it.data.borders[1])
-
-
-def _shared(it: Audited) -> dict[str, int]:
-    """How many groups and batches of the test part have rows in the train part."""
-    earlier, test = (it.parts[name][0] for name in PARTS)
-    return {
-        name: len(set(test[column].to_list()) & set(earlier[column].to_list()))
-        for name, column in (("groups", "group"), ("batches", "batch"))
-    }
 
 
 def check_truncation(it: Audited) -> Result:
@@ -248,36 +231,32 @@ def check_truncation(it: Audited) -> Result:
         )
         for k, moment in enumerate(moments)
     ]  # fmt: skip
-    proof = Proof(
-        sum(one.checked for one in proofs), tuple(two for one in proofs for two in one.differences)
-    )
-    differ = len(proof.differences)
+    differences = [difference for proof in proofs for difference in proof.differences]
+    checked, differ = sum(proof.checked for proof in proofs), len(differences)
     spread = "" if len(rows) == len(table) else f", spread over all {len(table)}"
     alone = "a history that ends at the decision" if question.timed else "their own source alone"
     if differ:
-        _, first = proof.differences[0]
+        _, first = differences[0]
         detail = (
-            f"{differ} of {proof.checked} examples{spread} come out otherwise when built from "
+            f"{differ} of {checked} examples{spread} come out otherwise when built from "
             f"{alone}; the first difference is in {first!r}."
         )
     else:
         detail = (
-            f"{proof.checked} examples{spread} were built again from {alone}: all are the same, "
+            f"{checked} examples{spread} were built again from {alone}: all are the same, "
             "bit by bit."
         )
     least = 1 if len(rows) == len(table) else (1.0 - POWER) ** (1.0 / max(len(rows), 1))
     share = 1.0 - least
     fault = "a single one that differs" if not share else f"a fault that {share:.1%} of them have"
     numbers = {
-        "compared": proof.checked,
+        "compared": checked,
         "different": differ,
         "examples": len(table),
         "detectable": share,
     }
-    kinds: dict[str, int] = {}
-    for _, what in proof.differences:
-        kinds[what] = kinds.get(what, 0) + 1
-    listed = [{"what": what, "examples": count} for what, count in kinds.items()]
-    grade: Grade = "passed" if proof.holds else "failed"
+    counts = Counter(what for _, what in differences)
+    listed = [{"what": what, "examples": count} for what, count in counts.items()]
+    grade: Grade = "failed" if differ else "passed"
     check = Check("truncation", "honesty", grade, detail, numbers, power(fault))
     return Result(check, {"truncation": listed})

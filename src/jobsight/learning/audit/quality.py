@@ -40,34 +40,21 @@ def check_time(it: Audited) -> Result:
     else:
         passed = np.cumsum(evaluation.labelled.weight) - evaluation.labelled.weight / 2
         number = (passed / evaluation.labelled.weight.sum() * SLICES).astype(np.int64)
+    chosen, goal, settings = evaluation.chosen, evaluation.goal, it.model.settings
     rows = []
     for slice_ in np.unique(number):
         inside = number == slice_
         first, last = moments.filter(pl.Series(inside))[[0, -1]]
-        rows.append(
-            {
-                "from": format_moment(first),
-                "to": format_moment(last),
-                **evaluation.quality(inside),
-                **_against_constant(it, inside),
-            }
-        )
+        row: dict[str, Any] = {"from": format_moment(first), "to": format_moment(last)}
+        row |= {**evaluation.quality(inside), "against_constant": None}
+        if chosen != "constant" and "constant" in evaluation.predictions:
+            # Loss of the model that answers less that of the constant one, with its interval.
+            pair = {name: evaluation.predictions[name][inside] for name in (chosen, "constant")}
+            bootstrap = evaluation.bootstrap(settings.bootstrap, settings.seed, inside)
+            margins = bootstrap.differences(goal.metric(goal.loss), pair, "constant")
+            row["against_constant"] = asdict(margins[chosen])
+        rows.append(row)
     return Result(_time_check(rows), {"time": rows})
-
-
-def _against_constant(it: Audited, inside: NDArray[np.bool_]) -> dict[str, Any]:
-    """Loss of the model that answers less that of the constant one, with its interval."""
-    evaluation, settings = it.evaluation, it.model.settings
-    goal, bootstrap = (
-        evaluation.goal,
-        evaluation.bootstrap(settings.bootstrap, settings.seed, inside),
-    )
-    chosen = evaluation.chosen
-    if chosen == "constant" or "constant" not in evaluation.predictions:
-        return {"against_constant": None}
-    pair = {name: evaluation.predictions[name][inside] for name in (chosen, "constant")}
-    margin = bootstrap.differences(goal.metric(goal.loss), pair, "constant")[chosen]
-    return {"against_constant": asdict(margin)}
 
 
 def _time_check(rows: list[dict[str, Any]]) -> Check:
@@ -162,9 +149,8 @@ def _test_strata(it: Audited, by: str, rows: list[dict[str, Any]], tests: int) -
 
 
 def _strata_check(judged: list[tuple[str, dict[str, Any]]], true: str) -> Check:
-    off = sorted(
-        (one for one in judged if one[1]["q_value"] <= DOUBTFUL), key=lambda one: one[1]["q_value"]
-    )
+    off = [(name, row) for name, row in judged if row["q_value"] <= DOUBTFUL]
+    off.sort(key=lambda stratum: stratum[1]["q_value"])
     gap = float(np.median([row["detectable"] or np.inf for _, row in judged]))
     numbers = {
         "judged": len(judged),
