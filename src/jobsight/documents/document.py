@@ -7,7 +7,7 @@ cycles, so the garbage collector, which would take as long as decoding, does not
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -24,6 +24,7 @@ __all__ = [
     "Request",
     "Submission",
     "Usage",
+    "fill",
 ]
 
 SCHEMA = 1
@@ -31,6 +32,9 @@ SCHEMA = 1
 
 JSON = Any
 """A value of JSON: None, bool, int, float, str, list or dict of these."""
+
+
+_AnySection = TypeVar("_AnySection", bound="_Section")
 
 
 class _Section(
@@ -42,6 +46,18 @@ class _Section(
     gc=False,
 ):
     """What all sections share: fields left at their default are not written."""
+
+
+def fill(first: _AnySection, second: _AnySection) -> _AnySection:
+    """`first`, its unknown fields (None) taken from `second`."""
+    if first == second:
+        return second
+    gaps = {
+        name: value
+        for name in first.__struct_fields__
+        if getattr(first, name) is None and (value := getattr(second, name)) is not None
+    }
+    return msgspec.structs.replace(first, **gaps) if gaps else first
 
 
 class Request(_Section, frozen=True):

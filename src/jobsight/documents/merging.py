@@ -25,13 +25,15 @@ from collections.abc import Sequence
 import msgspec
 
 from jobsight.codes import EventCode
-from jobsight.documents.document import Event, JobDocument, Outcome, Request, Usage
-from jobsight.documents.sections import (
-    MOST_PREDICTIONS,
+from jobsight.documents.document import (
+    Event,
+    JobDocument,
+    Outcome,
+    Prediction,
+    Request,
+    Submission,
+    Usage,
     fill,
-    join_predictions,
-    join_submissions,
-    join_usages,
 )
 from jobsight.documents.states import State, end_of
 from jobsight.documents.timelines import (
@@ -46,6 +48,9 @@ from jobsight.documents.timelines import (
 __all__ = [
     "FIRST_EVENTS", "MOST_EVENTS", "MOST_PREDICTIONS", "last_with_state", "merge", "state_after",
 ]  # fmt: skip
+
+MOST_PREDICTIONS = 100
+"""Predictions kept of a job, the newest."""
 
 _ABORTED, _TERMINATED = EventCode.ABORTED, EventCode.TERMINATED  # for speed
 
@@ -70,20 +75,20 @@ def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
     first, second = (new, old) if _is_later(new, old) else (old, new)
     timeline, dropped = union(old, new.timeline)
     request = fill(first.request, second.request)
-    usage = join_usages(first.usage, second.usage)
+    usage = _join_usages(first.usage, second.usage)
     state, outcome = _derive(timeline, request, usage)
     merged = JobDocument(
         id=old.id,
         updated=old.updated,
         state=state,
         request=request,
-        submission=join_submissions(first.submission, second.submission),
+        submission=_join_submissions(first.submission, second.submission),
         program=fill(first.program, second.program),
         timeline=timeline,
         dropped=max(dropped, new.dropped),
         usage=usage,
         outcome=outcome,
-        predictions=join_predictions(old.predictions, new.predictions),
+        predictions=_join_predictions(old.predictions, new.predictions),
     )
     if merged == old:
         return old
@@ -98,8 +103,37 @@ def _alone(new: JobDocument, timeline: tuple[Event, ...]) -> JobDocument:
         state=state,
         outcome=outcome,
         timeline=timeline,
-        predictions=join_predictions((), new.predictions),
+        predictions=_join_predictions((), new.predictions),
     )
+
+
+def _join_submissions(first: Submission, second: Submission) -> Submission:
+    """`first` with its gaps filled; of a job that was submitted twice, when it was first."""
+    filled = fill(first, second)
+    known = [one.submitted for one in (first, second) if one.submitted is not None]
+    if known and min(known) != filled.submitted:
+        return msgspec.structs.replace(filled, submitted=min(known))
+    return filled
+
+
+def _join_usages(first: Usage, second: Usage) -> Usage:
+    """`first` with its gaps filled, and the larger memory of both."""
+    filled = fill(first, second)
+    most = max(first.memory_mb or 0, second.memory_mb or 0)
+    if most and most != filled.memory_mb:
+        return msgspec.structs.replace(filled, memory_mb=most)
+    return filled
+
+
+def _join_predictions(
+    old: tuple[Prediction, ...], new: tuple[Prediction, ...]
+) -> tuple[Prediction, ...]:
+    """Each once, by time, the newest `MOST_PREDICTIONS` of them."""
+    if not new:
+        return old
+    known = {(said.question, said.model, said.time): said for said in (*new, *old)}
+    ordered = sorted(known.values(), key=lambda said: (said.time, said.question, said.model))
+    return tuple(ordered[-MOST_PREDICTIONS:])
 
 
 def _is_later(new: JobDocument, old: JobDocument) -> bool:

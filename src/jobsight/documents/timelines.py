@@ -12,8 +12,7 @@ from typing import Any
 
 import msgspec
 
-from jobsight.documents.document import Event, JobDocument
-from jobsight.documents.sections import fill
+from jobsight.documents.document import Event, JobDocument, fill
 from jobsight.documents.states import State
 
 __all__ = [
