@@ -365,22 +365,6 @@ def test_an_archive_without_a_folder(server: RedisServer) -> None:
         store.prune(0)
 
 
-def test_stores_of_two_prefixes_do_not_share_an_archive(
-    server: RedisServer, tmp_path: Path
-) -> None:
-    with (
-        _open(server, tmp_path, prefix="one") as one,
-        _open(server, tmp_path, prefix="other") as other,
-    ):
-        for store in (one, other):
-            store.put([Put(made_document(1))])
-        assert one.prune(10**18).documents == 1
-        with pytest.raises(StoreError, match="archive of another store"):
-            other.prune(10**18)
-        assert one.prune(10**18).documents == 0
-        assert [len(list(store.scan())) for store in (one, other)] == [1, 1]
-
-
 def test_check_finds_what_was_tampered_with(server: RedisServer, tmp_path: Path) -> None:
     with _open(server, tmp_path) as store:
         documents = [made_document(number, user=None) for number in range(4)]
