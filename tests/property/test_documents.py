@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import msgspec
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tests.support.limits import PROVE, examples
 
@@ -357,3 +357,28 @@ def test_a_guess_stands_only_while_nobody_knows_better(asked: list[Event]) -> No
         assert not guesses
     assert all(one.time <= guess for one in sure for guess in guesses)
     assert len(document.timeline) <= len(asked)
+
+
+REPORTED = st.builds(
+    Event,
+    time=st.integers(0, 5).map(lambda second: second * SECOND // 2),
+    source=st.just("sacct"),
+    state=st.sampled_from([None, *State]),
+    word=st.sampled_from([None, "ELIGIBLE", "REQUEUED"]),
+    code=st.sampled_from([None, None, 1]),
+)
+
+
+def sacct(second: int, state: State) -> Event:
+    return Event(time=second * SECOND, source="sacct", state=state)
+
+
+@given(st.lists(REPORTED, max_size=8))
+@example([sacct(0, State.COMPLETED), sacct(1, State.SUSPENDED)])
+@example([sacct(1, State.SUSPENDED), sacct(0, State.COMPLETED)])
+def test_the_first_document_is_joined_with_nothing(events: list[Event]) -> None:
+    new = JobDocument(id="slurm:c:1", updated=9, timeline=tuple(events), request=Request(cpus=2))
+    empty = JobDocument(id="slurm:c:1", updated=0)
+    first = merge(None, new)
+    assert first == merge(empty, new)
+    assert merge(first, new) is first

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from jobsight.documents.document import Event, JobDocument
+from jobsight.documents.document import JobDocument
 from jobsight.documents.keys import first_id
 from jobsight.documents.merging import merge
 from jobsight.documents.states import State
@@ -142,7 +142,11 @@ def _goes_on(one: JobDocument, other: JobDocument) -> bool:
     requeues = later.usage.requeues
     if submissions[first] or requeues is not None:
         return submissions[first] or len(submissions) <= (requeues or 0)
-    return not _is_final(earlier.timeline, first)
+    # Whether the earlier one had ended by then, and was not about to be requeued.
+    entries = [
+        entry for entry in earlier.timeline if entry.state and entry.time // _MICROS <= first
+    ]
+    return not (entries and is_final(entries[-1].state))
 
 
 def _submissions(document: JobDocument) -> dict[int, bool]:
@@ -163,9 +167,3 @@ def _submissions(document: JobDocument) -> dict[int, bool]:
 
 def _first(document: JobDocument) -> int:
     return min(_submissions(document), default=_NEVER)
-
-
-def _is_final(timeline: Sequence[Event], before: int) -> bool:
-    """Whether a job had ended by a moment, in seconds, and was not about to be requeued."""
-    states = [one.state for one in timeline if one.state and one.time // _MICROS <= before]
-    return bool(states) and is_final(states[-1])

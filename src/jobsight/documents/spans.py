@@ -101,7 +101,13 @@ def runs(document: JobDocument, now: int) -> list[Run]:
     for span in spans(document):
         lasting = span._replace(end=max(now, span.start)) if span.end is None else span
         seconds = lasting.seconds if span.state is State.RUNNING else 0.0
-        if found and before is not None and _goes_on(before, span):
+        # A run that was suspended, or is now, is the same one.
+        if (
+            found
+            and before is not None
+            and before.end == span.start
+            and {before.state, span.state} == _ONE_RUN
+        ):
             so_far = found[-1].seconds
             both = None if so_far is None or seconds is None else so_far + seconds
             found[-1] = Run(found[-1].start, both, span.end is None)
@@ -109,11 +115,6 @@ def runs(document: JobDocument, now: int) -> list[Run]:
             found.append(Run(span.start, seconds, span.end is None))
         before = span
     return found
-
-
-def _goes_on(before: Span, span: Span) -> bool:
-    """Whether a run that was suspended, or is now, is the same one."""
-    return before.end == span.start and {before.state, span.state} == _ONE_RUN
 
 
 def ran(document: JobDocument, now: int) -> float | None:

@@ -98,19 +98,15 @@ def removed_by_policy(reason: str | None) -> bool:
     return _EXPRESSION.search(reason) is not None or not _BY_DAG.search(reason)
 
 
-_OVER_TIME = re.compile(
-    r"(?i)run[_ ]?time|wall[_ ]?(?:clock)?[_ ]?time|allowed (?:job|execute) duration|"
-    r"\bran (?:for )?(?:too )?long|JobCurrentStart\w{0,20}Date|"
-    r"JobStatus\W{2,6}2\b.*EnteredCurrentStatus"
-)
-_OVER_MEMORY = re.compile(r"(?i)memory|ResidentSetSize|ImageSize")
-
-
-def _policy_end(reason: str) -> State:
-    """What a policy's removal was for, where its reason names one thing."""
-    over = {State.TIMEOUT: _OVER_TIME, State.OUT_OF_MEMORY: _OVER_MEMORY}
-    found = [state for state, pattern in over.items() if pattern.search(reason[:_LONGEST])]
-    return found[0] if len(found) == 1 else State.FAILED
+_OVER = {
+    State.TIMEOUT: re.compile(
+        r"(?i)run[_ ]?time|wall[_ ]?(?:clock)?[_ ]?time|allowed (?:job|execute) duration|"
+        r"\bran (?:for )?(?:too )?long|JobCurrentStart\w{0,20}Date|"
+        r"JobStatus\W{2,6}2\b.*EnteredCurrentStatus"
+    ),
+    State.OUT_OF_MEMORY: re.compile(r"(?i)memory|ResidentSetSize|ImageSize"),
+}
+"""What a policy's removal was for, where its reason names one thing."""
 
 
 def condor_state(code: int, return_value: int | None, reason: str | None) -> State | None:
@@ -124,7 +120,8 @@ def condor_state(code: int, return_value: int | None, reason: str | None) -> Sta
     if code == EventCode.TERMINATED:
         return State.COMPLETED if return_value == 0 else State.FAILED
     if code == EventCode.ABORTED and reason and removed_by_policy(reason):
-        return _policy_end(reason)
+        named = [state for state, pattern in _OVER.items() if pattern.search(reason[:_LONGEST])]
+        return named[0] if len(named) == 1 else State.FAILED
     return CONDOR_EVENTS.get(code)
 
 

@@ -58,7 +58,7 @@ def in_order(timeline: tuple[Event, ...]) -> tuple[Event, ...] | None:
     if len(timeline) > MOST_EVENTS:
         return None
     source = timeline[0].source if timeline else ""
-    clock, ended, ordered, settled = _NEVER, False, True, True
+    clock, ended, ordered, ends_last = _NEVER, False, True, True
     for event in timeline:
         state, time = event.state, event.time
         if event.position is not None or event.source != source:
@@ -68,14 +68,13 @@ def in_order(timeline: tuple[Event, ...]) -> tuple[Event, ...] | None:
         if time <= clock:
             ordered = False
         if ended:
-            settled = False
+            ends_last = False
         clock, ended = time, state is not None and state.ended
     if ordered:
-        return timeline if settled else tuple(_with_ends_last(timeline))
-    keyed = sorted(((_within_source(event), event) for event in timeline), key=lambda pair: pair[0])
+        return timeline if ends_last else tuple(_with_ends_last(timeline))
     if len({_identity(event) for event in timeline}) < len(timeline):
         return None
-    return tuple(_with_ends_last([event for _, event in keyed]))
+    return tuple(_with_ends_last(sorted(timeline, key=_within_source)))
 
 
 def union(old: JobDocument, new: tuple[Event, ...]) -> tuple[tuple[Event, ...], int]:
@@ -186,9 +185,9 @@ def _folded(entries: list[_Entry]) -> list[_Entry]:
     return _without_sightings(kept)
 
 
-def _absorb(entry: _Entry, twin: _Entry) -> None:
+def _absorb(entry: _Entry, duplicate: _Entry) -> None:
     """Fill what another source reports of the same event into an entry."""
-    event, other = entry.event, twin.event
+    event, other = entry.event, duplicate.event
     if event.position is None:
         # By its word and reason it is recognised when its source reports it again, and it has no
         # position in a log.
@@ -199,7 +198,7 @@ def _absorb(entry: _Entry, twin: _Entry) -> None:
         entry.event = fill(event, msgspec.structs.replace(other, **same))
     elif other.position is not None:
         entry.event = fill(event, other)
-    entry.part = entry.part or twin.part
+    entry.part = entry.part or duplicate.part
 
 
 def _without_sightings(entries: list[_Entry]) -> list[_Entry]:
@@ -280,20 +279,15 @@ def _with_ends_last(ordered: Sequence[Event]) -> list[Event]:
             moved.insert(end, event)
             end += 1
             continue
-        if end is not None and _is_denied(event, moved[end]):
-            continue
+        ended = event.state is not None and event.state.ended
+        if end is not None and ended and event.source == MESSAGES and moved[end].source in _TRUSTED:
+            continue  # a message reports another end, later than the one of the scheduler itself
         if event.state is not None:
-            end = len(moved) if event.state.ended else None
+            end = len(moved) if ended else None
         if _is_requeue(event):
             submitted = event.time // _MICROS
         moved.append(event)
     return moved
-
-
-def _is_denied(event: Event, end: Event) -> bool:
-    """Whether a message reports another end, later than the one that the scheduler reports."""
-    ended = event.state is not None and event.state.ended
-    return ended and event.source == MESSAGES and end.source in _TRUSTED
 
 
 def _is_sighting(event: Event, *, again: bool) -> bool:
@@ -332,18 +326,14 @@ def _ordered(entries: list[_Entry]) -> list[_Entry]:
     for entry in entries:
         key = (entry.origin, entry.event.position is None)
         sources.setdefault(key, []).append(entry)
-    sequences = [_in_sequence(sources[name]) for name in sorted(sources)]
+    sequences: list[list[tuple[int, int, _Entry]]] = []
+    for name in sorted(sources):
+        clock = _NEVER
+        sequences.append([])
+        for entry in sorted(sources[name], key=lambda entry: _within_source(entry.event)):
+            clock = max(clock, entry.event.time)
+            sequences[-1].append((clock, _rank(entry.event), entry))
     return [key[2] for key in heapq.merge(*sequences, key=lambda key: key[:2])]
-
-
-def _in_sequence(entries: list[_Entry]) -> list[tuple[int, int, _Entry]]:
-    """One source's events in order, each with its time, which never steps back, and its rank."""
-    keyed: list[tuple[int, int, _Entry]] = []
-    clock = _NEVER
-    for entry in sorted(entries, key=lambda one: _within_source(one.event)):
-        clock = max(clock, entry.event.time)
-        keyed.append((clock, _rank(entry.event), entry))
-    return keyed
 
 
 def _within_source(event: Event) -> tuple[Any, ...]:

@@ -103,3 +103,12 @@ def test_numbers_that_json_lacks_become_null() -> None:
     one = Prediction(question="q", model="m", time=1, inputs="", answer=answer)
     back = decode(encode(JobDocument(id="a", updated=1, predictions=(one,))))
     assert back.predictions[0].answer == {"p": None, "q": [None]}
+
+
+def test_an_event_has_every_column_of_the_event_table_that_is_not_the_jobs_own() -> None:
+    from jobsight.history.eventlog.terms import event_schema
+
+    of_the_job = {"cluster", "proc", "access_point", "log", "offset", "source"}
+    fields = set(Event.__struct_fields__)
+    assert set(event_schema().names) - of_the_job <= fields
+    assert {"source", "position"} <= fields
