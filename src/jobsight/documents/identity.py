@@ -143,10 +143,9 @@ def _goes_on(one: JobDocument, other: JobDocument) -> bool:
     if submissions[first] or requeues is not None:
         return submissions[first] or len(submissions) <= (requeues or 0)
     # Whether the earlier one had ended by then, and was not about to be requeued.
-    entries = [
-        entry for entry in earlier.timeline if entry.state and entry.time // _MICROS <= first
-    ]
-    return not (entries and is_final(entries[-1].state))
+    timeline = earlier.timeline
+    states = [event.state for event in timeline if event.state and event.time // _MICROS <= first]
+    return not (states and is_final(states[-1]))
 
 
 def _submissions(document: JobDocument) -> dict[int, bool]:

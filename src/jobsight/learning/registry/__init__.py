@@ -112,9 +112,10 @@ class Registry:
                 f"{printable(name, 80)!r} names no model; write at least {_LEAST_DIGITS} digits of "
                 "its digest, as `jobsight models list` shows it"
             )
-        found = [one for one in self.entries(question, cluster) if one.digest.startswith(digits)]
-        digests = sorted({one.digest for one in found})
-        if not found:
+        entries = self.entries(question, cluster)
+        entries = [entry for entry in entries if entry.digest.startswith(digits)]
+        digests = sorted({entry.digest for entry in entries})
+        if not entries:
             where = "" if cluster is None else f" for {printable(cluster, 60)}"
             raise ModelError(
                 f"the registry {self.path} has no model {digits}{where}; `jobsight models list` "
@@ -122,7 +123,7 @@ class Registry:
             )
         if len(digests) > 1:
             raise ModelError(f"{digits} may be {', '.join(digests[:5])}; write more digits")
-        return min(found, key=lambda one: one.added)
+        return min(entries, key=lambda entry: entry.added)
 
     def champion(self, question: str, cluster: str = DEFAULT) -> Entry | None:
         """The model that answers for a cluster; None where none was put.

@@ -61,32 +61,31 @@ def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
             "versions": dict(manifest.versions),
             "facts": dict(manifest.facts),
             "report": report,
-            "history": [_event(record) for record in records],
+            "history": [
+                {
+                    "time": moment(record.time),
+                    "event": record.event,
+                    "digest": record.digest,
+                    "champion": record.champion == record.digest and record.event != "removed",
+                    "by": record.by,
+                    "why": record.why,
+                }
+                for record in records
+            ],
         }
-
-
-def _event(record: Record) -> dict[str, Any]:
-    return {
-        "time": moment(record.time),
-        "event": record.event,
-        "digest": record.digest,
-        "champion": record.champion == record.digest and record.event != "removed",
-        "by": record.by,
-        "why": record.why,
-    }
 
 
 def best_baseline(report: dict[str, Any]) -> dict[str, Any]:
     """Name and loss of the best baseline of a report."""
-    found = {
+    losses = {
         str(name): float(scores[report["loss"]])
         for name, scores in report["models"].items()
         if is_baseline(name) and scores[report["loss"]] is not None
     }
-    if not found:
+    if not losses:
         return {"name": None, "loss": None}
-    best = min(found, key=lambda name: found[name])
-    return {"name": best, "loss": found[best]}
+    best = min(losses, key=lambda name: losses[name])
+    return {"name": best, "loss": losses[best]}
 
 
 @contextlib.contextmanager
