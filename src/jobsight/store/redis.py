@@ -238,25 +238,22 @@ class RedisBackend(Backend):
         self.archive = Path(settings.archive).expanduser() if settings.archive else None
         try:
             self._server.require_fit()
-            self._require_ours(create)
+            meta = f"{self._prefix}:meta"
+            with self._server.explained():
+                if create:
+                    self._server.client.hsetnx(meta, "identity", secrets.randbits(63))
+                    if self._server.client.hsetnx(meta, "schema", SCHEMA):
+                        self._server.require_written()
+                schema = self._server.client.hget(meta, "schema")
+            if schema is None:
+                raise StoreError(
+                    f"there is no store of prefix {settings.prefix!r} at {self.url}; `jobsight "
+                    "collect` and `jobsight import` make one"
+                )
+            require_schema(self.url, schema.decode(errors="replace"))
         except BaseException:
             self.close()
             raise
-
-    def _require_ours(self, create: bool) -> None:
-        meta = f"{self._prefix}:meta"
-        with self._server.explained():
-            if create:
-                self._server.client.hsetnx(meta, "identity", secrets.randbits(63))
-                if self._server.client.hsetnx(meta, "schema", SCHEMA):
-                    self._server.require_written()
-            schema = self._server.client.hget(meta, "schema")
-        if schema is None:
-            raise StoreError(
-                f"there is no store of prefix {self._prefix[1:-1]!r} at {self.url}; `jobsight "
-                "collect` and `jobsight import` make one"
-            )
-        require_schema(self.url, schema.decode(errors="replace"))
 
     def _call(self, script: str, *args: str | bytes | int) -> list[Any]:
         return self._server.call(script, self._prefix, SCHEMA, *args)
@@ -267,7 +264,6 @@ class RedisBackend(Backend):
         positions: Sequence[PositionWrite] = (),
         generation: int | None = None,
     ) -> None:
-        """Write rows and positions in one step; see `Backend.write`."""
         args: list[str | bytes | int] = ["" if generation is None else generation]
         args += (len(rows), len(positions))
         for keys, data, based_on in rows:
@@ -284,31 +280,26 @@ class RedisBackend(Backend):
         self._server.require_written()
 
     def number(self, name: str) -> int:
-        """A number of this backend; see `Backend.number`."""
         with self._server.explained():
             return int(self._server.client.hget(f"{self._prefix}:meta", name) or 0)
 
     def positions(self, source: str | None = None) -> Mapping[str, bytes]:
-        """The positions of all sources, or of one, as texts."""
         with self._server.explained():
             if source is not None:
                 text = self._server.client.hget(f"{self._prefix}:p", source)
                 return {} if text is None else {source: text}
-            found = dict(self._server.client.hscan_iter(f"{self._prefix}:p", count=_CHUNK))
-        return {name.decode(): text for name, text in found.items()}
+            pairs = list(self._server.client.hscan_iter(f"{self._prefix}:p", count=_CHUNK))
+        return {name.decode(): text for name, text in pairs}
 
     def states(self) -> dict[str, int]:
-        """Numbers of live rows by state."""
         names = ["", *(str(state) for state in State)]
         numbers = self._server.sizes([f"{self._prefix}:s:{name}" for name in names])
         return {name: number for name, number in zip(names, numbers, strict=True) if number}
 
     def size(self, rows: int) -> tuple[int, float | None]:
-        """The memory of the whole server."""
         return self._server.memory(), None
 
     def details(self) -> dict[str, JSON]:
-        """What else is to be reported."""
         return {
             "durability": "what was put survives a kill of the server; appendfsync says what a "
             "loss of power leaves",
@@ -316,33 +307,25 @@ class RedisBackend(Backend):
         }
 
     def close(self) -> None:
-        """Close all connections."""
         self._server.close()
 
     def read(self, ids: Collection[str]) -> dict[str, Row]:
-        """The live rows among these jobs."""
         asked = list(ids)
-        found: dict[str, Row] = {}
+        rows: dict[str, Row] = {}
         for start in range(0, len(asked), _CHUNK):
             chunk = asked[start : start + _CHUNK]
             with self._server.explained():
                 texts = self._server.client.mget([f"{self._prefix}:d:{id_}" for id_ in chunk])
-            found.update(
-                (id_, _row_of(id_, data))
-                for id_, data in zip(chunk, texts, strict=True)
-                if data is not None
-            )
-        return found
+            pairs = zip(chunk, texts, strict=True)
+            rows |= {id_: _row_of(id_, data) for id_, data in pairs if data is not None}
+        return rows
 
     def view(self) -> AbstractContextManager[View]:
-        """The server as it is at each page."""
         # The numbers first: a revision may be too low, or parts too many, and neither loses a job.
         numbers = (self.number("generation"), self.number("revision"))
         return nullcontext(_Now(self._call, self.read, *numbers, self.parts()))
 
     def parts(self) -> Sequence[Part]:
-        """The registered parts of the archive, by name."""
-
         def read() -> list[bytes]:
             with self._server.explained():
                 texts: list[bytes] = self._server.client.lrange(f"{self._prefix}:parts", 0, -1)
@@ -351,13 +334,11 @@ class RedisBackend(Backend):
         return self._parts.at(self.number("generation"), read)
 
     def ids_by_raw(self, number: str) -> Collection[str]:
-        """Ids of live rows with that raw number."""
         # A semicolon follows the colon that ends the number.
         members = self._members(":r", f"[{number}:", f"({number};", -1)
         return [member.partition(":")[2] for member in members]
 
     def ids(self, first: str, end: str | None, count: int) -> list[str]:
-        """At most `count` ids of live rows, in order; see `Backend.ids`."""
         low, high = f"[{first}" if first else "-", "+" if end is None else f"({end}"
         return self._members(":i", low, high, count)
 
@@ -370,14 +351,12 @@ class RedisBackend(Backend):
         return [member.decode() for member in members]
 
     def next_fence(self) -> int:
-        """Take the next fence."""
         with self._server.explained():
             fence = int(self._server.client.hincrby(f"{self._prefix}:meta", "fence", 1))
         self._server.require_written()
         return fence
 
     def retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
-        """Register a part and delete its rows; see `Backend.retire`."""
         args = [word for keys, revision in rows for word in (keys.id, f"{revision:016x}")]
         reply = self._call(_RETIRE, fence, part.to_text(), *args)
         if reply[0] == b"fence":
@@ -386,7 +365,6 @@ class RedisBackend(Backend):
         return int(reply[1])
 
     def problems(self) -> Iterator[str]:
-        """Jobs that lack a place in an index, or have one that is not their document's."""
         revision = self.number("revision")
         after: str = ""
         while ids := self.ids(after, None, _CHUNK):

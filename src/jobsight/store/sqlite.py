@@ -85,7 +85,6 @@ class SqliteBackend(Backend):
         positions: Sequence[PositionWrite] = (),
         generation: int | None = None,
     ) -> None:
-        """Write rows and positions in one transaction; see `Backend.write`."""
         with self._file.writing() as db:
             known = "SELECT position FROM positions WHERE source = ?"
             moved = [
@@ -123,26 +122,22 @@ class SqliteBackend(Backend):
             )
 
     def read(self, ids: Collection[str]) -> dict[str, Row]:
-        """The live rows among these jobs."""
         with self._file.reading() as db:
             return _read(db, ids)
 
     @contextmanager
     def view(self) -> Iterator[View]:
-        """One read transaction."""
         with self._file.snapshot() as db:
             with self._file.explained():
                 parts = self._parts_in(db)
             yield _Snapshot(db, self._file.explained, parts)
 
     def changed(self, since: int) -> Iterator[Row]:
-        """Live rows with a later revision, by an index; see `Backend.changed`."""
         with self._file.explained(), self._file.snapshot() as db:
             later = f"SELECT {_COLUMNS} FROM jobs WHERE revision > ?"  # noqa: S608
             yield from (_row(*columns) for columns in db.execute(later, (since,)))
 
     def ids(self, first: str, end: str | None, count: int) -> list[str]:
-        """At most `count` ids of live rows, in order; see `Backend.ids`."""
         with self._file.reading() as db:
             rows = db.execute(
                 "SELECT id FROM jobs WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
@@ -151,28 +146,23 @@ class SqliteBackend(Backend):
             return [id_ for (id_,) in rows]
 
     def ids_by_raw(self, number: str) -> Collection[str]:
-        """Ids of live rows with that raw number."""
         with self._file.reading() as db:
             return [id_ for (id_,) in db.execute("SELECT id FROM jobs WHERE raw = ?", (number,))]
 
     def positions(self, source: str | None = None) -> Mapping[str, str]:
-        """The positions of all sources, or of one, as texts."""
         asked = "SELECT source, position FROM positions WHERE ?1 IS NULL OR source = ?1"
         with self._file.reading() as db:
             return dict(db.execute(asked, (source,)))
 
     def number(self, name: str) -> int:
-        """A number of this backend; see `Backend.number`."""
         with self._file.reading() as db:
             return _number(db, name)
 
     def next_fence(self) -> int:
-        """Take the next fence."""
         with self._file.writing() as db:
             return _next(db, "fence")
 
     def parts(self) -> Sequence[Part]:
-        """The registered parts of the archive, by name."""
         with self._file.reading() as db:
             return self._parts_in(db)
 
@@ -183,7 +173,6 @@ class SqliteBackend(Backend):
         )
 
     def retire(self, part: Part, rows: Sequence[tuple[Keys, int]], fence: int) -> int:
-        """Register a part and delete its rows; see `Backend.retire`."""
         with self._file.writing() as db:
             if _number(db, "fence") != fence:
                 raise OvertakenError
@@ -199,16 +188,13 @@ class SqliteBackend(Backend):
         return gone
 
     def states(self) -> dict[str, int]:
-        """Numbers of live rows by state."""
         with self._file.reading() as db:
             return dict(db.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
 
     def size(self, rows: int) -> tuple[int, float | None]:
-        """Bytes of the file and its log, and those in use for a row."""
         return self._file.size(), self._file.used() / rows if rows else None
 
     def details(self) -> dict[str, JSON]:
-        """What else is to be reported."""
         return {
             "durability": "what was put survives a loss of power",
             "sqlite": sqlite3.sqlite_version,
@@ -216,18 +202,15 @@ class SqliteBackend(Backend):
         }
 
     def problems(self) -> Iterator[str]:
-        """What SQLite finds wrong in the file."""
         with self._file.explained(), self._file.snapshot() as db:
             for (problem,) in db.execute("PRAGMA integrity_check(20)"):
                 if problem != "ok":
                     yield f"SQLite: {problem}"
 
     def files(self) -> Iterator[Path]:
-        """The file and what SQLite keeps next to it."""
         yield from (Path(f"{self._path}{end}") for end in ("", "-wal", "-shm"))
 
     def close(self) -> None:
-        """Close the connections of all threads."""
         self._file.close()
 
 
