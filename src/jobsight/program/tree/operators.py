@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from jobsight.program.tree.context import Context
 from jobsight.program.tree.names import called as called_name
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-    from jobsight.program.tree.visiting import Visitor
-
-__all__ = ["element", "kind_of", "manager", "operation", "parallel", "redirect"]
+__all__ = ["kind_of", "manager", "on_element", "on_operation", "on_parallel", "on_redirect"]
 
 _K, _R, _E = KIND_NUMBERS, ROLE_NUMBERS, EFFECT_NUMBERS
 _OPERATIONS = {
@@ -45,57 +43,57 @@ def kind_of(operator: str, language: str) -> int | None:
     return _OPERATIONS.get(operator)
 
 
-def operation(visitor: Visitor, node: Node, added: int, owner: int) -> bool:
+def on_operation(context: Context, node: Node, added: int, owner: int) -> bool:
     """An operation, which its operator makes an assignment, a comparison or a call."""
-    tree, grammar = visitor.tree, visitor.grammar
+    tree, grammar = context.tree, context.grammar
     sign = node.child_by_field_name("operator") or node.child(1 if node.child_count > 2 else 0)
-    operator = visitor.text(sign, 8) if sign is not None else ""
-    visitor.values.operators[added] = operator
+    operator = context.text(sign, 8) if sign is not None else ""
+    context.values.operators[added] = operator
     tree.kind[added] = kind_of(operator, grammar.language) or tree.kind[added]
     called = None
     if operator in _DENSE:
         tree.effect[added], tree.calls[added] = _E["dense"], operator
     elif operator == "<-" and grammar.language == "go":
-        source = re.search(r"(\w+)\.C\b", visitor.text(node))
-        timer = source is not None and "Tick" in visitor.values.aliases.get(source[1], "")
+        source = re.search(r"(\w+)\.C\b", context.text(node))
+        timer = source is not None and "Tick" in context.values.aliases.get(source[1], "")
         called = ("chan", "sleep" if timer else "queue")
     elif grammar.bare == "std" and operator == ">>":
-        called = _taken(visitor, visitor.text(node))
+        called = _taken(context, context.text(node))
     elif grammar.bare == "std" and operator == "<<" and tree.calls.get(owner) != "std.cout":
-        called = ("std.cout", "print") if _PRINTS.match(visitor.text(node)) else None
+        called = ("std.cout", "print") if _PRINTS.match(context.text(node)) else None
     if called is not None:
         tree.kind[added], tree.effect[added] = _K["call"], _E[called[1]]
         tree.calls[added] = called[0]
     return True
 
 
-def element(visitor: Visitor, node: Node, added: int, _owner: int) -> bool:
+def on_element(context: Context, node: Node, added: int, _owner: int) -> bool:
     """An element of what is in a file, as in ``h5py.File(name)["x"][0]``."""
-    text = visitor.text(node, 120)
+    text = context.text(node, 120)
     head = re.split(r"\W", text, maxsplit=1)[0]
-    alias = visitor.values.aliases.get(head)
+    alias = context.values.aliases.get(head)
     if alias is not None and ("()" in alias or "(" in text):
-        _, dot, rest = called_name(text, visitor.grammar.language).partition(".")
+        _, dot, rest = called_name(text, context.grammar.language).partition(".")
         full = alias + dot + rest
-        effect = visitor.effects.element(full)
+        effect = context.effects.element(full)
         if effect != _E["unknown"]:
-            written = effect == _E["read"] and visitor.tree.role[added] == _R["target"]
-            visitor.tree.effect[added] = _E["write"] if written else effect
-            visitor.tree.calls[added] = full
+            written = effect == _E["read"] and context.tree.role[added] == _R["target"]
+            context.tree.effect[added] = _E["write"] if written else effect
+            context.tree.calls[added] = full
     return True
 
 
-def manager(visitor: Visitor, added: int, name: str) -> None:
+def manager(context: Context, added: int, name: str) -> None:
     """``with name:``, which may be a call, as of a database that commits at the end."""
-    full = f"{visitor.values.aliases.get(name, '')}.__exit__"
-    effect = visitor.effects.exact(full)
+    full = f"{context.values.aliases.get(name, '')}.__exit__"
+    effect = context.effects.exact(full)
     if effect != _E["unknown"]:
-        visitor.tree.effect[added], visitor.tree.calls[added] = effect, full
+        context.tree.effect[added], context.tree.calls[added] = effect, full
 
 
-def parallel(visitor: Visitor, node: Node, added: int, _owner: int) -> bool:
+def on_parallel(context: Context, node: Node, added: int, _owner: int) -> bool:
     """A directive of OpenMP or OpenACC; other comments and pragmas are dropped."""
-    text, tree = visitor.text(node, 160).lower(), visitor.tree
+    text, tree = context.text(node, 160).lower(), context.tree
     if node.type not in ("comment", "preproc_call"):
         return True
     if not re.match(r"\s*(?:!\$|#\s*pragma\s+)(?:omp|acc)\b", text):
@@ -107,18 +105,18 @@ def parallel(visitor: Visitor, node: Node, added: int, _owner: int) -> bool:
     return False
 
 
-def redirect(visitor: Visitor, node: Node, added: int, _owner: int) -> bool:
+def on_redirect(context: Context, node: Node, added: int, _owner: int) -> bool:
     """What a redirection of the shell reads or writes."""
-    text = visitor.text(node, 80)
+    text = context.text(node, 80)
     if "/dev/null" not in text and "&1" not in text and "&2" not in text:
-        visitor.tree.effect[added] = _E["write"] if ">" in text else _E["read"]
+        context.tree.effect[added] = _E["write"] if ">" in text else _E["read"]
     return True
 
 
-def _taken(visitor: Visitor, text: str) -> tuple[str, str] | None:
+def _taken(context: Context, text: str) -> tuple[str, str] | None:
     """What ``>>`` of C++ calls where it takes from a stream, not bits."""
     first = re.match(r"\w+", text)
     if _ASKED.match(text):
         return "std.cin", "prompt"
-    streams = first is not None and "stream" in visitor.values.aliases.get(first[0], "")
+    streams = first is not None and "stream" in context.values.aliases.get(first[0], "")
     return ("std.istream", "parse") if streams else None

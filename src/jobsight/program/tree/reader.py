@@ -1,6 +1,6 @@
 """A program and the programs that it runs, added to one growing tree; nothing is run.
 
-Bounds: `_MOST_FILES` texts, `_DEEPEST` texts within each other, `build.MOST_NODES` nodes. What
+Bounds: `_MOST_FILES` texts, `_DEEPEST` texts within each other, `visiting.MOST_NODES` nodes. What
 they leave out, and cycles, are named in the tree's `problems`.
 """
 
@@ -17,14 +17,14 @@ from jobsight.errors import SourceError
 from jobsight.program.machine import Machine
 from jobsight.program.shell.model import Command, Program, Source, Word
 from jobsight.program.shell.walk import Walk, walk_script
-from jobsight.program.tree.build import MOST_NODES, TextBuilder
+from jobsight.program.tree.context import Context
 from jobsight.program.tree.effects import Names, effects_of
 from jobsight.program.tree.ending import endless_parts
 from jobsight.program.tree.expressions import Given
 from jobsight.program.tree.grammars import LANGUAGES, grammar_of
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.normalized import Endless
-from jobsight.program.tree.visiting import Visitor
+from jobsight.program.tree.visiting import MOST_NODES, add_text
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS
 from jobsight.text import printable
 
@@ -99,17 +99,17 @@ class Reader:
         data = source.text.encode("utf-8", "replace")
         commands = self.walks.get(id(source), {})
 
-        def launched(builder: Visitor, call: int, node: Node) -> None:
-            for program in self._run_by(builder, call, node, source, commands):
+        def launched(context: Context, call: int, node: Node) -> None:
+            for program in self._run_by(context, call, node, source, commands):
                 if program.source is not None and program.language in LANGUAGES:
                     words = [one.value for one in program.arguments or _later(program, commands)]
                     self.add(program.source, program.language, program.path, call,
                              tree.lexical[call], words)  # fmt: skip
 
         given = Given(source.text, language, arguments)
-        builder = TextBuilder(tree, grammar, effects, data, source.first, launched, commands, given)
+        context = Context(tree, grammar, effects, data, source.first, launched, commands, given)
         try:
-            builder.build(source.file, parent, lexical)
+            add_text(context, source.file, parent, lexical)
         except SourceError as error:
             if parent < 0:
                 raise
@@ -140,17 +140,17 @@ class Reader:
         self.kept.append(walk)  # what is known by its id must live
 
     def _run_by(
-        self, builder: Visitor, call: int, node: Node, source: Source,
+        self, context: Context, call: int, node: Node, source: Source,
         commands: dict[tuple[int, int], Command],
     ) -> Iterator[Program]:  # fmt: skip
         """The programs that a call runs."""
-        if builder.grammar.language == "bash":
+        if context.grammar.language == "bash":
             command = commands.get((node.start_point[0] + 1, node.start_point[1] + 1))
             yield from self.programs.get(id(command), ()) if command is not None else ()
         elif self.tree.kind[call] == KIND_NUMBERS["import"]:
             yield from self._modules(self.tree.texts.get(call, "").split(), source)
         elif self.tree.effect[call] == EFFECT_NUMBERS["launch"]:
-            words = self._words(call, builder.values.texts)
+            words = self._words(call, context.values.texts)
             if words:
                 line = self.tree.line[call] - 1
                 inner = Source(source.file, words, line, source.folder)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 
-from jobsight.program.tree.declaring import block_length, repeats
 from jobsight.program.tree.expressions import Given, computed
 from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
@@ -52,6 +51,7 @@ _PRODUCTS_OF_MATRICES = wordset("julia matlab")
 _MATRIX = re.compile(
     r"(?:Eigen\.)?Matrix\w+(?:\.\w+)?\(\)|(?:arma\.)(?:f?mat|cx_mat)\(\)|cv\.Mat\(\)"
 )
+_SEQUENCES = frozenset({"bytearray", "array.array"})
 _TYPELESS = frozenset({"auto", "var", "const", "let", "int", "double", "float", "long", "char"})
 
 
@@ -195,7 +195,7 @@ class Values:
             return self._returned(node, sizes)
         if kind == _K["index"]:
             return self._element(node, children)
-        if kind == _K["multiply"] and self.language == "python" and repeats(self.tree, node):
+        if kind == _K["multiply"] and self.language == "python" and _repeats(self.tree, node):
             self.tree.effect[node] = _E["allocate"]
             self._extents.add(node)
             return math.prod(max(one, 1.0) for one in values) if values else None
@@ -291,7 +291,7 @@ class Values:
         self._extents.add(node)
         if chosen:
             tree.effect[node] = _E["gather"]
-        block = self._values.get(block_length(tree, indexes[0])) if len(indexes) == 1 else None
+        block = self._values.get(_block_length(tree, indexes[0])) if len(indexes) == 1 else None
         return max(chosen, default=block or self._values.get(inside[0]))
 
     def method(self, node: int, name: str) -> None:
@@ -393,3 +393,18 @@ class Values:
                 self.arrays.add(name)
                 if kind and kind not in _TYPELESS:
                     self.aliases[name] = f"{kind}()"
+
+
+def _repeats(tree: Growing, product: int) -> bool:
+    """Whether a product repeats the elements of a list, as in ``bytearray([1]) * n``."""
+    first = product + 1
+    return tree.kind[first] == _K["literal"] or tree.calls.get(first, "") in _SEQUENCES
+
+
+def _block_length(tree: Growing, part: int) -> int:
+    """The node that says how many elements ``i : i + 64`` has; -1: there is none."""
+    start, last = part + 1, tree.end[part] - 1
+    end = tree.end[start]
+    plain = last == end + 2 and tree.kind[end] == _K["arithmetic"] and tree.end[end] == last + 1
+    same = plain and tree.names.get(end + 1, "") == tree.names.get(start)
+    return last if same and tree.kind[part] == _K["slice"] else -1
