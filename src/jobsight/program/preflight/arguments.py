@@ -26,13 +26,7 @@ class _Parser:
     places: list[dict[str, Any]] = field(default_factory=list)
 
 
-@rule(
-    "JS335 Arguments that the program's parser refuses",
-    fails="python3 - --epoch 3 <<'EOF'\nimport argparse\np = argparse.ArgumentParser()\n"
-    "p.add_argument('--steps', type=int)\np.parse_args()\nEOF\n",
-    passes="python3 - --steps 3 <<'EOF'\nimport argparse\np = argparse.ArgumentParser()\n"
-    "p.add_argument('--steps', type=int)\np.parse_args()\nEOF\n",
-)
+@rule("JS335 Arguments that the program's parser refuses")
 def _refused(job: Job) -> Iterator[Hit]:
     """Unknown options, missing ones, values of another type; of argparse and of getopts."""
     texts = {id(program.source): text for program, text in job.pythons}

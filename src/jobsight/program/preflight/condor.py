@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from jobsight.program.preflight.condorjob import (
-    ALWAYS,
     CondorJob,
     Instance,
     all_settings,
@@ -20,12 +19,7 @@ from jobsight.text import closest, meant, wordlist, wordset
 __all__ = ["GIVEN_MACROS"]
 
 
-@rule(
-    "JS404 A command that HTCondor does not know",
-    fails=ALWAYS + "request_memroy = 4GB\nqueue\n",
-    passes=ALWAYS + "request_memory = 4GB\nqueue\n",
-    kind="condor",
-)
+@rule("JS404 A command that HTCondor does not know", kind="condor")
 def _unknown(job: CondorJob) -> Iterator[Hit]:
     """Almost the name of a command, and used nowhere: condor_submit ignores it.
 
@@ -43,12 +37,7 @@ def _unknown(job: CondorJob) -> Iterator[Hit]:
         yield hit(setting, message, fix, severity=None if near else "warning")
 
 
-@rule(
-    "JS405 A queue statement and its list do not fit",
-    fails=ALWAYS + "arguments = $(a) $(b)\nqueue a, b from (\n  1, 2\n  3\n)\n",
-    passes=ALWAYS + "arguments = $(a) $(b)\nqueue a, b from (\n  1, 2\n  3, 4\n)\n",
-    kind="condor",
-)
+@rule("JS405 A queue statement and its list do not fit", kind="condor")
 def _queue_fields(job: CondorJob) -> Iterator[Hit]:
     """Too few fields leave a variable empty; too many end up in the last."""
     for queue in job.submission.queues:
@@ -68,14 +57,7 @@ def _queue_fields(job: CondorJob) -> Iterator[Hit]:
                 yield hit(place, text, ", ".join(queue.names), source=job.listed_in(queue))
 
 
-@rule(
-    "JS407 Commands that contradict each other",
-    fails=ALWAYS
-    + "should_transfer_files = NO\ntransfer_input_files = in.dat\nqueue\n=== in.dat\n1\n",
-    passes=ALWAYS
-    + "should_transfer_files = YES\ntransfer_input_files = in.dat\nqueue\n=== in.dat\n1\n",
-    kind="condor",
-)
+@rule("JS407 Commands that contradict each other", kind="condor")
 def _contradictions(job: CondorJob) -> Iterator[Hit]:
     """Transfer switched off and lists given; a universe without its image; unknown values."""
     for one in job.instances[:1] + job.instances[-1:]:
@@ -126,13 +108,7 @@ _HEAVY = (("queue", 8), ("request_cpus", 4), ("request_gpus", 1), ("request_memo
 """Jobs, CPUs, GPUs and MiB from which work is too heavy for an access point."""
 
 
-@rule(
-    "JS418 Heavy work on the access point",
-    fails=ALWAYS + "universe = local\nqueue 40\n",
-    passes=ALWAYS + "universe = local\nqueue\n",
-    severity="warning",
-    kind="condor",
-)
+@rule("JS418 Heavy work on the access point", severity="warning", kind="condor")
 def _on_access_point(job: CondorJob) -> Iterator[Hit]:
     """Jobs of the universes local and scheduler run where they are submitted, as all users do."""
     for queue in job.submission.queues:
@@ -147,12 +123,7 @@ def _on_access_point(job: CondorJob) -> Iterator[Hit]:
                       " point, not on a worker", "universe = vanilla")  # fmt: skip
 
 
-@rule(
-    "JS409 A submit file that cannot be read",
-    fails=ALWAYS + 'arguments = "one \'two three"\n',
-    passes=ALWAYS + "arguments = \"one 'two three'\"\nqueue\n",
-    kind="condor",
-)
+@rule("JS409 A submit file that cannot be read", kind="condor")
 def _syntax(job: CondorJob) -> Iterator[Hit]:
     """Lines that are not commands, quotes, ``if`` without ``endif``, no ``queue``."""
     yield from reported(job.submission.problems, "syntax")
@@ -188,12 +159,7 @@ _EXPRESSIONS = wordlist(
 )  # fmt: skip
 
 
-@rule(
-    "JS415 An expression that HTCondor cannot read",
-    fails=ALWAYS + "on_exit_remove = (ExitCode = 0)\nqueue\n",
-    passes=ALWAYS + "on_exit_remove = (ExitCode == 0)\nqueue\n",
-    kind="condor",
-)
+@rule("JS415 An expression that HTCondor cannot read", kind="condor")
 def _expressions(job: CondorJob) -> Iterator[Hit]:
     """One ``=`` where ``==`` is meant, brackets and quotes not closed, texts without quotes."""
     commands = [one for queue in job.submission.queues for one in queue.commands.items()]
@@ -230,12 +196,7 @@ GIVEN_MACROS = wordset(
 """Macros that HTCondor sets, in lower case."""
 
 
-@rule(
-    "JS414 A macro that nothing sets",
-    fails=ALWAYS + "sample = a\narguments = $(smaple)\nqueue\n",
-    passes=ALWAYS + "sample = a\narguments = $(sample)\nqueue\n",
-    kind="condor",
-)
+@rule("JS414 A macro that nothing sets", kind="condor")
 def _macros(job: CondorJob) -> Iterator[Hit]:
     """It becomes nothing, without a word, unless the command line or a DAG sets it."""
     if job.in_dag or re.search(r"^[ \t]*(?:include|use)\b", job.text, re.M | re.I):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
-from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance
+from jobsight.program.preflight.condorjob import CondorJob, Instance
 from jobsight.program.preflight.findings import Hit, hit, reported, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.traces import Trace, near, trace_of
@@ -34,12 +34,7 @@ def _absent(path: str, job: CondorJob) -> bool:
     return path.startswith(f"{job.folder}/") or job.machine.visible(path)
 
 
-@rule(
-    "JS401 The executable is not there",
-    fails="executable = no-such.sh\nqueue\n",
-    passes="executable = run.sh\nqueue\n=== run.sh\n#!/bin/sh\necho hello\n",
-    kind="condor",
-)
+@rule("JS401 The executable is not there", kind="condor")
 def _executables(job: CondorJob) -> Iterator[Hit]:
     """It is named relative to the folder of the submission, and transferred by default."""
     for one in job.instances:
@@ -59,12 +54,7 @@ def _executables(job: CondorJob) -> Iterator[Hit]:
             yield hit(queue, message, "executable = PROGRAM", severity="warning")
 
 
-@rule(
-    "JS402 The executable may not be executed",
-    fails="executable = run.sh\ntransfer_executable = false\nqueue\n=== run.sh\n#!/bin/sh\n",
-    passes="executable = /bin/echo\ntransfer_executable = false\nqueue\n",
-    kind="condor",
-)
+@rule("JS402 The executable may not be executed", kind="condor")
 def _executable_bits(job: CondorJob) -> Iterator[Hit]:
     """Without its bit it cannot be started; where it is transferred, HTCondor may set it."""
     for one in job.instances:
@@ -79,12 +69,7 @@ def _executable_bits(job: CondorJob) -> Iterator[Hit]:
                       f"chmod +x {name}", severity=None if sure else "warning")  # fmt: skip
 
 
-@rule(
-    "JS403 A file to be transferred is not there",
-    fails=ALWAYS + "transfer_input_files = no-such.dat\nqueue\n",
-    passes=ALWAYS + "transfer_input_files = in.dat\nqueue\n=== in.dat\n1\n",
-    kind="condor",
-)
+@rule("JS403 A file to be transferred is not there", kind="condor")
 def _inputs(job: CondorJob) -> Iterator[Hit]:
     """The job is held when it starts."""
     made = job.fed if isinstance(job.fed, frozenset) else frozenset[str]()
@@ -131,12 +116,7 @@ _ONE_NAME = (r"\"?\w[^/]*\.\w+\"?", r"\"?[^=;]+=[^=;]*\.\w+\"?")
 """A file that is transferred back; one that is stored under another name."""
 
 
-@rule(
-    "JS406 Several jobs write to one file",
-    fails=ALWAYS + "output = out.txt\nqueue 10\n",
-    passes=ALWAYS + "output = out.$(Process).txt\nqueue 10\n",
-    kind="condor",
-)
+@rule("JS406 Several jobs write to one file", kind="condor")
 def _shared_outputs(job: CondorJob) -> Iterator[Hit]:
     """Files of output and error have the same name for all jobs of a queue statement."""
     for queue in job.submission.queues:
@@ -174,12 +154,7 @@ def _with_process(value: str) -> str:
     return f"{stem}.$(Process).{ending}" if dot else f"{value}.$(Process)"
 
 
-@rule(
-    f"{NOT_TRANSFERRED} A file that the job reads is not transferred",
-    fails=_CAT + "queue\n=== in.dat\n1\n",
-    passes=_CAT + "transfer_input_files = in.dat\nqueue\n=== in.dat\n1\n",
-    kind="condor",
-)
+@rule(f"{NOT_TRANSFERRED} A file that the job reads is not transferred", kind="condor")
 def _not_transferred(job: CondorJob) -> Iterator[Hit]:
     """Files here that ``arguments`` name; where the executable reads them, `check` adds it."""
     for one in job.instances:
@@ -236,14 +211,7 @@ def _by_old_path(job: CondorJob, one: Instance, listed: list[str]) -> Iterator[H
                 yield hit(found, message, last, source=script.source)
 
 
-@rule(
-    "JS416 A file to be transferred back that the job does not write",
-    fails="executable = run.sh\nshould_transfer_files = YES\ntransfer_output_files = result.csv\n"
-    "queue\n=== run.sh\n#!/bin/sh\nseq 9 > results.csv\n",
-    passes="executable = run.sh\nshould_transfer_files = YES\ntransfer_output_files = results.csv\n"
-    "queue\n=== run.sh\n#!/bin/sh\nseq 9 > results.csv\n",
-    kind="condor",
-)
+@rule("JS416 A file to be transferred back that the job does not write", kind="condor")
 def _not_written(job: CondorJob) -> Iterator[Hit]:
     """Where all that the executable writes is known: the job is held when it ends."""
     for one in job.instances[:1]:
@@ -263,15 +231,7 @@ def _not_written(job: CondorJob) -> Iterator[Hit]:
                 yield hit(one.setting("transfer_output_files"), text)
 
 
-@rule(
-    "JS417 Results in a folder that is not transferred back",
-    fails="executable = run.py\nshould_transfer_files = YES\nqueue\n=== run.py\n"
-    "#!/usr/bin/env python3\nimport os\nos.makedirs('out')\nopen('out/a.txt', 'w').write('1')\n",
-    passes="executable = run.py\nshould_transfer_files = YES\ntransfer_output_files = out\nqueue\n"
-    "=== run.py\n#!/usr/bin/env python3\nimport os\nos.makedirs('out')\n"
-    "open('out/a.txt', 'w').write('1')\n",
-    kind="condor",
-)
+@rule("JS417 Results in a folder that is not transferred back", kind="condor")
 def _left_behind(job: CondorJob) -> Iterator[Hit]:
     """By default HTCondor transfers new files of the top folder alone, and no folders."""
     for one in job.instances[:1]:
@@ -314,12 +274,7 @@ def written_by(script: Job) -> list[str] | None:
     return found
 
 
-@rule(
-    "JS413 The folder of output, error or log is not there",
-    fails=ALWAYS + "output = no-such/out.$(Process)\nqueue\n",
-    passes=ALWAYS + "output = out.$(Process)\nqueue\n",
-    kind="condor",
-)
+@rule("JS413 The folder of output, error or log is not there", kind="condor")
 def _log_folders(job: CondorJob) -> Iterator[Hit]:
     """HTCondor does not make it: the job is held. With transfers HTCondor 23 makes it."""
     if job.forgiven or job.fed is True:  # a script or node of its DAG may

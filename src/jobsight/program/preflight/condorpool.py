@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, megabytes
+from jobsight.program.preflight.condorjob import CondorJob, megabytes
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.text import one_slip
 
@@ -14,12 +14,7 @@ __all__: list[str] = []
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?\s*(?:[KMGTP](?:i?B)?|B)?", re.I)
 
 
-@rule(
-    "JS410 An amount that HTCondor cannot read",
-    fails=ALWAYS + "request_memory = 4 gigs\nqueue\n",
-    passes=ALWAYS + "request_memory = 4 GB\nqueue\n",
-    kind="condor",
-)
+@rule("JS410 An amount that HTCondor cannot read", kind="condor")
 def _amounts(job: CondorJob) -> Iterator[Hit]:
     """Numbers, or expressions of the job's attributes; memory without a unit is MB, disk KB."""
     for one in job.instances[:1] + job.instances[-1:]:
@@ -43,12 +38,7 @@ def _amounts(job: CondorJob) -> Iterator[Hit]:
                 yield hit(one.setting(name), "request_cpus = 0", "request_cpus = 1")
 
 
-@rule(
-    "JS411 No slot of the pool can run the job",
-    fails=ALWAYS + "request_memory = 900 GB\nqueue\n",
-    passes=ALWAYS + "request_memory = 2 GB\nqueue\n",
-    kind="condor",
-)
+@rule("JS411 No slot of the pool can run the job", kind="condor")
 def _matches(job: CondorJob) -> Iterator[Hit]:
     """Requests and requirements against the ads of ``condor_status``."""
     if job.site is None or not job.site.slots:

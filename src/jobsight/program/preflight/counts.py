@@ -37,11 +37,7 @@ _FEW = {"!=": 0, "-ne": 0, "/=": 0, "<": 0, "-lt": 0, "<=": 1}
 _MANY = {"!=": 0, "-ne": 0, "/=": 0, ">": 0, "-gt": 0, ">=": -1}
 
 
-@rule(
-    "JS336 Another number of arguments than the program wants",
-    fails="python3 - a <<'EOF'\nimport sys\nif len(sys.argv) != 3:\n    sys.exit('two')\nEOF\n",
-    passes="python3 - a b <<'EOF'\nimport sys\nif len(sys.argv) != 3:\n    sys.exit('two')\nEOF\n",
-)
+@rule("JS336 Another number of arguments than the program wants")
 def _counted(job: Job) -> Iterator[Hit]:
     """Where the program compares their number, or needs one (``${2:?}``), and ends."""
     for program, words in _started(job):

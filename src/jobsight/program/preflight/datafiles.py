@@ -20,13 +20,7 @@ _TABLES = r"\.(?:csv|tsv|txt|dat)$"
 _DATA = r"\.(?:csv|tsv|txt|dat|json)$"
 
 
-@rule(
-    "JS339 A data file lacks what its program reads from it",
-    fails="python3 a.py\n=== a.py\nimport json\nc = json.load(open('c.json'))\nprint(c['step'])\n"
-    '=== c.json\n{"steps": 3}\n',
-    passes="python3 a.py\n=== a.py\nimport json\nc = json.load(open('c.json'))\nprint(c['steps'])\n"
-    '=== c.json\n{"steps": 3}\n',
-)
+@rule("JS339 A data file lacks what its program reads from it")
 def _expected(job: Job) -> Iterator[Hit]:
     """Keys of JSON, columns of CSV, numbers in what is its header; of the only file of its kind."""
     made = made_before(job)

@@ -1,16 +1,19 @@
 """Findings, the rules that make them, and the comments that silence them.
 
 A rule is a function that yields a `Hit` for each place where it applies. It is registered with its
-code, severity, title, and an example that it finds fault with and one that it does not; tests run
-both. Codes: JS0xx syntax, JS1xx what is not there, JS2xx requests, JS3xx logic, JS4xx HTCondor;
-JS5xx, from history, are in `jobsight.questions.fail.checks`.
+code, title and severity; ``examples.toml`` has a job that it finds fault with and one that it does
+not; tests run both. Codes: JS0xx syntax, JS1xx what is not there, JS2xx requests, JS3xx logic,
+JS4xx HTCondor; JS5xx, from history, are in `jobsight.questions.fail.checks`.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib.resources import files
 from typing import Any, Literal, NamedTuple, Protocol
 
 from jobsight.program.shell.model import Source
@@ -115,21 +118,36 @@ class Finding(NamedTuple):
         return {name: getattr(self, name) for name in self._fields if name != "edit"}
 
 
+@cache
+def _examples() -> dict[str, dict[str, str]]:
+    text = files("jobsight.program.preflight").joinpath("examples.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
 class Rule(NamedTuple):
     """A rule with its documentation.
 
     Attributes:
-        fails: an example with the fault: a file, or several, each behind a line ``=== name``.
-        passes: one without it.
+        examples: of a fault and without it, where ``examples.toml`` has none: a file, or several,
+            each behind a line ``=== name``.
     """
 
     code: str
     severity: Severity
     title: str
-    fails: str
-    passes: str
     kind: Kind
     check: Callable[[Any], Iterable[Hit]]
+    examples: tuple[str, str] | None = None
+
+    @property
+    def fails(self) -> str:
+        """An example with the fault."""
+        return self.examples[0] if self.examples else _examples()[self.code]["fails"]
+
+    @property
+    def passes(self) -> str:
+        """An example without it."""
+        return self.examples[1] if self.examples else _examples()[self.code]["passes"]
 
 
 RULES: dict[str, Rule] = {}
@@ -139,19 +157,16 @@ _Check = Callable[[Any], Iterable[Hit]]
 
 
 def rule(
-    name: str, *, fails: str, passes: str, severity: Severity = "error", kind: Kind = "script"
-) -> Callable[[_Check], _Check]:
-    """Register a function as a rule; its name: code and title.
-
-    Examples that are scripts, and do not say of which shell, are of bash.
-    """
+    name: str, *, fails: str = "", passes: str = "", severity: Severity = "error",
+    kind: Kind = "script",
+) -> Callable[[_Check], _Check]:  # fmt: skip
+    """Register a function as a rule; its name: code and title."""
     code, _, title = name.partition(" ")
-    if kind == "script" and not fails.startswith("#!") and not passes.startswith("#!"):
-        fails, passes = f"#!/bin/bash\n{fails}", f"#!/bin/bash\n{passes}"
 
     def registered(check: _Check) -> _Check:
         assert code not in RULES, code
-        RULES[code] = Rule(code, severity, title, fails, passes, kind, check)
+        own = (fails, passes) if fails else None
+        RULES[code] = Rule(code, severity, title, kind, check, own)
         return check
 
     return registered

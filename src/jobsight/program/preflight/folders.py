@@ -13,13 +13,7 @@ from jobsight.program.shell.model import Word
 __all__: list[str] = []
 
 
-@rule(
-    "JS117 A file is looked for in a new folder, where it is not",
-    fails="#SBATCH --time=9\nrun=run_$SLURM_JOB_ID\nmkdir $run\ncd $run\nsort in.txt\n"
-    "=== in.txt\n1\n",
-    passes="#SBATCH --time=9\nrun=run_$SLURM_JOB_ID\nmkdir $run\ncd $run\nsort ../in.txt\n"
-    "=== in.txt\n1\n",
-)
+@rule("JS117 A file is looked for in a new folder, where it is not")
 def _in_new_folders(job: Job) -> Iterator[Hit]:
     """It is in the folder of the submission, and nothing was copied to the one that is entered."""
     made: set[str] = set()

@@ -30,12 +30,7 @@ _CALL = re.compile(
 _GUARDS = r"is\.na\(|nzchar|isnan\(|isempty\(|haskey\(|tryCatch|try\b"
 
 
-@rule(
-    "JS216 A variable that Slurm sets only with an option that is not given",
-    fails="#SBATCH --mem=1G\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
-    passes="#SBATCH --mem=1G\n#SBATCH --array=1-3\nset -u\necho $SLURM_ARRAY_TASK_ID\n",
-    severity="warning",
-)
+@rule("JS216 A variable that Slurm sets only with an option that is not given", severity="warning")
 def _unset_by_slurm(job: Job) -> Iterator[Hit]:
     """An error where the options of the call are known: they could give the option."""
     if not job.is_slurm or _CALL.search(job.text):
@@ -120,11 +115,7 @@ _FOREIGN = {
 """Variables of PBS, LSF and Grid Engine, and those of Slurm for the same."""
 
 
-@rule(
-    "JS352 A variable of another scheduler",
-    fails="#SBATCH --time=10\ncd $PBS_O_WORKDIR\n",
-    passes="#SBATCH --time=10\ncd ${PBS_O_WORKDIR:-$SLURM_SUBMIT_DIR}\n",
-)
+@rule("JS352 A variable of another scheduler")
 def _other_schedulers(job: Job) -> Iterator[Hit]:
     """Slurm does not set it, unless the script asks whether it is set, or is for both."""
     if not job.is_slurm:

@@ -51,12 +51,7 @@ _GPU_USED = re.compile(
 )
 
 
-@rule(
-    "JS213 GPUs are asked for and never used",
-    fails="#SBATCH --gres=gpu:1\nsort -n /etc/passwd > sorted.txt\n",
-    passes="#SBATCH --gres=gpu:1\nnvidia-smi\n",
-    severity="warning",
-)
+@rule("JS213 GPUs are asked for and never used", severity="warning")
 def _unused_gpus(job: Job) -> Iterator[Hit]:
     """Only where all that runs is known, and none of it knows of GPUs."""
     if not job.is_slurm or not job.submission.request.gpus or not job.walk.complete:
@@ -112,11 +107,7 @@ def _known(command: Command, job: Job) -> bool:
     return runs and bool(interpreter_of(name) or "/" in (command.name or ""))
 
 
-@rule(
-    "JS214 A GPU is used and was not asked for",
-    fails="#SBATCH --mem=4G\npython3 - <<'EOF'\nm = make_model().cuda()\nEOF\n",
-    passes="#SBATCH --gpus=1\npython3 - <<'EOF'\nm = make_model().cuda()\nEOF\n",
-)
+@rule("JS214 A GPU is used and was not asked for")
 def _missing_gpus(job: Job) -> Iterator[Hit]:
     """``.cuda()``, ``device("cuda")`` without ``is_available``, CuPy; ``nvidia-smi``, ``--nv``.
 
@@ -198,11 +189,7 @@ def _needs_gpu(node: ast.AST) -> TypeGuard[ast.stmt | ast.expr]:
     return False
 
 
-@rule(
-    "JS219 More GPUs are used than were asked for",
-    fails="#SBATCH --gpus=1\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\npython3 train.py\n",
-    passes="#SBATCH --gpus=4\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\npython3 train.py\n",
-)
+@rule("JS219 More GPUs are used than were asked for")
 def _too_many_gpus(job: Job) -> Iterator[Hit]:
     """``CUDA_VISIBLE_DEVICES``, processes of torchrun on each node, options of srun."""
     gpus = job.submission.request.gpus if job.is_slurm else None
@@ -250,11 +237,7 @@ def _gpus_named(node: ast.AST, text: PythonText) -> int:
     return most
 
 
-@rule(
-    "JS220 A container that does not see the GPUs",
-    fails="#SBATCH --gpus=1\napptainer exec pytorch.sif python3 -c 'import torch'\n",
-    passes="#SBATCH --gpus=1\napptainer exec --nv pytorch.sif python3 -c 'import torch'\n",
-)
+@rule("JS220 A container that does not see the GPUs")
 def _blind_containers(job: Job) -> Iterator[Hit]:
     """Without ``--nv``, ``--rocm`` or ``--gpus``, where all that uses GPUs runs in containers."""
     if not job.is_slurm or not job.submission.request.gpus or re.search(

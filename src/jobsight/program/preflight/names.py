@@ -84,11 +84,7 @@ def _blanked(found: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", found[0])
 
 
-@rule(
-    "JS354 A name that nothing defines",
-    fails='Rscript fit.R\n=== fit.R\nd <- read.cvs("a.csv")\nprint(d)\n=== a.csv\nx\n1\n',
-    passes='Rscript fit.R\n=== fit.R\nd <- read.csv("a.csv")\nprint(d)\n=== a.csv\nx\n1\n',
-)
+@rule("JS354 A name that nothing defines")
 def _undefined(job: Job) -> Iterator[Hit]:
     """One slip away from a well-known function, or from a variable of the program."""
     for program, source, text in _programs(job, _SET):
@@ -218,11 +214,7 @@ _BARE = re.compile(
 """Packages of which is known all that they load for the program that names them."""
 
 
-@rule(
-    "JS356 A function whose package is not loaded",
-    fails="Rscript fit.R\n=== fit.R\nx <- mclapply(1:3, sqrt)\nprint(x)\n",
-    passes="Rscript fit.R\n=== fit.R\nlibrary(parallel)\nx <- mclapply(1:3, sqrt)\nprint(x)\n",
-)
+@rule("JS356 A function whose package is not loaded")
 def _unloaded(job: Job) -> Iterator[Hit]:
     """In R, Julia and Perl, where no other package that is loaded may bring it."""
     for program, source, text in _programs(job, _FROM):
@@ -260,11 +252,7 @@ def _first_use(functions: str, language: str, text: str, everything: str) -> re.
     return None
 
 
-@rule(
-    "JS357 What the compiler of Go refuses",
-    fails='go run a.go\n=== a.go\npackage main\n\nimport "os"\n\nfunc main() {\n}\n',
-    passes='go run a.go\n=== a.go\npackage main\n\nimport "os"\n\nfunc main() {\n\tos.Exit(0)\n}\n',
-)
+@rule("JS357 What the compiler of Go refuses")
 def _go(job: Job) -> Iterator[Hit]:
     """Packages that are imported, and variables that are declared, and never used."""
     for _, source, text in _programs(job, ("go",)):
@@ -293,11 +281,7 @@ _ARRAYS = {
 }
 
 
-@rule(
-    "JS365 An index of 0 where the first is 1",
-    fails="julia a.jl\n=== a.jl\nx = [3, 1, 2]\nprintln(x[0])\n",
-    passes="julia a.jl\n=== a.jl\nx = [3, 1, 2]\nprintln(x[1])\n",
-)
+@rule("JS365 An index of 0 where the first is 1")
 def _zero_index(job: Job) -> Iterator[Hit]:
     """Of arrays in Julia and MATLAB."""
     for program, source, text in _programs(job, ("julia", "matlab")):

@@ -42,11 +42,7 @@ _OPENS["cpp"] = _OPENS["c"]
 _COMPILED = frozenset({"c", "cpp", "fortran", "java"})
 
 
-@rule(
-    "JS112 A program in another language opens a file that is not there",
-    fails='Rscript fit.R\n=== fit.R\nd <- read.csv("no-such.csv")\nprint(d)\n',
-    passes='Rscript fit.R\n=== fit.R\nd <- read.csv("in.csv")\nprint(d)\n=== in.csv\na\n1\n',
-)
+@rule("JS112 A program in another language opens a file that is not there")
 def _opened(job: Job) -> Iterator[Hit]:
     """Constant names, where the program cannot be without the file."""
     for command, now in trace_of(job) if not job.blind else ():
@@ -161,11 +157,7 @@ def _written(
 _PROGRAM = "python3 a.py\n=== a.py\nimport json\nprint(json.load(open('p.json')))\n=== p.json\n"
 
 
-@rule(
-    "JS113 A data file that its program cannot parse",
-    fails=_PROGRAM + '{"a": 1,}\n',
-    passes=_PROGRAM + '{"a": 1}\n',
-)
+@rule("JS113 A data file that its program cannot parse")
 def _data_files(job: Job) -> Iterator[Hit]:
     """JSON and TOML that a program is given or opens by a constant name; tabs in YAML."""
     seen: set[str] = set()
@@ -232,11 +224,7 @@ def _unparsed(path: str, text: str) -> tuple[int, str] | None:
     return None
 
 
-@rule(
-    "JS114 A Makefile that lacks the target, or cannot be read",
-    fails="make figures\n=== Makefile\nall:\n\techo done\n",
-    passes="make all\n=== Makefile\nall:\n\techo done\n",
-)
+@rule("JS114 A Makefile that lacks the target, or cannot be read")
 def _makefiles(job: Job) -> Iterator[Hit]:
     """No Makefile, no such target or prerequisite, recipes that do not begin with a tab."""
     for command, trace in trace_of(job) if not job.blind else ():

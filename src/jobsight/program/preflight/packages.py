@@ -47,11 +47,7 @@ def _r_packages() -> frozenset[str]:
     return frozenset(names)
 
 
-@rule(
-    "JS111 R, Perl or Lua lacks a package that is loaded",
-    fails="perl run.pl\n=== run.pl\nuse List::Utill qw(sum);\nprint sum(1, 2);\n",
-    passes="perl run.pl\n=== run.pl\nuse List::Util qw(sum);\nprint sum(1, 2);\n",
-)
+@rule("JS111 R, Perl or Lua lacks a package that is loaded")
 def _packages(job: Job) -> Iterator[Hit]:
     """Looked up in the folders of this machine's interpreter, where no module chooses another."""
     for program, source in job.sources:

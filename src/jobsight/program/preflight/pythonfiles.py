@@ -39,11 +39,7 @@ _INSTALLS = re.compile(
 """What adds modules to an environment, or makes one."""
 
 
-@rule(
-    "JS107 Python lacks a module that is imported",
-    fails="python3 - <<'EOF'\nimport no_such_package_here\nEOF\n",
-    passes="python3 - <<'EOF'\nimport json\nEOF\n",
-)
+@rule("JS107 Python lacks a module that is imported")
 def _python_imports(job: Job) -> Iterator[Hit]:
     """Read from the folders of the interpreter that the script chooses."""
     yield from _not_on_path(job)
@@ -182,11 +178,7 @@ def _lacks(module: str, program: Program, job: Job) -> str | None:
     return None if there else module.rpartition(".")[0]
 
 
-@rule(
-    "JS109 A Python program opens a file that is not there",
-    fails="python3 - <<'EOF'\nprint(open('no-such-data.csv').read())\nEOF\n",
-    passes="seq 9 > data.csv\npython3 - <<'EOF'\nprint(open('data.csv').read())\nEOF\n",
-)
+@rule("JS109 A Python program opens a file that is not there")
 def _python_files(job: Job) -> Iterator[Hit]:
     """Constant names that are opened for reading, or in folders that are missing for writing."""
     if job.blind:

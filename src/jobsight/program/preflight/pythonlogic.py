@@ -21,11 +21,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-@rule(
-    "JS333 A name is used before it has a value",
-    fails="python3 - <<'EOF'\nn = 0\ndef count():\n    n += 1\ncount()\nprint(n)\nEOF\n",
-    passes="python3 - <<'EOF'\nn = 0\ndef count():\n    global n\n    n += 1\ncount()\nEOF\n",
-)
+@rule("JS333 A name is used before it has a value")
 def _too_early(job: Job) -> Iterator[Hit]:
     """A variable that a function assigns is its own; a function is there after its ``def``."""
     for program, text in compiled_programs(job):
@@ -107,11 +103,7 @@ _LAZY = frozenset({"map", "filter", "zip", "reversed"})
 _OF_HANDLES = frozenset({"json.load", "pickle.load", "csv.reader", "csv.DictReader"})
 
 
-@rule(
-    "JS338 A loop whose condition nothing in it changes",
-    fails="python3 - <<'EOF'\nx, err = 3.0, 1.0\nwhile err > 1e-8:\n    x = x / 2\nEOF\n",
-    passes="python3 - <<'EOF'\nx, err = 3.0, 1.0\nwhile err > 1e-8:\n    err = err / 2\nEOF\n",
-)
+@rule("JS338 A loop whose condition nothing in it changes")
 def _stays(job: Job) -> Iterator[Hit]:
     """A comparison of names that the loop does not set: it runs into the time limit."""
     for program, text in compiled_programs(job):
@@ -135,11 +127,7 @@ def _stays(job: Job) -> Iterator[Hit]:
                 yield hit(node, f"nothing in the loop changes {min(names)}", source=program.source)
 
 
-@rule(
-    "JS334 An operation that Python cannot do",
-    fails="python3 - <<'EOF'\nn = 7\nfor k in range(n / 2):\n    print(k)\nEOF\n",
-    passes="python3 - <<'EOF'\nn = 7\nfor k in range(n // 2):\n    print(k)\nEOF\n",
-)
+@rule("JS334 An operation that Python cannot do")
 def _impossible(job: Job) -> Iterator[Hit]:
     """Fractions for ``range``, an index of ``map``, a text plus a number, ``input()``."""
     for program, text in compiled_programs(job):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobsight.program.preflight.condorjob import ALWAYS, CondorJob, Instance
+from jobsight.program.preflight.condorjob import CondorJob, Instance
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 
@@ -23,12 +23,7 @@ def _never_ends_with(code: str, script: Job | None) -> bool:
     )  # fmt: skip
 
 
-@rule(
-    "JS408 Retries that cannot succeed, or never end",
-    fails=ALWAYS + "max_retries = 5\non_exit_hold = ExitCode != 0\nqueue\n",
-    passes=ALWAYS + "max_retries = 5\nqueue\n",
-    kind="condor",
-)
+@rule("JS408 Retries that cannot succeed, or never end", kind="condor")
 def _retries(job: CondorJob) -> Iterator[Hit]:
     """Policies that hold, requeue or release a job however it ended."""
     for one in job.instances[:1]:

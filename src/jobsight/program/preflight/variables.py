@@ -31,11 +31,7 @@ _PATHS = frozenset({"PYTHONPATH", "LD_LIBRARY_PATH", "MANPATH", "PKG_CONFIG_PATH
 """Variables of the caller that often are not set."""
 
 
-@rule(
-    "JS314 A variable that nothing sets",
-    fails='OUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDR/x"\n',
-    passes='OUTDIR=out\nmkdir -p "$OUTDIR"\ncp /etc/passwd "$OUTDIR/x"\n',
-)
+@rule("JS314 A variable that nothing sets")
 def _unset_variables(job: Job) -> Iterator[Hit]:
     """One slip away from a name that is set; or any, after ``set -u``.
 
@@ -117,11 +113,7 @@ def _slurm_slip(name: str) -> str | None:
     )
 
 
-@rule(
-    "JS316 A test that bash cannot evaluate",
-    fails="X=1\nif [ $X = 1 ; then\n  echo one\nfi\n",
-    passes="X=1\nif [ $X = 1 ]; then\n  echo one\nfi\n",
-)
+@rule("JS316 A test that bash cannot evaluate")
 def _broken_tests(job: Job) -> Iterator[Hit]:
     """No ``]``, or no blank next to a bracket: bash takes it for a command when it gets there."""
     if job.language != "bash":
@@ -145,11 +137,7 @@ def _broken_tests(job: Job) -> Iterator[Hit]:
             yield hit(place, f"{what}: the test always fails", "[ ... ]")
 
 
-@rule(
-    "JS317 Blanks around the = of an assignment",
-    fails="COUNT = 5\necho $COUNT\n",
-    passes="COUNT=5\necho $COUNT\n",
-)
+@rule("JS317 Blanks around the = of an assignment")
 def _spaced_assignment(job: Job) -> Iterator[Hit]:
     """Bash takes the name for a command; ``$X=1`` is one too."""
     for command in job.commands:
