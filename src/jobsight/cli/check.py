@@ -17,10 +17,9 @@ from jobsight.cli.common import ConfigOption, StoreOption, load_settings
 from jobsight.cli.output import print_json, print_objects, report_problems, say
 from jobsight.configfiles import nothing_set
 from jobsight.errors import JobsightError, UsageError
-from jobsight.program.preflight.check import Checker, Report
+from jobsight.program.preflight.check import Checker
 from jobsight.program.preflight.findings import RULES
-from jobsight.program.preflight.fixes import apply_fixes
-from jobsight.program.preflight.sarif import sarif
+from jobsight.program.preflight.reports import Report, apply_fixes, sarif
 from jobsight.program.site import Site
 from jobsight.text import counted, printable
 

@@ -14,7 +14,8 @@ from typer.testing import CliRunner, Result
 
 from jobsight.cli.main import app
 from jobsight.errors import SourceError
-from jobsight.program.preflight.check import Checker, Report
+from jobsight.program.preflight.check import Checker
+from jobsight.program.preflight.reports import Report
 from jobsight.program.site import Site
 from jobsight.program.submission.condor import fields_of
 

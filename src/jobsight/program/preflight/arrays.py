@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from jobsight.program.preflight.arguments import given_words, parsed
+from jobsight.program.preflight.files import path_of, uses_of
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.otherfiles import filled
-from jobsight.program.preflight.traces import path_of
-from jobsight.program.preflight.uses import uses_of
 from jobsight.program.python import dotted
 from jobsight.program.shell.model import Word
 from jobsight.program.submission.job import Place

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from jobsight.errors import SourceError
 from jobsight.program.limited import LimitError, limited
@@ -22,6 +21,7 @@ from jobsight.program.preflight.findings import Finding, Hit, hit, hits_of, rule
 from jobsight.program.preflight.habits import secret_in
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.logic import NOT_A_JOB
+from jobsight.program.preflight.reports import Report
 from jobsight.program.preflight.shellcheck import shellcheck_findings, shellcheck_of
 from jobsight.program.preflight.syntax import TEMPLATE
 from jobsight.program.shell.model import Source
@@ -31,7 +31,7 @@ from jobsight.program.submission.dag import looks_like_dag
 from jobsight.program.submission.templates import ENDINGS, placeholder_line
 from jobsight.text import printable, wordlist
 
-__all__ = ["Checker", "Report"]
+__all__ = ["Checker"]
 
 _DAGS = frozenset({".dag"})
 _SUBMITS = frozenset({".sub", ".submit", ".condor", ".jdl", ".jds", ".cmd"})
@@ -50,9 +50,9 @@ _OF_FILES = frozenset({"JS008", "JS103", "JS105", "JS401", "JS403", "JS413", "JS
 """Rules that look at the files of a machine: not for a text sent from elsewhere."""
 
 _RULES = wordlist(
-    "arguments arrays compiled condor condorfiles condorpool counts dags datafiles folders "
-    "given gpus habits limits logic missing names otherfiles packages pythoncalls pythonfiles "
-    "pythonlogic pythonslips requests retries rtables slips starts syntax tools traps variables"
+    "arguments arrays compiled condor condorfiles dags gpus habits limits logic missing otherfiles "
+    "othernames packages pythoncalls pythondata pythonfiles pythonlogic requests shelltraps syntax "
+    "tools variables"
 )
 """The modules whose import registers the rules."""
 for _module in _RULES:
@@ -67,37 +67,6 @@ for _module in _RULES:
 def _stopped(limit: LimitError) -> Iterator[Hit]:
     """More than 10 s of CPU time, 60 s or 768 MiB: what was found until then is shown."""
     yield hit(1, f"the check was stopped after {limit}; what is not shown was not checked")
-
-
-@dataclass(frozen=True)
-class Report:
-    """What was found in a file.
-
-    Attributes:
-        file: as it was named.
-        scheduler: ``slurm``, ``htcondor``, or None: it is written for neither.
-        job: whether it ends by itself; None: it could not be read.
-        findings: in the order of the file.
-    """
-
-    file: str
-    scheduler: str | None
-    job: bool
-    findings: tuple[Finding, ...]
-
-    @property
-    def failed(self) -> bool:
-        """Whether there is an error among the findings."""
-        return any(one.severity == "error" for one in self.findings)
-
-    def to_json(self) -> dict[str, Any]:
-        """The report for machines."""
-        return {
-            "file": self.file,
-            "scheduler": self.scheduler,
-            "job": self.job,
-            "findings": [one.to_json() for one in self.findings],
-        }
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,9 @@ from jobsight.commands import bounded_child, child_environment, run_command
 from jobsight.program.languages import syntax_tree, tree_errors
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.openers import as_matlab, dedented, unclosed
 from jobsight.program.shell.model import Program, Source
 
-__all__: list[str] = []
+__all__ = ["as_matlab", "dedented", "unclosed"]
 
 _SECONDS = 5.0
 _MOST = 1 << 18
@@ -252,3 +251,65 @@ def _module_order(job: Job) -> Iterator[Hit]:
 _MODULE = re.compile(r"^[ \t]*module\s+(?!procedure\b)(\w+)", re.M)
 _SYSTEM = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu",
            "/usr/include/aarch64-linux-gnu", "/usr/lib/gcc")  # fmt: skip
+
+
+_BLOCK = re.compile(
+    r"(?i)(?:.*\{|(?:do|for|while|if|function|begin|try|switch|module|struct|select)\b(?!.*\bend\b).*)$"
+)
+_END = re.compile(r"(?i)(?:end\b|end(?:do|if|for|while|function)\b|\})")
+
+
+def unclosed(text: str) -> int | None:
+    """The line of a block that ends, by its indentation, after one around it; None: none does."""
+    stack: list[tuple[int, int]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        bare = line.strip()
+        indent = len(line) - len(line.lstrip())
+        if _END.match(bare):
+            if stack and indent < stack[-1][1]:
+                return stack[-1][0]
+            if stack:
+                stack.pop()
+        if _BLOCK.match(bare):
+            one_line = re.match(r"(?i)if\b(?!.*\bthen\b).*\)\s*\w", bare) and "{" not in bare
+            if not one_line and bare.count("{") >= bare.count("}"):
+                stack.append((number, indent))
+    return stack[-1][0] if stack else None
+
+
+_OCTAVE = (
+    (r"(?m)^([ \t]*)#([{}]?)", r"\1%\2"),
+    (r"(?m)(?<=[\s;,)])#(?=.*$)", "%"),
+    (r"(?m)(,|&&|\|\|)[ \t]*$", r"\1 ..."),
+    (r"\bend(?:_try_catch|_unwind_protect|if|for|while|function|switch|parfor)\b", "end"),
+    (r"\bunwind_protect_cleanup\b", "catch"),
+    (r"\bunwind_protect\b", "try"),
+    (r"\b(?:persistent|global)\s+(?=\w+\s*=)", ""),
+    (r"!(?==)", "~"),
+    (r"(?<![\w!])!(?=\s*[\w(])", "~"),
+    (r"(?m)^([ \t]*[\w.(),: ]+?)\s*\.?[-+*/^|&]=(?!=)", r"\1 ="),
+    (r"(?m)^([ \t]*\w+\s*=\s*)(?:\w+\s*=(?!=)\s*)+", r"\1"),
+    (r"(?m)^([ \t]*)(?:\+\+|--)?(\w+)(?:\+\+|--)?\s*;", r"\1\2;"),
+)
+"""What Octave has beyond MATLAB, and the same in MATLAB's words."""
+
+
+def as_matlab(text: str) -> str:
+    """A program of Octave as the grammar of MATLAB takes it, line by line."""
+    if re.search(r"(?m)^[ \t]*do\s*(?:[#%].*)?$", text):
+        return ""
+    for form, other in _OCTAVE:
+        text = re.sub(form, other, text)
+    values = re.compile(r"(?<=\w)\s*=\s*(?:[^,()=\n]|\(\s*\))+(?=[,)])")  # of arguments
+    return re.sub(r"(?m)^[ \t]*function\b.*", lambda m: values.sub("", m[0]), text)
+
+
+def dedented(text: str) -> int | None:
+    """The line of a block of MATLAB whose ``end`` is that of a block around it, by indentation."""
+    bare = re.sub(r"%.*|\"[^\"\n]*\"|(?<![\w)\]}.'])'[^'\n]*'", "", text)
+    while (plain := re.sub(r"\([^()\n]*\)|\[[^][\n]*\]|\{[^{}\n]*\}", "", bare)) != bare:
+        bare = plain
+    ends = len(re.findall(r"(?m)^[ \t]*end\b", bare))
+    starts = len(re.findall(r"(?m)^[ \t]*(?:par)?(?:for|while|if|switch|try)\b(?!.*\bend\b)", bare))
+    line = unclosed(bare) if 0 < ends == starts else None
+    return line if line and not re.match(r"\s*function\b", bare.split("\n")[line - 1]) else None

@@ -9,10 +9,9 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from jobsight.program.preflight.condorjob import CondorJob, Instance
+from jobsight.program.preflight.files import HARMLESS, Trace, near, trace_of, uses_of
 from jobsight.program.preflight.findings import Hit, hit, reported, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.traces import Trace, near, trace_of
-from jobsight.program.preflight.uses import HARMLESS, uses_of
 from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Source
 from jobsight.program.submission.condor import split_arguments

@@ -12,8 +12,8 @@ from jobsight.program.machine import Machine
 from jobsight.program.preflight.condor import GIVEN_MACROS
 from jobsight.program.preflight.condorfiles import written_by
 from jobsight.program.preflight.condorjob import CondorJob
+from jobsight.program.preflight.files import near
 from jobsight.program.preflight.findings import Hit, hit, reported, rule
-from jobsight.program.preflight.traces import near
 from jobsight.program.submission.dag import Dag, DagNode, cycle_of, read_dag
 
 __all__ = ["DagJob"]

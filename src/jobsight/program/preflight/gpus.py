@@ -95,7 +95,7 @@ def _compiles(command: Command) -> bool:
 
 
 def _known(command: Command, job: Job) -> bool:
-    from jobsight.program.preflight.uses import HARMLESS
+    from jobsight.program.preflight.files import HARMLESS
     from jobsight.program.shell.programs import interpreter_of
 
     name = command.bare

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from jobsight.program.preflight.files import BUILDS, BUILTINS, HARMLESS
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.known import STARTS, starts_tasks
-from jobsight.program.preflight.uses import BUILDS, BUILTINS, HARMLESS
 from jobsight.program.preflight.variables import GIVEN
 from jobsight.program.shell.launchers import MPI
 from jobsight.program.shell.model import Command, Source

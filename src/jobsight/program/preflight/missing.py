@@ -11,17 +11,28 @@ import os
 import re
 from collections.abc import Iterator
 
+from jobsight.program.preflight.files import (
+    BUILDS,
+    BUILTINS,
+    HARMLESS,
+    Trace,
+    Use,
+    absent,
+    path_of,
+    said,
+    siblings,
+    text_here,
+    trace_of,
+    uses_of,
+)
 from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.lists import named_in_lists
 from jobsight.program.preflight.pythonfiles import not_executable
-from jobsight.program.preflight.traces import Trace, absent, path_of, said, trace_of
-from jobsight.program.preflight.uses import BUILTINS, Use, uses_of
-from jobsight.program.shell.model import Command, Program, Word
+from jobsight.program.shell.model import Command, Program, Source, Word
 from jobsight.program.shell.programs import interpreter_of, other_language
 from jobsight.text import closest, one_slip, wordlist
 
-__all__: list[str] = []
+__all__ = ["named_in_lists"]
 
 _COMMON = wordlist(
     "python python3 echo mkdir export source module srun mpirun mpiexec sbatch Rscript julia "
@@ -327,3 +338,126 @@ def _rights(job: Job) -> Iterator[Hit]:
             message = f"{word.value} may not be executed: permission denied"
         if message is not None:
             yield hit(word, message, f"chmod +x {word.value}", source=program.command.source)
+
+
+_LOOP = re.compile(
+    r"(?ms)^[ \t]*while\s+(?:IFS=(\S*)\s+)?read\s+(?:-r\s+)?([\w ]+?)\s*(?:;|\n)\s*do\b(.{0,4000}?)"
+    r"^[ \t]*done\s*<\s*[\"']?([\w./-]+)[\"']?[ \t]*(?:#.*)?$"
+)
+_LINE = re.compile(
+    r"(?m)^[ \t]*(\w+)=[\"']?\$\(\s*sed\s+-n\s+[\"']?\$\{?SLURM_ARRAY_TASK_ID\}?[\"']?p[\"']?\s+"
+    r"[\"']?([\w./-]+)[\"']?\s*\)[\"']?[ \t]*$"
+)
+_MARKS = {"$'\\t'": "\t", '$"\\t"': "\t", ",": ",", "','": ",", "';'": ";", "": None}
+
+
+def named_in_lists(job: Job) -> Iterator[Hit]:
+    """Files that are not there, where the folder has one of nearly that name that no line names."""
+    if job.language != "bash" or job.blind:
+        return
+    reads = [(one[4], one[2].split(), _MARKS.get(one[1] or "", "?"), one[3])
+             for one in _LOOP.finditer(job.text)]  # fmt: skip
+    reads += [(one[2], [one[1]], "\n", job.text[one.end() :]) for one in _LINE.finditer(job.text)]
+    folder = next((one.folder for one in reversed(job.commands)), None)
+    for file, names, mark, body in reads:
+        path, text = path_of(file, folder, job), text_here(file, folder, job)
+        if text is None or mark == "?":
+            continue
+        rows = [(n, one.split(mark, len(names) - 1)) for n, one in enumerate(text.splitlines(), 1)]
+        source = Source(os.path.relpath(job.machine.real(path or "")), text)
+        for at, name in enumerate(names):
+            column = [(n, row[at].strip()) for n, row in rows if len(row) > at]
+            yield from _of_column(column, _used_as(name, body), folder, source, job)
+
+
+def _used_as(name: str, body: str) -> list[tuple[str, str]]:
+    """What is put before and behind a variable where it names a file that is not written."""
+    if re.search(rf"\s-[efs]\s+\S*\$\{{?{name}\b", body):
+        return []
+    form = rf"(?m)(?<=\s)[\"']?([\w./-]*)\$(?:{name}\b|\{{{name}\}})([\w./-]*)[\"']?(?=[\s;|)]|$)"
+    return [
+        (one[1], one[2]) for one in re.finditer(form, body)
+        if not re.search(r"(?:>|\s-\w*[efso]|--out\S*|mkdir|touch)\s*$", body[: one.start()])
+    ]  # fmt: skip
+
+
+def _of_column(
+    column: list[tuple[int, str]], used: list[tuple[str, str]], folder: str | None,
+    source: Source, job: Job,
+) -> Iterator[Hit]:  # fmt: skip
+    for front, back in dict.fromkeys(used):
+        paths = {
+            line: path_of(f"{front}{value}{back}", folder, job)
+            for line, value in column if re.fullmatch(r"[\w./-]+", value)
+        }  # fmt: skip
+        there = {one for one in paths.values() if one and job.machine.exists(one)}
+        for line, path in paths.items() if there else ():
+            if path is None or path in there:
+                continue
+            own, last = os.path.split(path)
+            meant = next(
+                (one for one in siblings(job.machine.real(path))
+                 if (one.lower() == last.lower() or one_slip(one, last))
+                 and f"{own}/{one}" not in there), None,
+            )  # fmt: skip
+            if meant and "." in last:
+                yield hit(line, f"{last} is not there", f"is it {meant}?", source=source)
+
+
+@rule("JS117 A file is looked for in a new folder, where it is not")
+def _in_new_folders(job: Job) -> Iterator[Hit]:
+    """It is in the folder of the submission, and nothing was copied to the one that is entered."""
+    made: set[str] = set()
+    inside, written = False, set[str]()
+    for command in job.commands if job.is_slurm and not job.blind else ():
+        name = command.bare
+        program = job.program_of.get(id(command))
+        reads = [one.word for one in uses_of(command) if one.kind == "read"]
+        for word in reads if not command.conditional else ():
+            bare = re.fullmatch(r"\$(\w+)/([\w./-]+)", _bare(word))
+            there = bare and job.machine.exists(f"{job.folder}/{bare[2]}")
+            if bare and there and _unused(bare[1], word, job):
+                yield hit(word, f"{bare[2]} is in the folder of the submission, not in ${bare[1]}",
+                          source=command.source)  # fmt: skip
+        if name == "mkdir":
+            made |= {_bare(one) for one in command.arguments}
+        elif name in ("cd", "pushd"):
+            inside = bool(command.arguments) and _is_new(command.arguments[0], made, job)
+        elif name in BUILDS or name in ("popd", "source", ".") or command.contained:
+            return
+        if not inside or command.folder is not None or command.conditional:
+            continue
+        reads += [program.word] if program and program.word else []
+        for word in reads:
+            value = word.value or ""
+            plain = re.fullmatch(r"(?!\.\./|/|-)[\w./-]+", value) and value not in written
+            if plain and job.machine.exists(f"{job.folder}/{value}"):
+                yield hit(word, f"{value} is in the folder of the submission, not in this one",
+                          f'"$SLURM_SUBMIT_DIR/{value}"', source=command.source)  # fmt: skip
+        written |= {one.word.value or "" for one in uses_of(command) if one.kind == "write"}
+        if program is not None or (name not in HARMLESS and command.words):
+            return
+
+
+def _unused(name: str, word: Word, job: Job) -> bool:
+    """Whether a variable is a new folder, and nothing before may have put a file there."""
+    before = "\n".join(job.text.split("\n")[: word.place.line - 1])
+    made = re.findall(rf"(?m)^[ \t]*(?:export\s+)?{name}=.*", before)
+    used = re.sub(r"(?m)^[ \t]*(?:mkdir|trap|echo)\b.*", "", before)
+    fresh = len(made) == 1 and "$(mktemp -d" in made[0]
+    return fresh and not re.search(rf"\$\{{?{name}\b|\b(?:source|export|eval)\b", used)
+
+
+def _bare(word: Word) -> str:
+    return word.text.replace('"', "").strip("'").replace("{", "").replace("}", "").rstrip("/")
+
+
+def _is_new(word: Word, made: set[str], job: Job) -> bool:
+    """Whether a folder of unknown name is empty when it is entered."""
+    bare = _bare(word)
+    if word.value is not None or not bare.startswith("$"):
+        return word.value is None and bare in made
+    temporary = rf"\b{re.escape(bare[1:])}=[\"']?\$\(mktemp -d"
+    return bare in made or bare in ("$TMPDIR", "$SLURM_TMPDIR") or bool(
+        re.search(temporary, job.text)
+    )  # fmt: skip

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from jobsight.program.preflight.arguments import given_words
+from jobsight.program.preflight.files import Trace, absent, near, path_of, said, siblings, trace_of
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.rtables import with_arguments
-from jobsight.program.preflight.traces import Trace, absent, near, path_of, said, siblings, trace_of
+from jobsight.program.preflight.othernames import with_arguments
 from jobsight.program.shell.makefiles import make_call, read_makefile
 from jobsight.program.shell.model import Command, Program, Source
 from jobsight.text import closest

@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from jobsight.program.languages import shebang
 from jobsight.program.machine import Python, Sandbox
 from jobsight.program.preflight.arguments import given_words, parsed
-from jobsight.program.preflight.environments import built_for, requirement_of
+from jobsight.program.preflight.files import Trace, absent, near, path_of, siblings, trace_of
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.traces import Trace, absent, near, path_of, siblings, trace_of
+from jobsight.program.preflight.packages import built_for, requirement_of
 from jobsight.program.python import PythonText
 from jobsight.program.pythonpaths import RUNS, path_in
 from jobsight.program.shell.model import Command, Program

@@ -1,4 +1,4 @@
-"""JS333, JS334, JS338: Python programs that compile, and fail when they get there."""
+"""JS318, JS319, JS333, JS334, JS338: Python programs that compile, and fail when they get there."""
 
 from __future__ import annotations
 
@@ -324,3 +324,68 @@ def _environment(
     if name in job.walk.assigned and not site:
         message = f"{name} is not exported: KeyError"
         yield hit(node, message, f"export {name}", source=program.source)
+
+
+@rule("JS318 A Python name that nothing defines")
+def _python_names(job: Job) -> Iterator[Hit]:
+    """It is not assigned, imported or passed anywhere in the program: a NameError when reached."""
+    for program, text in job.pythons:
+        if program.source is None or not program.source.exact:
+            continue
+        for node, other in text.undefined():
+            if other is None:
+                yield hit(node, f"nothing defines {node.id}", source=program.source)
+
+
+@rule("JS319 A Python program always fails, or lacks arguments")
+def _python_fails(job: Job) -> Iterator[Hit]:
+    """``sys.exit(3)``, ``raise``, ``assert False`` at the top; ``sys.argv[2]`` of one argument."""
+    for program, text in job.pythons:
+        ends = sum(name in ("sys.exit", "exit", "quit", "os._exit") for name, _, _ in text.calls)
+        if text.tree is None or program.command.checked:
+            continue
+        for node in text.tree.body:
+            status = _ends(node, text)
+            if status is not None:
+                if status and ends < 2:
+                    yield hit(node, f"always ends here: {status}", source=program.source)
+                break
+        yield from _arguments(program, text, job)
+
+
+def _ends(node: ast.stmt, text: PythonText) -> str | None:
+    """How a statement at the top ends the program; "": well; None: it goes on."""
+    if isinstance(node, ast.Raise):
+        return "an exception is raised"
+    if isinstance(node, ast.Assert) and isinstance(node.test, ast.Constant) and not node.test.value:
+        return "the assertion is false"
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call = node.value
+        if dotted(call.func) in ("sys.exit", "exit", "quit", "os._exit"):
+            given = call.args[0] if call.args else ast.Constant(0)
+            if isinstance(given, ast.Constant):
+                fails = given.value not in (0, None, False)
+                return f"exit status {given.value!r}"[:60] if fails else ""
+            return ""
+        if dotted(call.func) == "ctypes.string_at" and call.args and text.number(call.args[0]) == 0:
+            return "a segmentation fault"
+    return None
+
+
+def _arguments(program: Program, text: PythonText, job: Job) -> Iterator[Hit]:
+    unknown = program.path == job.path and job.arguments is None
+    asks = r"len\(\s*(?:sys\.)?argv|argv\s*\[\s*\d*\s*:|\bargv\."
+    if unknown or program.imported or re.search(asks, text.text):
+        return
+    if any(word.value is None or word.is_glob for word in program.arguments):
+        return
+    for node, around in text.nodes:
+        if isinstance(node, ast.Subscript) and dotted(node.value) in ("sys.argv", "argv"):
+            number = text.number(node.slice)
+            if number is None or within(around, ast.If, ast.Try, ast.IfExp, ast.FunctionDef):
+                continue
+            given = len(program.arguments)
+            if number > given and not program.command.launchers:
+                message = f"the program reads argument {int(number)}, and {given} are given"
+                yield hit(program.command, message)
+                return

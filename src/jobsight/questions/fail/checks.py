@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jobsight.clock import format_span
 from jobsight.documents import State
 from jobsight.program.preflight.condorjob import CondorJob
+from jobsight.program.preflight.files import uses_of
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.preflight.uses import uses_of
 from jobsight.program.submission.job import Place
 from jobsight.program.submission.proposals import Ceilings
 from jobsight.text import counted, printable

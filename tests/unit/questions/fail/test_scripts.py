@@ -10,7 +10,8 @@ from tests.support.storedjobs import job, told
 from jobsight.documents import JobDocument, State, Submission
 from jobsight.history.jobsasked import KeysUsed
 from jobsight.history.jobtable import JobTable
-from jobsight.program.preflight.check import Checker, Report
+from jobsight.program.preflight.check import Checker
+from jobsight.program.preflight.reports import Report
 from jobsight.questions.fail.decisions import outcomes_of
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.fail.scripts import FINDINGS, findings_of
