@@ -78,26 +78,24 @@ def _contradictions(job: CondorJob) -> Iterator[Hit]:
         if notify.lower() not in ("never", "always", "complete", "error"):
             message = f"notification = {notify[:20]}"
             yield hit(given["notification"], message, "Never, Complete, Error")
-        yield from _universes(one)
+        given = one.queue.commands
+        universe = (one.known("universe") or "vanilla").lower()
+        for kind in ("docker", "container"):
+            if universe == kind and f"{kind}_image" not in given:
+                yield hit(given["universe"], f"universe = {kind} needs {kind}_image")
+        if universe not in wordlist(
+            "vanilla docker container local scheduler grid java vm parallel"
+        ):
+            yield hit(one.setting("universe"), f"there is no universe {universe[:30]}", "vanilla")
+        if universe == "grid" and "grid_resource" not in given:
+            yield hit(given["universe"], "universe = grid needs grid_resource")
+        if "docker_image" in given and universe in ("local", "scheduler", "java"):
+            yield hit(given["docker_image"], f"universe = {universe} does not run docker_image")
     last = max((one.place for one in job.submission.queues), default=None)
     for setting in job.submission.settings.values():
         if last is not None and setting.place > last and setting.name.lower() in COMMANDS:
             yield hit(setting, f"{setting.name} comes after the last queue, and has no effect",
                       "move it above", severity="warning")  # fmt: skip
-
-
-def _universes(one: Instance) -> Iterator[Hit]:
-    given = one.queue.commands
-    universe = (one.known("universe") or "vanilla").lower()
-    for kind in ("docker", "container"):
-        if universe == kind and f"{kind}_image" not in given:
-            yield hit(given["universe"], f"universe = {kind} needs {kind}_image")
-    if universe not in wordlist("vanilla docker container local scheduler grid java vm parallel"):
-        yield hit(one.setting("universe"), f"there is no universe {universe[:30]}", "vanilla")
-    if universe == "grid" and "grid_resource" not in given:
-        yield hit(given["universe"], "universe = grid needs grid_resource")
-    if "docker_image" in given and universe in ("local", "scheduler", "java"):
-        yield hit(given["docker_image"], f"universe = {universe} does not run docker_image")
 
 
 _HEAVY = (("queue", 8), ("request_cpus", 4), ("request_gpus", 1), ("request_memory", 8192))

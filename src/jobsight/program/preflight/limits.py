@@ -36,11 +36,7 @@ def _memory(job: Job) -> Iterator[Hit]:
             if size > asked * 2**20:
                 message = f"this allocates {size / 2**20:,.0f} MB, the job has {asked:,} MB"
                 yield hit(node, message, _more(size, job), source=program.source)
-    yield from _other_memory(job, asked)
-
-
-def _other_memory(job: Job, asked: int) -> Iterator[Hit]:
-    """Of programs in other languages, and of options of commands."""
+    # Of programs in other languages, and of options of commands
     for program, source in job.sources:
         used = partial(_used, job, source)
         for line, size in other_allocations(source.text, program.language or "", used):
@@ -210,11 +206,7 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
     if at is not None and cpus and each > cpus:
         yield hit(at, f"{each} CPUs are more than {where} has: {cpus}")
     yield from _gpu_limits(job, nodes, where)
-    yield from _named_nodes(job, nodes, where)
-
-
-def _named_nodes(job: Job, nodes: list[Node], where: str) -> Iterator[Hit]:
-    """Nodes and features that are named."""
+    # Nodes and features that are named
     assert job.site is not None
     settings = job.submission.settings
     known = {one.name for one in job.site.nodes}

@@ -367,7 +367,24 @@ def named_in_lists(job: Job) -> Iterator[Hit]:
         source = Source(os.path.relpath(job.machine.real(path or "")), text)
         for at, name in enumerate(names):
             column = [(n, row[at].strip()) for n, row in rows if len(row) > at]
-            yield from _of_column(column, _used_as(name, body), folder, source, job)
+            used = _used_as(name, body)
+            for front, back in dict.fromkeys(used):
+                paths = {
+                    line: path_of(f"{front}{value}{back}", folder, job)
+                    for line, value in column if re.fullmatch(r"[\w./-]+", value)
+                }  # fmt: skip
+                there = {one for one in paths.values() if one and job.machine.exists(one)}
+                for line, path in paths.items() if there else ():
+                    if path is None or path in there:
+                        continue
+                    own, last = os.path.split(path)
+                    meant = next(
+                        (one for one in siblings(job.machine.real(path))
+                         if (one.lower() == last.lower() or one_slip(one, last))
+                         and f"{own}/{one}" not in there), None,
+                    )  # fmt: skip
+                    if meant and "." in last:
+                        yield hit(line, f"{last} is not there", f"is it {meant}?", source=source)
 
 
 def _used_as(name: str, body: str) -> list[tuple[str, str]]:
@@ -379,29 +396,6 @@ def _used_as(name: str, body: str) -> list[tuple[str, str]]:
         (one[1], one[2]) for one in re.finditer(form, body)
         if not re.search(r"(?:>|\s-\w*[efso]|--out\S*|mkdir|touch)\s*$", body[: one.start()])
     ]  # fmt: skip
-
-
-def _of_column(
-    column: list[tuple[int, str]], used: list[tuple[str, str]], folder: str | None,
-    source: Source, job: Job,
-) -> Iterator[Hit]:  # fmt: skip
-    for front, back in dict.fromkeys(used):
-        paths = {
-            line: path_of(f"{front}{value}{back}", folder, job)
-            for line, value in column if re.fullmatch(r"[\w./-]+", value)
-        }  # fmt: skip
-        there = {one for one in paths.values() if one and job.machine.exists(one)}
-        for line, path in paths.items() if there else ():
-            if path is None or path in there:
-                continue
-            own, last = os.path.split(path)
-            meant = next(
-                (one for one in siblings(job.machine.real(path))
-                 if (one.lower() == last.lower() or one_slip(one, last))
-                 and f"{own}/{one}" not in there), None,
-            )  # fmt: skip
-            if meant and "." in last:
-                yield hit(line, f"{last} is not there", f"is it {meant}?", source=source)
 
 
 @rule("JS117 A file is looked for in a new folder, where it is not")

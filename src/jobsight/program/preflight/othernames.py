@@ -102,7 +102,23 @@ def _undefined(job: Job) -> Iterator[Hit]:
                 line = text.count("\n", 0, at) + 1
                 yield hit(line, f"nothing defines {name}", close, source=source)
     if not job.machine.command("gfortran"):
-        yield from _undeclared(job)
+        # Variables that Fortran sets without a declaration, after `implicit none`
+        texts = [(program, source, _JOINED.sub(" \v", text.lower()))
+                 for program, source, text in _programs(job, {"fortran"})]  # fmt: skip
+        everything = "\n".join(text for _, _, text in texts)
+        known = {*re.findall(r"[a-z]\w*", "\n".join(_DECLARES.findall(everything)))}
+        modules = {*re.findall(r"^[ \t]*module[ \t]+(\w+)", everything, re.M), "iso_fortran_env"}
+        for program, source, text in texts:
+            used = {*re.findall(r"^[ \t]*use\b(?:[ \t]*,[^:\n]*::)?[ \t]*(\w+)", text, re.M)}
+            fixed = (program.path or "").endswith((".f", ".F", ".for"))
+            if fixed or used - modules or not re.search(r"^[ \t]*implicit[ \t]+none", text, re.M):
+                continue
+            included = re.search(r"^[ \t]*#?[ \t]*include\b", text, re.M)
+            for found in () if included else _ASSIGNS.finditer(text):
+                if found[1] not in known:
+                    line = len(re.findall(r"[\n\v]", text[: found.start(1)])) + 1
+                    yield hit(line, f"{found[1]} is not declared", source=source)
+                    break
 
 
 _JOINED = re.compile(r"&[ \t]*\n[ \t]*&?")
@@ -114,26 +130,6 @@ _ASSIGNS = re.compile(
     r"^[ \t]*(?:\d+[ \t]+)?(?:(?:\w+[ \t]*:[ \t]*)?do[ \t]+)?"
     r"([a-z]\w*)[ \t]*(?:\([^=\n]*\))?[ \t]*=(?![=>])", re.M,
 )  # fmt: skip
-
-
-def _undeclared(job: Job) -> Iterator[Hit]:
-    """Variables that Fortran sets without a declaration, after ``implicit none``."""
-    texts = [(program, source, _JOINED.sub(" \v", text.lower()))
-             for program, source, text in _programs(job, {"fortran"})]  # fmt: skip
-    everything = "\n".join(text for _, _, text in texts)
-    known = {*re.findall(r"[a-z]\w*", "\n".join(_DECLARES.findall(everything)))}
-    modules = {*re.findall(r"^[ \t]*module[ \t]+(\w+)", everything, re.M), "iso_fortran_env"}
-    for program, source, text in texts:
-        used = {*re.findall(r"^[ \t]*use\b(?:[ \t]*,[^:\n]*::)?[ \t]*(\w+)", text, re.M)}
-        fixed = (program.path or "").endswith((".f", ".F", ".for"))
-        if fixed or used - modules or not re.search(r"^[ \t]*implicit[ \t]+none", text, re.M):
-            continue
-        included = re.search(r"^[ \t]*#?[ \t]*include\b", text, re.M)
-        for found in () if included else _ASSIGNS.finditer(text):
-            if found[1] not in known:
-                line = len(re.findall(r"[\n\v]", text[: found.start(1)])) + 1
-                yield hit(line, f"{found[1]} is not declared", source=source)
-                break
 
 
 def _functions(

@@ -134,7 +134,17 @@ class Flow:
             return None
         value, around = origin.value, origin.around
         if origin.kind == "part":
-            return self._part(value, around, origin.at, deep)
+            at = origin.at
+            if isinstance(value, ast.Tuple) and at < len(value.elts):
+                return self.name(value.elts[at], around, deep + 1)
+            cut = value.slice if isinstance(value, ast.Subscript) else None
+            if not (isinstance(cut, ast.Slice) and isinstance(value, ast.Subscript)):
+                return None
+            first = self.text.number(cut.lower) if cut.lower else 0
+            place = None if first is None else int(first) + at - 1
+            if place is None or dotted(value.value) != "sys.argv":
+                return None
+            return self._words[place] if 0 <= place < len(self._words) else None
         if isinstance(value, ast.Constant):
             return value.value if isinstance(value.value, str) else None
         if isinstance(value, ast.Call):
@@ -167,19 +177,6 @@ class Flow:
             value = value.args[0]
         text = self.name(value, origin.around) or ""
         return float(text) if re.fullmatch(r"\d+(?:\.\d*)?(?:e\d{1,2})?", text) else None
-
-    def _part(self, value: ast.AST, around: _Around, at: int, deep: int) -> str | None:
-        """One of the names of ``a, b = sys.argv[1:3]``."""
-        if isinstance(value, ast.Tuple) and at < len(value.elts):
-            return self.name(value.elts[at], around, deep + 1)
-        cut = value.slice if isinstance(value, ast.Subscript) else None
-        if not (isinstance(cut, ast.Slice) and isinstance(value, ast.Subscript)):
-            return None
-        first = self.text.number(cut.lower) if cut.lower else 0
-        place = None if first is None else int(first) + at - 1
-        if place is None or dotted(value.value) != "sys.argv":
-            return None
-        return self._words[place] if 0 <= place < len(self._words) else None
 
     def data(self, node: ast.AST, around: _Around, deep: int = 0) -> Any:
         """What an expression is of a data file: dictionary, list, `Rows`; None: it is not known."""

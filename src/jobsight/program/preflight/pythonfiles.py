@@ -193,21 +193,16 @@ def _python_files(job: Job) -> Iterator[Hit]:
             continue
         yield from _python_opens(program, text, command, trace, job)
         if not command.conditional:
-            yield from _arguments_read(program, text, trace, job)
-
-
-def _arguments_read(program: Program, text: PythonText, trace: Trace, job: Job) -> Iterator[Hit]:
-    """Arguments that the program opens for reading, and those that a file has in another case."""
-    read = set(text.opened_arguments)
-    for number, word in enumerate(program.arguments, 1):
-        path = path_of(word, program.command.folder, job)
-        if path is None or not absent(path, trace, job) or not re.search(r"\.\w+$", path):
-            continue
-        names = {one.lower(): one for one in siblings(path)}
-        same = names.get(os.path.basename(path).lower())  # noqa: PTH119
-        if number in read or same is not None:
-            message = f"{word.value} is not there"
-            yield hit(word, message, same or near(path), source=program.command.source)
+            read = set(text.opened_arguments)
+            for number, word in enumerate(program.arguments, 1):
+                path = path_of(word, program.command.folder, job)
+                if path is None or not absent(path, trace, job) or not re.search(r"\.\w+$", path):
+                    continue
+                names = {one.lower(): one for one in siblings(path)}
+                same = names.get(os.path.basename(path).lower())  # noqa: PTH119
+                if number in read or same is not None:
+                    message = f"{word.value} is not there"
+                    yield hit(word, message, same or near(path), source=program.command.source)
 
 
 _MAKES = re.compile(

@@ -57,7 +57,11 @@ def apply_fixes(report: Report) -> bool:
     before = text = path.read_bytes().decode("utf-8", "surrogateescape") if edits else ""
     for edit in edits:
         if edit.folder is not None:
-            _make(edit.folder)
+            folder = edit.folder
+            try:
+                Path(folder).mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise OutputError(f"cannot make {folder}: {error.strerror}") from None
         else:
             text = _edited(text, edit)
     if text != before:
@@ -72,13 +76,6 @@ def _edited(text: str, edit: Edit) -> str:
     lines = text.split("\n")
     lines[edit.line - 1] = lines[edit.line - 1].replace(edit.old, edit.new, 1)
     return "\n".join(lines)
-
-
-def _make(folder: str) -> None:
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot make {folder}: {error.strerror}") from None
 
 
 def sarif(reports: Sequence[Report]) -> dict[str, Any]:

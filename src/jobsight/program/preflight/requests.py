@@ -358,7 +358,20 @@ def too_many_workers(job: Job, most: int) -> Iterator[Hit]:
             yield from _of_node("python", program.source, most)
     for program, source in job.sources:
         if program.language in _FORMS:
-            yield from _of_text(program.language, source, most)
+            language = program.language
+            # Numbers in the text, or in the one assignment of the name that is given
+            for found in re.finditer(_FORMS[language], source.text, re.M):
+                word, at = next(one for one in found.groups() if one), found.start()
+                if not word[:1].isdecimal():
+                    name = re.escape(word)
+                    form = rf"(?<![\w.]){name}\s*(?:<-|=)\s*(\d+)L?\s*[;\n]"
+                    set_to = list(re.finditer(form, source.text))
+                    if len(set_to) != 1:
+                        continue
+                    word, at = set_to[0][1], set_to[0].start(1)
+                number = re.match(r"\d+", word)
+                if number is not None and int(number[0]) > most:
+                    yield _hit(source.text.count("\n", 0, at) + 1, int(number[0]), most, source)
             yield from _of_node(program.language, source, most)
 
 
@@ -388,22 +401,6 @@ def _threads_set(node: ast.Assign) -> int | None:
     key = target.slice.value if isinstance(target.slice, ast.Constant) else ""
     threads = dotted(target.value).endswith("environ") and str(key).endswith("_NUM_THREADS")
     return int(value.value) if threads and str(value.value).isdecimal() else None  # type: ignore[arg-type]
-
-
-def _of_text(language: str, source: Source, most: int) -> Iterator[Hit]:
-    """Numbers in the text, or in the one assignment of the name that is given."""
-    for found in re.finditer(_FORMS[language], source.text, re.M):
-        word, at = next(one for one in found.groups() if one), found.start()
-        if not word[:1].isdecimal():
-            name = re.escape(word)
-            form = rf"(?<![\w.]){name}\s*(?:<-|=)\s*(\d+)L?\s*[;\n]"
-            set_to = list(re.finditer(form, source.text))
-            if len(set_to) != 1:
-                continue
-            word, at = set_to[0][1], set_to[0].start(1)
-        number = re.match(r"\d+", word)
-        if number is not None and int(number[0]) > most:
-            yield _hit(source.text.count("\n", 0, at) + 1, int(number[0]), most, source)
 
 
 def _of_node(language: str, source: Source, most: int) -> Iterator[Hit]:

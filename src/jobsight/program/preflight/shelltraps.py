@@ -386,7 +386,14 @@ def _wrong_files(job: Job) -> Iterator[Hit]:
         paths = [path_of(one, command.folder, job) for one in words]
         folders = [bool(p and (job.machine.is_folder(p) or p in trace.folders)) for p in paths]
         if command.name == "tar" and len(words) > 1:
-            yield from _archived(command, words, trace, job)
+            flags = command.arguments[0].text
+            at = int(flags == words[0].text)
+            if "c" in flags and "f" in flags and not _ARCHIVE.match(words[at].text):
+                wrong = [one for one in words[at + 1 :] if _ARCHIVE.match(one.text)]
+                if wrong and absent(path_of(wrong[0], command.folder, job), trace, job):
+                    yield hit(
+                        words[at], f"the archive is named first: {wrong[0].text} is not there"
+                    )
         elif command.name in ("cp", "mv") and "-t" not in options and "T" not in options:
             target = paths[-1] if paths else None
             several = len(words) > 2 or any(one.is_glob for one in words[:-1])
@@ -405,15 +412,6 @@ def _wrong_files(job: Job) -> Iterator[Hit]:
         elif command.name == "mkdir" and "p" not in options:
             for word, path in zip(words, paths, strict=True):
                 yield from _made(word, path, command, trace, job)
-
-
-def _archived(command: Command, words: list[Word], trace: Trace, job: Job) -> Iterator[Hit]:
-    flags = command.arguments[0].text
-    at = int(flags == words[0].text)
-    if "c" in flags and "f" in flags and not _ARCHIVE.match(words[at].text):
-        wrong = [one for one in words[at + 1 :] if _ARCHIVE.match(one.text)]
-        if wrong and absent(path_of(wrong[0], command.folder, job), trace, job):
-            yield hit(words[at], f"the archive is named first: {wrong[0].text} is not there")
 
 
 def _made(word: Word, path: str | None, command: Command, trace: Trace, job: Job) -> Iterator[Hit]:

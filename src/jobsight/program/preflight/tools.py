@@ -207,7 +207,16 @@ def _script_of_matlab(word: Word, text: str, command: Command, job: Job) -> Iter
 def _java(job: Job) -> Iterator[Hit]:
     """The class that is started, among those that the script compiles; the file behind ``-jar``."""
     compiled = "\n".join(source.text for one, source in job.sources if one.language == "java")
-    yield from _public_classes(job)
+    # A public class is in a file of its name
+    for program, source in job.sources:
+        if program.language != "java" or program.path is None:
+            continue
+        stem = PurePosixPath(program.path).stem
+        found = re.search(r"^[ \t]*public\s+(?:final\s+|abstract\s+)*class\s+(\w+)",
+                          source.text, re.M)  # fmt: skip
+        if found and found[1] != stem:
+            message = f"the public class {found[1]} must be in {found[1]}.java"
+            yield hit(found, message, f"class {stem}", source=source)
     classes = set(re.findall(r"\b(?:class|record|enum|interface)\s+(\w+)", compiled))
     for command, trace in trace_of(job):
         if command.name != "java" or command.contained or command.conditional or job.blind:
@@ -234,19 +243,6 @@ def _java(job: Job) -> Iterator[Hit]:
             close = close or next((one for one in classes if one_slip(name, one)), None)
             if name not in classes and close is not None:
                 yield hit(word, f"there is no class {name}", close, source=command.source)
-
-
-def _public_classes(job: Job) -> Iterator[Hit]:
-    """A public class is in a file of its name."""
-    for program, source in job.sources:
-        if program.language != "java" or program.path is None:
-            continue
-        stem = PurePosixPath(program.path).stem
-        found = re.search(r"^[ \t]*public\s+(?:final\s+|abstract\s+)*class\s+(\w+)",
-                          source.text, re.M)  # fmt: skip
-        if found and found[1] != stem:
-            message = f"the public class {found[1]} must be in {found[1]}.java"
-            yield hit(found, message, f"class {stem}", source=source)
 
 
 _LITERAL = wordset(

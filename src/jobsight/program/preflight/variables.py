@@ -196,7 +196,29 @@ def _unset_by_slurm(job: Job) -> Iterator[Hit]:
                 seen.add(name)
                 yield hit(number, *_missing_option(name), severity=_severity(job))
     if not re.search(r"\bSLURM_\w+=", job.text):
-        yield from _unset_in_programs(job)
+        # Programs that need the variable: without it they fail
+        for program, text in job.pythons:
+            for node, around in text.nodes:
+                name = _needed(node)
+                if name is None or not _lacks(name, job):
+                    continue
+                asked = re.search(rf"[\"']SLURM_{name}[\"']\s+(?:not\s+)?in\b", text.text)
+                chosen = any(
+                    isinstance(one, ast.If | ast.IfExp) and "__name__" not in ast.unparse(one.test)
+                    for one in around
+                )
+                if not (asked or chosen or catches(node, around, "KeyError")):
+                    yield hit(node, *_missing_option(name), severity=_severity(job),  # type: ignore[arg-type]
+                              source=program.source)  # fmt: skip
+        for program, source in job.sources:
+            form = _READS.get(program.language or "", r"(?!)")
+            if re.search(_GUARDS, source.text):
+                continue
+            for found in re.finditer(form, source.text):
+                if _lacks(found[1], job):
+                    yield hit(
+                        found, *_missing_option(found[1]), severity=_severity(job), source=source
+                    )
 
 
 def _severity(job: Job) -> Severity | None:
@@ -212,30 +234,6 @@ def _lacks(name: str, job: Job) -> bool:
 def _missing_option(name: str) -> tuple[str, str]:
     option = SET_WITH[f"SLURM_{name}"][0]
     return f"there is no --{option}: SLURM_{name} is unset", f"#SBATCH --{option}=..."
-
-
-def _unset_in_programs(job: Job) -> Iterator[Hit]:
-    """Programs that need the variable: without it they fail."""
-    for program, text in job.pythons:
-        for node, around in text.nodes:
-            name = _needed(node)
-            if name is None or not _lacks(name, job):
-                continue
-            asked = re.search(rf"[\"']SLURM_{name}[\"']\s+(?:not\s+)?in\b", text.text)
-            chosen = any(
-                isinstance(one, ast.If | ast.IfExp) and "__name__" not in ast.unparse(one.test)
-                for one in around
-            )
-            if not (asked or chosen or catches(node, around, "KeyError")):
-                yield hit(node, *_missing_option(name), severity=_severity(job),  # type: ignore[arg-type]
-                          source=program.source)  # fmt: skip
-    for program, source in job.sources:
-        form = _READS.get(program.language or "", r"(?!)")
-        if re.search(_GUARDS, source.text):
-            continue
-        for found in re.finditer(form, source.text):
-            if _lacks(found[1], job):
-                yield hit(found, *_missing_option(found[1]), severity=_severity(job), source=source)
 
 
 def _needed(node: ast.AST) -> str | None:

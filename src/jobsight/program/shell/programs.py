@@ -122,7 +122,12 @@ def program_of(
     if command.bare == "R":
         rest = _of_r(rest)
     if language == "matlab" and not (rest and rest[-1].text.endswith(".m")):
-        return _function(command, rest, machine, path_of)
+        found = re.match(r"\s*([A-Za-z]\w*)", (rest[-1].value or "") if rest else "")
+        if found is None or len(rest) < 2 or rest[-2].text not in ("-batch", "-r", "--eval"):
+            return None
+        word = rest[-1]._replace(value=f"{found[1]}.m")
+        program = _file(command, word, (), "matlab", {}, machine, path_of)
+        return program if program.source is not None else None
     while rest and rest[0].text.startswith("-") and rest[0].text not in ("-", "--"):
         option = rest.pop(0)
         text = rf"-\w*[{_TEXT.get(language, '-')}]|--(?:eval|print|command)"
@@ -158,18 +163,6 @@ def _of_r(words: list[Word]) -> list[Word]:
         if one.text.startswith("--file="):
             return [one._replace(value=one.value and one.value[7:]), *given]
     return words[:at]
-
-
-def _function(
-    command: Command, rest: list[Word], machine: Machine, path_of: Callable[[Word], str | None]
-) -> Program | None:
-    """``matlab -batch "run_it(3)"`` runs the file run_it.m."""
-    found = re.match(r"\s*([A-Za-z]\w*)", (rest[-1].value or "") if rest else "")
-    if found is None or len(rest) < 2 or rest[-2].text not in ("-batch", "-r", "--eval"):
-        return None
-    word = rest[-1]._replace(value=f"{found[1]}.m")
-    program = _file(command, word, (), "matlab", {}, machine, path_of)
-    return program if program.source is not None else None
 
 
 def _inline(command: Command, word: Word, rest: list[Word], language: str) -> Program:

@@ -112,7 +112,19 @@ def evaluate(node: Node, variables: Mapping[str, Value]) -> Value:
     if kind == "simple_expansion":
         return _variable(text_of(node)[1:], variables)
     if kind == "expansion":
-        return _expansion(node, variables)
+        inner = [child for child in node.children if child.type not in ("${", "}")]
+        if inner and inner[0].type == "variable_name":
+            value = _variable(text_of(inner[0]), variables)
+            if len(inner) == 1:
+                return value
+            if text_of(inner[1]) in _DEFAULT:
+                default = evaluate(inner[2], variables) if len(inner) > 2 else Value("")
+                return (
+                    value if value.text else Value(None, value.depends | default.depends | {":-"})
+                )
+            if text_of(inner[1]) in (":?", "?"):
+                return value if value.text is not None else Value(None, value.depends | {":-"})
+        return Value(None, names_in(node, variables))
     if kind in ("command_substitution", "process_substitution"):
         return Value(None, _COMMAND.depends | names_in(node, variables))
     return Value(None, names_in(node, variables))
@@ -142,21 +154,6 @@ def _joined(node: Node, variables: Mapping[str, Value], start: int, end: int) ->
 
 def _variable(name: str, variables: Mapping[str, Value]) -> Value:
     return variables[name] if name in variables else Value(None, frozenset({name}))
-
-
-def _expansion(node: Node, variables: Mapping[str, Value]) -> Value:
-    """``${NAME}`` and ``${NAME:-default}``; other forms depend on the variable."""
-    inner = [child for child in node.children if child.type not in ("${", "}")]
-    if inner and inner[0].type == "variable_name":
-        value = _variable(text_of(inner[0]), variables)
-        if len(inner) == 1:
-            return value
-        if text_of(inner[1]) in _DEFAULT:
-            default = evaluate(inner[2], variables) if len(inner) > 2 else Value("")
-            return value if value.text else Value(None, value.depends | default.depends | {":-"})
-        if text_of(inner[1]) in (":?", "?"):
-            return value if value.text is not None else Value(None, value.depends | {":-"})
-    return Value(None, names_in(node, variables))
 
 
 def names_in(node: Node, variables: Mapping[str, Value]) -> frozenset[str]:

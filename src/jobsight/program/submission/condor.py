@@ -167,7 +167,19 @@ def _read(reading: _Reading, text: str, depth: int) -> None:
         if not word or word.startswith("#"):
             continue
         if word in ("if", "elif", "else", "endif"):
-            _branch(reading, word, line.strip()[len(word) :].strip(), place)
+            condition = line.strip()[len(word) :].strip()
+            stack = reading.branches
+            if word == "if":
+                taken = _truth(reading, condition)
+                stack.append((place, taken, taken is True))
+            elif not stack:
+                reading.problem(place, f"{word} without if")
+            elif word == "endif":
+                stack.pop()
+            else:
+                first, _, sure = stack.pop()
+                taken = False if sure else (_truth(reading, condition) if word == "elif" else None)
+                stack.append((first, taken, sure or taken is True))
         elif any(taken is False for _, taken, _ in reading.branches):
             continue
         elif word == "queue":
@@ -194,21 +206,6 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         kept = ""
     if kept:
         yield first, kept
-
-
-def _branch(reading: _Reading, word: str, condition: str, place: Place) -> None:
-    stack = reading.branches
-    if word == "if":
-        taken = _truth(reading, condition)
-        stack.append((place, taken, taken is True))
-    elif not stack:
-        reading.problem(place, f"{word} without if")
-    elif word == "endif":
-        stack.pop()
-    else:
-        first, _, sure = stack.pop()
-        taken = False if sure else (_truth(reading, condition) if word == "elif" else None)
-        stack.append((first, taken, sure or taken is True))
 
 
 def _truth(reading: _Reading, condition: str) -> bool | None:

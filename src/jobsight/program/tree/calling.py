@@ -69,7 +69,18 @@ def on_call(context: Context, node: Node, added: int, owner: int) -> bool:
     if moved and not context.names_gpu:  # the device is the CPU
         tree.effect[added] = _E["cheap"]
     if _DECLARES_OPTION.fullmatch(name):
-        _option(context, text)
+        # An option of the command line: its default, unless that gives it a number
+        values, default = context.values, _DEFAULT.search(text)
+        names = [first or last for first, last in _OPTION_NAME.findall(text)]
+        if names and not names[0].startswith("-"):
+            value = values.given.positional(context.positions)
+            context.positions += 1
+        else:
+            value = values.given.option(names)
+        if value is None and default:
+            value = evaluated(default[1], values.constants)
+        if value is not None:
+            values.constants |= {one.lstrip("-").replace("-", "_"): value for one in names}
     return True
 
 
@@ -157,21 +168,6 @@ def _called_name(context: Context, node: Node) -> str:
     if outer is not None:
         text = f"{context.end_of(outer)}.{text}"
     return called(text, context.grammar.language)
-
-
-def _option(context: Context, text: str) -> None:
-    """An option of the command line: its default, unless that gives it a number."""
-    values, default = context.values, _DEFAULT.search(text)
-    names = [first or last for first, last in _OPTION_NAME.findall(text)]
-    if names and not names[0].startswith("-"):
-        value = values.given.positional(context.positions)
-        context.positions += 1
-    else:
-        value = values.given.option(names)
-    if value is None and default:
-        value = evaluated(default[1], values.constants)
-    if value is not None:
-        values.constants |= {one.lstrip("-").replace("-", "_"): value for one in names}
 
 
 def on_kernel(context: Context, _node: Node, added: int, owner: int) -> bool:

@@ -231,7 +231,12 @@ class _Counter:
         self._sizes(found)
         self._groups(found, indexing)
         self._inner(found, inner)
-        self._indexing(found, indexing)
+        for name, nodes in indexing._asdict().items():
+            mask = np.zeros(len(self.tree), bool)
+            mask[nodes] = True
+            found[f"index.{name}"] = self._runs(mask & self.live)
+        indexes = self.live & (self.tree.kind == _K["index"]) & (self.runs > 0)
+        found["index.interpreted"] = self._runs(indexes & ~self.compiled)
         return found
 
     def _groups(self, found: dict[str, float], indexing: IndexCounts) -> None:
@@ -373,14 +378,6 @@ class _Counter:
             "inner.known": float(known.mean()) if len(known) else 0.0,
             "inner.branches": count("branches") / nodes,
         }
-
-    def _indexing(self, found: dict[str, float], counts: IndexCounts) -> None:
-        for name, nodes in counts._asdict().items():
-            mask = np.zeros(len(self.tree), bool)
-            mask[nodes] = True
-            found[f"index.{name}"] = self._runs(mask & self.live)
-        indexes = self.live & (self.tree.kind == _K["index"]) & (self.runs > 0)
-        found["index.interpreted"] = self._runs(indexes & ~self.compiled)
 
 
 def _largest(values: NDArray[np.generic]) -> float:

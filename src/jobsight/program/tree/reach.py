@@ -52,7 +52,18 @@ def reach(tree: Growing) -> Reached:
     ends = np.array(tree.end[: tree.count], np.intp)
     few = np.flatnonzero((kind == KIND_NUMBERS["loop"]) & (size > 0) & (size <= _FEW))
     depth = np.maximum(depth - within(len(kind), few, ends[few], np.ones(len(few), int)), 0)
-    runs = _lexical_runs(tree, kind, size, ends)
+    # Log2 of how often each node runs in one call of its function
+    each = np.frombuffer(tree.effect, np.uint8)[: len(kind)] == EFFECT_NUMBERS["each"]
+    loops = np.flatnonzero((kind == _LOOPS[0]) | (kind == _LOOPS[1]) | each)
+    sizes = size[loops].astype(np.float32)
+    steps = np.where(sizes > 0, sizes - 1, np.float32(_REPEATS))
+    around = np.zeros(len(kind), np.float32)
+    around[loops] = steps
+    above = np.maximum(np.frombuffer(tree.parent, np.int32)[: len(kind)], 0)
+    once = np.frombuffer(tree.role, np.uint8)[: len(kind)] == ROLE_NUMBERS["value"]
+    once = np.flatnonzero(once & (kind[above] == KIND_NUMBERS["loop"]))
+    outside = within(len(kind), once - 1, ends[once], around[above[once]])
+    runs = within(len(kind), loops, ends[loops], steps) - outside
     reached = np.ones(len(kind), bool)
     by_name: dict[str, list[int]] = {}
     for node, name in tree.functions.items():
@@ -81,23 +92,6 @@ def reach(tree: Growing) -> Reached:
 def _is_implied(method: str) -> bool:
     """Whether using a class runs a method that is not named where it is used."""
     return method == "run" or (method.startswith("__") and method.endswith("__"))
-
-
-def _lexical_runs(
-    tree: Growing, kind: NDArray[np.uint8], size: NDArray[np.uint8], ends: NDArray[np.intp]
-) -> NDArray[np.float32]:
-    """Log2 of how often each node runs in one call of its function."""
-    each = np.frombuffer(tree.effect, np.uint8)[: len(kind)] == EFFECT_NUMBERS["each"]
-    loops = np.flatnonzero((kind == _LOOPS[0]) | (kind == _LOOPS[1]) | each)
-    sizes = size[loops].astype(np.float32)
-    steps = np.where(sizes > 0, sizes - 1, np.float32(_REPEATS))
-    around = np.zeros(len(kind), np.float32)
-    around[loops] = steps
-    above = np.maximum(np.frombuffer(tree.parent, np.int32)[: len(kind)], 0)
-    once = np.frombuffer(tree.role, np.uint8)[: len(kind)] == ROLE_NUMBERS["value"]
-    once = np.flatnonzero(once & (kind[above] == KIND_NUMBERS["loop"]))
-    outside = within(len(kind), once - 1, ends[once], around[above[once]])
-    return within(len(kind), loops, ends[loops], steps) - outside
 
 
 def within(

@@ -18,7 +18,6 @@ from jobsight.program.shell.model import Source
 from jobsight.program.tree.effects import Names
 from jobsight.program.tree.ending import endless_parts
 from jobsight.program.tree.grammars import LANGUAGES
-from jobsight.program.tree.growing import Growing
 from jobsight.program.tree.normalized import Tree
 from jobsight.program.tree.reach import reach
 from jobsight.program.tree.reader import Reader
@@ -74,10 +73,7 @@ def read_text(
     reader = Reader(machine, here, site)
     absolute = os.path.join(folder, os.path.basename(name))  # noqa: PTH118, PTH119
     reader.add(Source(name, text, folder=folder), language, absolute, arguments=arguments)
-    return _finished(reader.grown())
-
-
-def _finished(tree: Growing) -> Tree:
+    tree = reader.grown()
     depth, runs, reached = reach(tree)
     endless = endless_parts(tree)
 

@@ -93,7 +93,12 @@ class Reader:
             self._problem(f"{place}: too many programs in each other")
             return
         if language == "bash" and id(source) not in self.walks:
-            self._walk(source, path)
+            try:
+                walk = walk_script(source, self.machine, self.here, path)
+            except RecursionError:
+                self._problem(f"{source.file} is nested too deep: what it runs is not followed")
+                walk = Walk(self.machine)
+            self.note(walk)
         before, self.chain = self.chain, (*self.chain, path or "")
         grammar, effects = grammar_of(language), effects_of(language, self.site)
         data = source.text.encode("utf-8", "replace")
@@ -120,14 +125,6 @@ class Reader:
         if text not in self.tree.problems and len(self.tree.problems) < _MOST_FILES:
             self.tree.problems.append(printable(text, 300))
 
-    def _walk(self, source: Source, path: str | None) -> None:
-        try:
-            walk = walk_script(source, self.machine, self.here, path)
-        except RecursionError:
-            self._problem(f"{source.file} is nested too deep: what it runs is not followed")
-            walk = Walk(self.machine)
-        self.note(walk)
-
     def note(self, walk: Walk) -> None:
         """Remember the commands of shell scripts by their texts and places."""
         for command in walk.commands:
@@ -148,25 +145,23 @@ class Reader:
             command = commands.get((node.start_point[0] + 1, node.start_point[1] + 1))
             yield from self.programs.get(id(command), ()) if command is not None else ()
         elif self.tree.kind[call] == KIND_NUMBERS["import"]:
-            yield from self._modules(self.tree.texts.get(call, "").split(), source)
+            names = self.tree.texts.get(call, "").split()
+            # Python modules next to the program; relative ones too
+            for name in names:
+                parts = name.lstrip(".").split(".")
+                place = os.path.join(source.folder, *parts)  # noqa: PTH118
+                outer = [f"{place.rpartition('/')[0]}.py"] if len(parts) > 1 else []
+                for path in (f"{place}.py", f"{place}/__init__.py", *outer):
+                    if (text := self.machine.text(path)) is not None:
+                        shown = Source(os.path.relpath(path), text, folder=os.path.dirname(path))  # noqa: PTH120
+                        yield Program(shown, "python", None, (), path)  # type: ignore[arg-type]
+                        break
         elif self.tree.effect[call] == EFFECT_NUMBERS["launch"]:
             words = self._words(call, context.values.texts)
             if words:
                 line = self.tree.line[call] - 1
                 inner = Source(source.file, words, line, source.folder)
                 self.add(inner, "bash", None, call, self.tree.lexical[call])
-
-    def _modules(self, names: list[str], source: Source) -> Iterator[Program]:
-        """Python modules next to the program; relative ones too."""
-        for name in names:
-            parts = name.lstrip(".").split(".")
-            place = os.path.join(source.folder, *parts)  # noqa: PTH118
-            outer = [f"{place.rpartition('/')[0]}.py"] if len(parts) > 1 else []
-            for path in (f"{place}.py", f"{place}/__init__.py", *outer):
-                if (text := self.machine.text(path)) is not None:
-                    shown = Source(os.path.relpath(path), text, folder=os.path.dirname(path))  # noqa: PTH120
-                    yield Program(shown, "python", None, (), path)  # type: ignore[arg-type]
-                    break
 
     def _words(self, call: int, texts: Mapping[str, str]) -> str:
         """The command that a call runs, as a shell would be given it.

@@ -118,7 +118,13 @@ class Values:
         if kind == _K["assign"]:
             self._assigned(node, children)
         elif kind == _K["update"]:
-            self._updated(node)
+            # `x += 1`: a number is not known any more, an array keeps its size
+            name = self.tree.names.get(node + 1, "")
+            if name.rpartition(".")[2] not in self._sized:
+                self.constants.pop(name, None)
+            elif self.language in _ON_ARRAYS:
+                self.tree.effect[node] = _E["stream"]
+                self.tree.size[node] = self.tree.size[node + 1]
         elif kind == _K["declare"]:
             self._declared(node)
         elif kind == _K["loop"]:
@@ -138,15 +144,6 @@ class Values:
             self.give(node, self._value(node, kind, children) if children else None)
         elif children or kind == _K["call"]:
             self.give(node, self._value(node, kind, children))
-
-    def _updated(self, node: int) -> None:
-        """``x += 1``: a number is not known any more, an array keeps its size."""
-        name = self.tree.names.get(node + 1, "")
-        if name.rpartition(".")[2] not in self._sized:
-            self.constants.pop(name, None)
-        elif self.language in _ON_ARRAYS:
-            self.tree.effect[node] = _E["stream"]
-            self.tree.size[node] = self.tree.size[node + 1]
 
     def _matrices(self, node: int) -> bool:
         """Whether a product is one of two arrays, in a language where that is of matrices."""
@@ -192,9 +189,33 @@ class Values:
             self._sure.add(node)
             return max(sure)
         if kind == _K["call"]:
-            return self._returned(node, sizes)
+            effect = self.tree.effect[node]
+            if effect in _PRODUCTS:
+                return self._elements(node)
+            if effect not in _PASSED_ON:
+                return None
+            if node in self._extents and node in self._values:  # a method of an array
+                return max([self._values[node], *sizes])
+            if sizes and self.tree.calls.get(node, "").rpartition(".")[2] not in _COUNTS:
+                self._extents.add(node)
+                return max(sizes)
+            return self._known(self._children(node))
         if kind == _K["index"]:
-            return self._element(node, children)
+            tree, inside = self.tree, self._children(node)
+            if inside and inside[0] in self._extents and self.language in _ON_ARRAYS:
+                return self._part(node, inside)
+            if len(inside) != 2:
+                return None
+            text = tree.texts.get(inside[1], "")
+            if text:
+                return self.given.entries.get(text.strip("\"'"))
+            if tree.names.get(inside[0], "").rpartition(".")[2] in _ARGV and inside[1] in children:
+                first = 0 if self.language in ("java", "perl") else 1
+                found = self.given.argument(int(self._values[inside[1]]) - first)
+                if found is not None:
+                    self._sure.add(node)
+                return found
+            return None
         if kind == _K["multiply"] and self.language == "python" and _repeats(self.tree, node):
             self.tree.effect[node] = _E["allocate"]
             self._extents.add(node)
@@ -212,20 +233,6 @@ class Values:
         if kind in (_K["compare"], _K["slice"]):
             return self._known(self._children(node))
         return max(values) if kind in _LARGEST else None
-
-    def _returned(self, node: int, sizes: list[float]) -> float | None:
-        """What a call returns: a number, or how many elements."""
-        effect = self.tree.effect[node]
-        if effect in _PRODUCTS:
-            return self._elements(node)
-        if effect not in _PASSED_ON:
-            return None
-        if node in self._extents and node in self._values:  # a method of an array
-            return max([self._values[node], *sizes])
-        if sizes and self.tree.calls.get(node, "").rpartition(".")[2] not in _COUNTS:
-            self._extents.add(node)
-            return max(sizes)
-        return self._known(self._children(node))
 
     def _elements(self, node: int) -> float | None:
         """How many elements a call allocates: the product of the numbers that are its shape."""
@@ -263,24 +270,6 @@ class Values:
         """Of the sizes among the values of nodes."""
         sizes = [abs(self._values[one]) for one in nodes if one in self._values]
         return math.prod(max(one, 1.0) for one in sizes) if sizes else None
-
-    def _element(self, node: int, children: list[int]) -> float | None:
-        """What a dictionary has by a key, or the command line at a position."""
-        tree, inside = self.tree, self._children(node)
-        if inside and inside[0] in self._extents and self.language in _ON_ARRAYS:
-            return self._part(node, inside)
-        if len(inside) != 2:
-            return None
-        text = tree.texts.get(inside[1], "")
-        if text:
-            return self.given.entries.get(text.strip("\"'"))
-        if tree.names.get(inside[0], "").rpartition(".")[2] in _ARGV and inside[1] in children:
-            first = 0 if self.language in ("java", "perl") else 1
-            found = self.given.argument(int(self._values[inside[1]]) - first)
-            if found is not None:
-                self._sure.add(node)
-            return found
-        return None
 
     def _part(self, node: int, inside: list[int]) -> float | None:
         """How many elements a part of an array has, at most; None: it is a single one."""
