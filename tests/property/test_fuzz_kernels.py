@@ -39,7 +39,6 @@ BUFFERS = 1_000_000 if PROVE else 10_000
 ARRAYS = (
     "tests/unit/history/test_frames.py",
     "tests/unit/history/test_pastwalk.py",
-    "tests/unit/history/test_sampling.py",
     "tests/unit/history/test_timelines.py",
     "tests/unit/questions/start/test_play.py",
 )

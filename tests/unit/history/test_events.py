@@ -158,26 +158,6 @@ def test_small_chunks_do_not_matter_to_a_real_log(in_order: pl.DataFrame) -> Non
 # Times
 
 
-def test_a_log_without_years_gets_them_from_the_files_time_across_new_year(tmp_path: Path) -> None:
-    dates = ["12/30 10:00:00", "12/31 23:59:59", "01/01 00:00:01", "06/30 12:00:00"]
-    data = b"".join(record(13, RELEASED, date=date) for date in dates)
-    found = read_events(
-        [write(tmp_path / "log", data, "2019-07-01T00:00:00+00:00")], timezone="UTC"
-    )
-    assert [f"{time:%Y-%m-%d}" for time in found.table["time"]] == [
-        "2018-12-30", "2018-12-31", "2019-01-01", "2019-06-30",
-    ]  # fmt: skip
-
-
-def test_the_hour_that_autumn_has_twice(tmp_path: Path) -> None:
-    dates = ["01:50:00", "02:10:00", "02:50:00", "02:05:00", "02:55:00", "03:10:00"]
-    data = b"".join(record(13, RELEASED, date=f"2025-10-26 {date}") for date in dates)
-    found = read_events([write(tmp_path / "log", data)], timezone="Europe/Paris")
-    assert [f"{time:%H:%M}" for time in found.table["time"].dt.convert_time_zone("UTC")] == [
-        "23:50", "00:10", "00:50", "01:05", "01:55", "02:10",
-    ]  # fmt: skip
-
-
 def test_an_unknown_zone_is_a_wrong_call(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no time zone"):
         read_events([write(tmp_path / "log", LOG)], timezone="Nowhere/Land")

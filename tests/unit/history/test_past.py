@@ -87,23 +87,6 @@ def test_a_failure_counts_after_the_moment_at_which_it_is_known() -> None:
     assert isnan(before["last"]) and isnan(before["runtime"])
 
 
-def test_load_is_what_waits_and_runs() -> None:
-    jobs = [
-        ran(1, 0),
-        ran(2, 1, (20, RUN)),
-        ran(3, 2, (20, RUN), (30, State.CANCELLED)),
-        ran(4, 25),
-    ]
-    assert known(jobs, 20, "user")["pending"] == pytest.approx(log1p(3))
-    during = known(jobs, 26, "user")
-    assert (during["pending"], during["running"]) == pytest.approx((log1p(2), log1p(2)))
-    assert during["since submission"] == pytest.approx(log1p(1))
-    after = known(jobs, 40, "user")
-    assert after["running"] == pytest.approx(log1p(1))
-    assert (after["outcomes"], after["cancelled"]) == (0, 1)
-    assert isnan(after["last"])
-
-
 def test_a_requeued_job_has_two_ends_each_on_its_node() -> None:
     document = ran(1, 0, (10, RUN), (50, State.NODE_FAIL), (55, State.PENDING))
     again = [told(70, RUN, host="n2"), told(99, DONE)]
@@ -119,22 +102,6 @@ def test_a_requeued_job_has_two_ends_each_on_its_node() -> None:
     assert all(isnan(one) for one in known(jobs, 100, "node", 1, started=False).values())
     assert jobs[0].submission.user == "ann"
     assert JobTable.read(jobs).starts["host"].to_list() == ["n1", "n1", "n2"]
-
-
-def test_a_suspended_job_runs() -> None:
-    jobs = [ran(1, 0, (10, RUN), (20, State.SUSPENDED), (30, RUN), (50, DONE)), ran(2, 1)]
-    assert known(jobs, 25, "user")["running"] == pytest.approx(log1p(1))
-    assert known(jobs, 60, "user")["runtime"] == pytest.approx(log1p(40))
-
-
-def test_a_run_that_ends_before_it_starts_takes_no_time() -> None:
-    document = ran(1, 0, (10, RUN))
-    events = (*document.timeline, told(5, FAIL))
-    jobs = [msgspec.structs.replace(document, timeline=events), ran(2, 1)]
-    assert known(jobs, 10, "user")["outcomes"] == 0  # an end is known when the start is
-    found = known(jobs, 11, "user")
-    assert (found["last"], found["runtime"], found["share of limit"]) == (1, 0, 0)
-    assert found["running"] == 0
 
 
 def test_a_job_submitted_again_is_compared_with_its_earlier_tries() -> None:

@@ -60,17 +60,6 @@ def test_rotated_files_are_one_log_in_order() -> None:
     assert log.access_point is None  # its submissions were rotated away
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_plain_concatenation_is_put_in_order(tmp_path: Path, packed: bool) -> None:
-    parts = [path.read_bytes() for path in sorted((FORMS / "rot").iterdir(), reverse=True)]
-    wanted = b"".join(parts)
-    for shuffled in itertools.islice(itertools.permutations(parts), 0, 120, 17):
-        data = b"".join(shuffled)
-        (tmp_path / "all").write_bytes(gzip.compress(data) if packed else data)
-        (log,) = plan(find_logs([str(tmp_path / "all")]))
-        assert text(log) == wanted
-
-
 def test_renamed_files_are_joined_by_their_headers(tmp_path: Path) -> None:
     files = []
     for k, path in enumerate(sorted((FORMS / "rot").iterdir())):

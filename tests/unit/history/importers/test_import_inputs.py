@@ -61,13 +61,6 @@ def test_a_folder_of_nothing_known_is_an_error(tmp_path: Path) -> None:
         imported(tmp_path)
 
 
-def test_globs_and_files_named_twice_count_once(tmp_path: Path) -> None:
-    for name in ("a.swf", "b.swf"):
-        (tmp_path / name).write_bytes((SAMPLES / "trace.swf").read_bytes())
-    _, report = imported(tmp_path / "*.swf", tmp_path / "a.swf")
-    assert len(report.files) == 2
-
-
 @pytest.mark.parametrize(
     ("content", "looks"),
     [
@@ -92,11 +85,6 @@ def test_what_is_of_no_known_format_is_described(
 def test_there_is_no_such_format() -> None:
     with pytest.raises(UsageError, match="no format is named 'pbs'"):
         imported(SAMPLES / "sacct.psv", format="pbs")
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="there is no file"):
-        imported(tmp_path / "gone")
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.compress])
@@ -195,14 +183,6 @@ def test_importing_tells_how_far_it_is() -> None:
     imported(SAMPLES / "trace.swf", options=options)
     size = (SAMPLES / "trace.swf").stat().st_size
     assert calls[-1] == (size, size)
-
-
-def test_a_small_archive_with_a_wrong_checksum_is_imported_up_to_it(tmp_path: Path) -> None:
-    packed = bytearray(gzip.compress((SAMPLES / "sacct.psv").read_bytes()))
-    packed[-6] ^= 1
-    jobs, report = imported(written(tmp_path, bytes(packed), "sacct.psv.gz"))
-    assert jobs == imported(SAMPLES / "sacct.psv")[0]
-    assert "incorrect data check" in report.breaks[0][1]
 
 
 @pytest.mark.parametrize(

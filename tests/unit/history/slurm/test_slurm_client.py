@@ -1,4 +1,4 @@
-"""The client: how commands are run, bounded, counted, and how their errors are told apart."""
+"""The client: how commands are run, bounded and counted, their errors, the cluster's name."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from tests.support.limits import limit
 
 from jobsight.commands import run_command
+from jobsight.errors import SourceError
 from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError, classify
 from jobsight.settings import SlurmSettings
 
@@ -211,3 +212,32 @@ def test_local_times_are_refused_unless_their_zone_is_set(tmp_path: Path) -> Non
     assert found.now == 1_792_863_000_000_000
     asked = 'test "$SLURM_TIME_FORMAT" = %s && echo "Configuration data as of 1792863000"'
     assert client(tmp_path, asked).config().now == 1_792_863_000_000_000
+
+
+def name_of(settings: SlurmSettings) -> str:
+    return SlurmClient(settings).cluster_name()
+
+
+def scontrol(folder: Path, text: str) -> Path:
+    tool = folder / "scontrol"
+    tool.write_text(f"#!/bin/sh\n{text}\n")
+    tool.chmod(0o755)
+    return folder
+
+
+def test_what_is_set_wins_in_lowercase_as_in_the_accounts(tmp_path: Path) -> None:
+    scontrol(tmp_path, "echo 'ClusterName = red'")
+    assert name_of(SlurmSettings(bin=tmp_path, cluster="Blue")) == "blue"
+
+
+def test_the_controller_says_it_in_lowercase(tmp_path: Path) -> None:
+    scontrol(tmp_path, "echo 'ClusterName             = Red'")
+    assert name_of(SlurmSettings(bin=tmp_path)) == "red"
+
+
+@pytest.mark.parametrize("answer", [None, "exit 0", "exit 1"])
+def test_without_an_answer_it_must_be_set(answer: str | None, tmp_path: Path) -> None:
+    if answer is not None:
+        scontrol(tmp_path, answer)
+    with pytest.raises(SourceError, match=r"set slurm\.cluster"):
+        name_of(SlurmSettings(bin=tmp_path))

@@ -42,15 +42,6 @@ def test_a_job_that_lives_long_is_fetched_once_over_restarts() -> None:
     assert len([call for call in slurm.log if call[0] == "scontrol" and "job" in call]) == 1
 
 
-def test_a_position_is_read() -> None:
-    slurm = FakeSlurm(queue={"7": FakeJob("7", "7")})
-    keeper = kept(slurm)
-    keeper.position = {"version": 1, "fetched": {str(T0 // 3600): "5-7"}}
-    keeper.restart()
-    keeper.poll()
-    assert not [call for call in slurm.log if "write" in call]
-
-
 def end_before_its_turn(slurm: FakeSlurm, keeper: Keeper, *names: str) -> None:
     for name in names:
         slurm.queue[name] = FakeJob(name, name, submit=slurm.now)

@@ -13,7 +13,6 @@ from tests.support.growing import Begun, Follow, GrowingLog, append, event, read
 from tests.support.logtext import ABORTED, HELD, SUBMIT, record
 
 from jobsight.errors import SourceError
-from jobsight.history.following.source import EventLogSource
 
 JOB = "htcondor:ap1:123.0"
 
@@ -309,9 +308,3 @@ def test_an_empty_or_half_header_is_waited_for(tmp_path: Path, follow: Follow) -
     log.path.write_bytes(header + event(0, 1))
     one.catch_up()
     assert one.documents == read_at_once([log.path])
-
-
-def test_closing_twice_does_no_harm(tmp_path: Path) -> None:
-    source = EventLogSource(tmp_path / "EventLog")
-    source.close()
-    source.close()
