@@ -17,7 +17,7 @@ import numpy as np
 from jobsight.codes import EventCode
 from jobsight.errors import SourceError
 from jobsight.history.eventlog.generations import identify
-from jobsight.history.eventlog.logfiles import Kind, LogFile, open_file
+from jobsight.history.eventlog.logfiles import Kind, open_file
 from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.eventlog.terms import PREFIX
 from jobsight.history.timelines import History
@@ -63,10 +63,10 @@ def amounts_of_record(text: str) -> Amounts:
         numbers = list(_NUMBER.finditer(row[2].partition('"')[0]))
         # Wide numbers push each other to the right, so only some of them are where their column is.
         named = list(ends) if len(numbers) == len(ends) else [
-            min(ends, key=lambda name: abs(ends[name] - one.end())) for one in numbers
+            min(ends, key=lambda name: abs(ends[name] - number.end())) for number in numbers
         ]  # fmt: skip
-        for column, one in zip(named, numbers, strict=True):
-            found[_FORMS[column].format(_NAMES[row[1].lower()])] = float(one[0])
+        for column, number in zip(named, numbers, strict=True):
+            found[_FORMS[column].format(_NAMES[row[1].lower()])] = float(number[0])
     return found
 
 
@@ -122,23 +122,18 @@ def _read(path: str, offsets: Sequence[int]) -> Iterable[tuple[Kind, bytes]]:
         if file.seekable:
             for offset in offsets:
                 with file.open(offset) as stream:
-                    block = bytearray(_LONGEST)
-                    yield file.kind, bytes(block[: stream.readinto(memoryview(block))])
-        else:
-            yield from ((file.kind, text) for text in _unpacked(file, offsets))
+                    view = bytearray(_LONGEST)
+                    yield file.kind, bytes(view[: stream.readinto(memoryview(view))])
+            return
+        with file.open() as stream:  # a compressed file is unpacked once
+            blocks, kept, base = stream.blocks(), b"", 0
+            for offset in offsets:
+                while len(kept) < offset - base + _LONGEST and (block := next(blocks, b"")):
+                    passed = min(offset - base, len(kept))
+                    kept, base = kept[passed:] + block, base + passed
+                yield file.kind, kept[offset - base :][:_LONGEST]
     except SourceError:
         return
-
-
-def _unpacked(file: LogFile, offsets: Sequence[int]) -> Iterable[bytes]:
-    """As `_read`, of a compressed file, which is unpacked once."""
-    with file.open() as stream:
-        blocks, kept, base = stream.blocks(), b"", 0
-        for offset in offsets:
-            while len(kept) < offset - base + _LONGEST and (block := next(blocks, b"")):
-                passed = min(offset - base, len(kept))
-                kept, base = kept[passed:] + block, base + passed
-            yield kept[offset - base :][:_LONGEST]
 
 
 def _amounts(kind: Kind, text: bytes, record: tuple[int, int, int]) -> Amounts:

@@ -212,9 +212,14 @@ class EventReader:
         with segment.file.open(segment.start) as stream:
             if segment.file.kind in ("xml", "json"):
                 yield from _structured(stream, segment.file.kind, origin)
-            else:
-                parts = chunks(stream, start=segment.start, end=segment.end)
-                yield from _ahead(pool, self._workers + 2, parts, origin)
+            else:  # in order, no more chunks than these ahead of who reads
+                waiting: deque[Future[Batch]] = deque()
+                for chunk in chunks(stream, start=segment.start, end=segment.end):
+                    waiting.append(pool.submit(_chunk_batch, chunk, origin))
+                    if len(waiting) >= self._workers + 2:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
             if stream.problem is not None:
                 where = segment.start + self.report.bytes - before
                 self.report.skipped.append(Skipped(origin.source, where, 0, stream.problem))
@@ -287,19 +292,6 @@ def _ready(log: Log) -> Iterator[Segment]:
                 unpacked[file] = spool(file)
             file = unpacked[file]
         yield Segment(file, segment.start, segment.end, segment.header)
-
-
-def _ahead(
-    pool: ThreadPoolExecutor, depth: int, parts: Iterable[Chunk], origin: Origin
-) -> Iterator[Batch]:
-    """Scan chunks in the pool, at most `depth` ahead of who reads; in order."""
-    waiting: deque[Future[Batch]] = deque()
-    for chunk in parts:
-        waiting.append(pool.submit(_chunk_batch, chunk, origin))
-        if len(waiting) >= depth:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
 
 
 def _structured(stream: LogStream, kind: Kind, origin: Origin) -> Iterator[Batch]:

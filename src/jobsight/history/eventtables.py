@@ -47,14 +47,26 @@ def event_table(documents: Iterable[JobDocument]) -> pl.DataFrame:
         DocumentError: a job's number, or the time or number of an event, is not of an event log.
     """
     gathered = Entries()
-    for one in documents:
-        gathered.add(one)
+    for document in documents:
+        gathered.add(document)
     return as_logs(gathered.frame())
 
 
 def as_logs(entries: pl.DataFrame) -> pl.DataFrame:
     """The event table of what `Entries` gathered: in order, with headers and numbers of logs."""
-    table = pl.concat([entries, _headers(entries)])
+    firsts = entries.group_by("access_point", "source").agg(first=pl.col("offset").min())
+    # The header record of each generation that has one, dated at its beginning.
+    headers = [
+        {
+            "cluster": -1, "proc": -1, "subproc": -1, "code": EventCode.GENERIC.value,
+            "time": start - start % _SECOND, "access_point": point, "source": source, "offset": 0,
+        }
+        for point, source, _ in firsts.filter(pl.col("first") > 0).iter_rows()
+        if (start := begun(source)) is not None and "~" not in source
+    ]  # fmt: skip
+    plain = {name: pl.Int64 if name == "time" else kind for name, kind in event_kinds().items()}
+    made = pl.DataFrame(headers, schema=plain)
+    table = pl.concat([entries, made.with_columns(pl.col("time").cast(event_kinds()["time"]))])
     # By their few sources: texts of all rows would take seconds to compare.
     sources = table.group_by("access_point", "source").agg(
         first=pl.col("time").filter(pl.col("cluster") >= 0).min()
@@ -132,9 +144,9 @@ class Entries:
         cluster, _, proc = key.job.partition(".")
         point = None if _UNNAMED.fullmatch(key.cluster) else key.cluster
         entries = [
-            one
-            for one in document.timeline
-            if one.position is not None and one.source.startswith(PREFIX)
+            entry
+            for entry in document.timeline
+            if entry.position is not None and entry.source.startswith(PREFIX)
         ]
         self._entries += entries
         self._jobs += [(int(cluster), int(proc), point)] * len(entries)
@@ -168,25 +180,6 @@ def _series(name: str, values: list[Any]) -> pl.Series:
         raise DocumentError(
             f"the document of a job has a number as {name} that is not of an event log"
         ) from None
-
-
-def _headers(table: pl.DataFrame) -> pl.DataFrame:
-    """The header record of each generation that has one, dated at its beginning."""
-    found = (
-        table.group_by("access_point", "source")
-        .agg(pl.col("offset").min().alias("first"))
-        .filter(pl.col("first") > 0)
-    )
-    rows = [
-        {
-            "cluster": -1, "proc": -1, "subproc": -1, "code": EventCode.GENERIC.value,
-            "time": start - start % _SECOND, "access_point": point, "source": source, "offset": 0,
-        }
-        for point, source, _ in found.iter_rows()
-        if (start := begun(source)) is not None and "~" not in source
-    ]  # fmt: skip
-    plain = {name: pl.Int64 if name == "time" else kind for name, kind in event_kinds().items()}
-    return pl.DataFrame(rows, schema=plain).with_columns(pl.col("time").cast(event_kinds()["time"]))
 
 
 def joined_tables(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:

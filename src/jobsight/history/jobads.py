@@ -160,13 +160,8 @@ def sections(ad: Mapping[str, JSON]) -> Sections:
             getattr(found, entry[0])[entry[1]] = field
     if "command" in found.submission:  # where it has no batch name; as Slurm names jobs
         found.submission.setdefault("name", found.submission["command"].rpartition("/")[2])
-    if together:
-        _combine(together, found)
-    return found
-
-
-def _combine(ad: Fields, found: Sections) -> None:
-    """Fields that rest on several attributes."""
+    # Fields that rest on several attributes.
+    ad = together
     dagman, node = _whole(ad.get("DAGManJobId")), _text(ad.get("DAGNodeName"))
     if dagman is not None and node is not None:
         found.submission["dag"] = f"{dagman}:{node}"
@@ -184,6 +179,7 @@ def _combine(ad: Fields, found: Sections) -> None:
     user, system = (_seconds(ad.get(f"Remote{kind}Cpu")) for kind in ("User", "Sys"))
     if user is not None or system is not None:
         found.usage["cpu_s"] = (user or 0.0) + (system or 0.0)
+    return found
 
 
 _POLICIES = wordset("PeriodicHold PeriodicRelease PeriodicRemove OnExitHold OnExitRemove")

@@ -104,10 +104,10 @@ def rows_of(
 def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFrame]:
     taken = map(attrgetter(*(path for path, _ in _FIELDS.values())), documents)
     fields = zip(*taken, strict=True)
-    scripts = [one.submission.script for one in documents]
+    scripts = [document.submission.script for document in documents]
     jobs = {
-        "id": [one.id for one in documents],
-        "updated": [one.updated for one in documents],
+        "id": [document.id for document in documents],
+        "updated": [document.updated for document in documents],
         "script_digest": [
             script and sha256(script.encode(errors="replace")).hexdigest()[:16]
             for script in scripts
@@ -115,14 +115,14 @@ def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFr
         "script": [script if script and len(script) <= _LONGEST else None for script in scripts],
         **dict(zip(_FIELDS, fields, strict=True)),
     }
-    events = [event for one in documents for event in one.timeline]
-    ends = ((one, last_with_state(one.timeline)) for one in documents)
+    events = [event for document in documents for event in document.timeline]
+    ends = ((document, last_with_state(document.timeline)) for document in documents)
     states = {
-        id(last): state_after(last, one.request, one.usage) for one, last in ends
+        id(last): state_after(last, document.request, document.usage) for document, last in ends
         if last is not None and last.state is State.FAILED
     }  # fmt: skip
     entries = {
-        "row": [row for row, one in enumerate(documents) for _ in one.timeline],
+        "row": [row for row, document in enumerate(documents) for _ in document.timeline],
         "time": [None if event.undated else event.time for event in events],
         "state": [event.state and states.get(id(event), event.state).value for event in events],
         "eligible": [event.word == "ELIGIBLE" for event in events],
@@ -150,7 +150,10 @@ def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFr
 
 
 def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
-    code, state = pl.col("code"), {number: one.value for number, one in CONDOR_EVENTS.items()}
+    code, state = (
+        pl.col("code"),
+        {number: state_of_code.value for number, state_of_code in CONDOR_EVENTS.items()},
+    )
     done = pl.when(pl.col("return_value") == 0).then(pl.lit(State.COMPLETED.value))
     removal = pl.when(code == EventCode.ABORTED).then("reason").map_batches(
         lambda reasons: over_unique(
@@ -253,7 +256,7 @@ def _in_order(jobs: pl.DataFrame, entries: pl.DataFrame) -> tuple[pl.DataFrame, 
     )
     order = jobs.select("row", place=pl.int_range(pl.len()), after="seen")
     known = pl.when(pl.col("known").is_not_null()).then(pl.max_horizontal("known", "after"))
-    waits = pl.col("state").is_in([one.value for one in _WAITS])
+    waits = pl.col("state").is_in([state.value for state in _WAITS])
     seen = pl.col("code").is_null() & waits.fill_null(False)
     changes = (
         entries.filter(pl.col("state").is_not_null() | pl.col("eligible"))
@@ -399,11 +402,11 @@ class JobTable:
         jobs = pl.concat([kept, new]).sort(*ORDER)
         order = jobs.select("row", "newer", place=pl.int_range(pl.len()))
         changes = pl.concat(
-            one.changes.join(
+            table.changes.join(
                 order.filter(newer=is_newer).drop("newer"),
                 on="row", how="inner", maintain_order="left",
             ).with_columns(row="place").drop("place")
-            for one, is_newer in ((self, False), (newer, True))
+            for table, is_newer in ((self, False), (newer, True))
         )  # fmt: skip
         return self._derived(jobs.select(columns), changes.sort("row", maintain_order=True))
 
@@ -458,7 +461,7 @@ class JobTable:
             }
             for ad in (parse_ad(text) or {} if text else {} for text in seen["ad"])
         ]
-        names = sorted({name for one in facts for name in one})
+        names = sorted({name for row in facts for name in row})
         numbers = pl.DataFrame(facts, dict.fromkeys(names, pl.Float64)) if names else pl.DataFrame()
         return seen.select("row", pl.col("known").to_physical(), "reason").hstack(numbers)
 

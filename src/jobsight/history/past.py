@@ -106,7 +106,7 @@ _BY_SIZE = (
     pl.col("partition").fill_null(""),
     pl.col("request_cpus").fill_null(1).clip(1).log(2).cast(pl.Int64).alias("cpus"),
     (pl.col("request_gpus").fill_null(0) > 0).alias("gpus"),
-    pl.sum_horizontal(pl.col("time_limit_s").fill_null(-1) > one for one in _CLASSES).alias(
+    pl.sum_horizontal(pl.col("time_limit_s").fill_null(-1) > most for most in _CLASSES).alias(
         "limit"
     ),
 )
@@ -277,11 +277,14 @@ def _changes(
     rows, known = states["row"].to_numpy().astype(np.int32), _micros(states["known"])
     state = states["state"].to_physical().to_numpy()  # in the order of `State`
     runs_in = (State.RUNNING, State.SUSPENDED)
-    phases = [ENDED if one.ended else RUNNING if one in runs_in else WAITING for one in State]
+    phases = [
+        ENDED if member.ended else RUNNING if member in runs_in else WAITING for member in State
+    ]
     after = np.array(phases, np.int8)[state]
     ends = {State.COMPLETED: 0, **FAILURES}
     outcomes = [
-        ends.get(one, pastwalk.CANCELLED) if one.ended else pastwalk.NO_END for one in State
+        ends.get(member, pastwalk.CANCELLED) if member.ended else pastwalk.NO_END
+        for member in State
     ]
     kind = np.array(outcomes, np.int8)[state]
     fails = states["fails"].to_numpy()

@@ -85,107 +85,107 @@ _HOUR_S = 3600.0
 
 
 @kernel
-def _queue_happened(one: NDArray[np.float64], event: Record) -> None:
+def _queue_happened(state: NDArray[np.float64], event: Record) -> None:
     """Add an event to the state of its key."""
     now, seconds = float(event["time"]), float(event["seconds"])
     cpus, work = _size(event)
-    one[_RUN_LEFT] -= one[_LIMITED] * (now - one[_CLOCK]) / 1e6
-    one[_CLOCK] = now
+    state[_RUN_LEFT] -= state[_LIMITED] * (now - state[_CLOCK]) / 1e6
+    state[_CLOCK] = now
     for after in range(2):
         phase = event["after"] if after else event["before"]
         sign = 1.0 if after else -1.0
         ago = seconds if not after and seconds >= 0.0 else 0.0
         if phase == WAITING:
-            one[_WAITS] += sign
-            one[_WAIT_CPUS] += sign * cpus
-            one[_WAIT_WORK] += sign * work
-            one[_WAIT_SINCE] += sign * (now / 1e6 - ago)
+            state[_WAITS] += sign
+            state[_WAIT_CPUS] += sign * cpus
+            state[_WAIT_WORK] += sign * work
+            state[_WAIT_SINCE] += sign * (now / 1e6 - ago)
         elif phase == RUNNING:
-            one[_RUN_JOBS] += sign
-            one[_RUN_CPUS] += sign * cpus
+            state[_RUN_JOBS] += sign
+            state[_RUN_CPUS] += sign * cpus
             if work > 0.0:
-                one[_LIMITED] += sign * cpus
-                one[_RUN_LEFT] += sign * (work - cpus * ago)
+                state[_LIMITED] += sign * cpus
+                state[_RUN_LEFT] += sign * (work - cpus * ago)
     if event["before"] == SUBMITTED:
-        one[_SUBMITTED] = one[_SUBMITTED] * left(now, one[_SUBMITTED_AT])[0] + 1.0
-        one[_SUBMITTED_AT] = now
+        state[_SUBMITTED] = state[_SUBMITTED] * left(now, state[_SUBMITTED_AT])[0] + 1.0
+        state[_SUBMITTED_AT] = now
     if event["before"] == WAITING and event["after"] == RUNNING:
-        _started(one, now, seconds, work)
+        _started(state, now, seconds, work)
     ended = event["outcome"] != NO_END and event["outcome"] != CANCELLED
     if ended and event["before"] == RUNNING and seconds >= 0.0:
-        _ran(one, seconds, event["limit"])
+        _ran(state, seconds, event["limit"])
 
 
 @helper
-def _started(one: NDArray[np.float64], now: float, waited: float, work: float) -> None:
-    hour, day, _ = left(now, one[_START])
+def _started(state: NDArray[np.float64], now: float, waited: float, work: float) -> None:
+    hour, day, _ = left(now, state[_START])
     for at in (_STARTS_HOUR, _WORK_HOUR, _NHOUR, _WAIT_HOUR):
-        one[at] *= hour
+        state[at] *= hour
     for at in (_STARTS_DAY, _WORK_DAY, _NDAY, _WAIT_DAY):
-        one[at] *= day
-    one[_START] = now
-    one[_STARTS_HOUR] += 1.0
-    one[_STARTS_DAY] += 1.0
-    one[_WORK_HOUR] += work
-    one[_WORK_DAY] += work
+        state[at] *= day
+    state[_START] = now
+    state[_STARTS_HOUR] += 1.0
+    state[_STARTS_DAY] += 1.0
+    state[_WORK_HOUR] += work
+    state[_WORK_DAY] += work
     if waited >= 0.0:
         wait = logarithm(1.0 + waited)
-        one[_N5], one[_WAIT5] = one[_N5] * D5 + 1.0, one[_WAIT5] * D5 + wait
-        one[_NHOUR], one[_WAIT_HOUR] = one[_NHOUR] + 1.0, one[_WAIT_HOUR] + wait
-        one[_NDAY], one[_WAIT_DAY] = one[_NDAY] + 1.0, one[_WAIT_DAY] + wait
-        one[_LAST_WAIT] = wait
+        state[_N5], state[_WAIT5] = state[_N5] * D5 + 1.0, state[_WAIT5] * D5 + wait
+        state[_NHOUR], state[_WAIT_HOUR] = state[_NHOUR] + 1.0, state[_WAIT_HOUR] + wait
+        state[_NDAY], state[_WAIT_DAY] = state[_NDAY] + 1.0, state[_WAIT_DAY] + wait
+        state[_LAST_WAIT] = wait
 
 
 @helper
-def _ran(one: NDArray[np.float64], seconds: float, limit: float) -> None:
+def _ran(state: NDArray[np.float64], seconds: float, limit: float) -> None:
     run = logarithm(1.0 + seconds)
-    one[_BEFORE], one[_LAST_RUN] = one[_LAST_RUN], seconds
-    one[_R5], one[_RUN5] = one[_R5] * D5 + 1.0, one[_RUN5] * D5 + run
-    one[_R50], one[_RUN50] = one[_R50] * D50 + 1.0, one[_RUN50] * D50 + run
-    one[_SQUARES] = one[_SQUARES] * D50 + run * run
-    one[_LONGEST_RUN] = max(one[_LONGEST_RUN] * _FADING, seconds)
+    state[_BEFORE], state[_LAST_RUN] = state[_LAST_RUN], seconds
+    state[_R5], state[_RUN5] = state[_R5] * D5 + 1.0, state[_RUN5] * D5 + run
+    state[_R50], state[_RUN50] = state[_R50] * D50 + 1.0, state[_RUN50] * D50 + run
+    state[_SQUARES] = state[_SQUARES] * D50 + run * run
+    state[_LONGEST_RUN] = max(state[_LONGEST_RUN] * _FADING, seconds)
     if limit > 0.0:
         share = min(seconds / limit, 1.0)
-        one[_S5], one[_SHARE5] = one[_S5] * D5 + 1.0, one[_SHARE5] * D5 + share
-        one[_S50], one[_SHARE50] = one[_S50] * D50 + 1.0, one[_SHARE50] * D50 + share
+        state[_S5], state[_SHARE5] = state[_S5] * D5 + 1.0, state[_SHARE5] * D5 + share
+        state[_S50], state[_SHARE50] = state[_S50] * D50 + 1.0, state[_SHARE50] * D50 + share
 
 
 @kernel
-def _queue_known(one: NDArray[np.float64], now: float, limit: float, out: Floats32) -> None:
+def _queue_known(state: NDArray[np.float64], now: float, limit: float, out: Floats32) -> None:
     """What the state of a key means at a moment (µs) to a job with a time limit (s, or NaN)."""
-    out[0] = logarithm(1.0 + max(one[_WAITS], 0.0))
-    out[1] = logarithm(1.0 + max(one[_WAIT_CPUS], 0.0))
-    out[2] = logarithm(1.0 + max(one[_WAIT_WORK], 0.0) / _HOUR_S)
-    if one[_WAITS] >= 1.0:
-        out[3] = logarithm(1.0 + max(now / 1e6 - one[_WAIT_SINCE] / one[_WAITS], 0.0))
-    out[4] = logarithm(1.0 + max(one[_RUN_JOBS], 0.0))
-    out[5] = logarithm(1.0 + max(one[_RUN_CPUS], 0.0))
-    rest = one[_RUN_LEFT] - one[_LIMITED] * (now - one[_CLOCK]) / 1e6
+    out[0] = logarithm(1.0 + max(state[_WAITS], 0.0))
+    out[1] = logarithm(1.0 + max(state[_WAIT_CPUS], 0.0))
+    out[2] = logarithm(1.0 + max(state[_WAIT_WORK], 0.0) / _HOUR_S)
+    if state[_WAITS] >= 1.0:
+        out[3] = logarithm(1.0 + max(now / 1e6 - state[_WAIT_SINCE] / state[_WAITS], 0.0))
+    out[4] = logarithm(1.0 + max(state[_RUN_JOBS], 0.0))
+    out[5] = logarithm(1.0 + max(state[_RUN_CPUS], 0.0))
+    rest = state[_RUN_LEFT] - state[_LIMITED] * (now - state[_CLOCK]) / 1e6
     out[6] = logarithm(1.0 + max(rest, 0.0) / _HOUR_S)
-    hour, day, _ = left(now, one[_START])
-    out[7] = logarithm(1.0 + one[_STARTS_HOUR] * hour)
-    out[8] = logarithm(1.0 + one[_STARTS_DAY] * day)
-    out[9] = logarithm(1.0 + one[_WORK_HOUR] * hour / _HOUR_S)
-    out[10] = logarithm(1.0 + one[_WORK_DAY] * day / _HOUR_S)
-    out[11] = logarithm(1.0 + one[_SUBMITTED] * left(now, one[_SUBMITTED_AT])[0])
-    out[12] = logarithm(1.0 + (now - one[_START]) / 1e6)
-    if one[_N5] > 0.0:
-        out[13] = one[_WAIT5] / one[_N5]
-        out[14] = one[_WAIT_HOUR] / one[_NHOUR]
-        out[15] = one[_WAIT_DAY] / one[_NDAY]
-    out[16] = one[_LAST_WAIT]
-    if one[_R5] > 0.0:
-        out[20] = logarithm(1.0 + one[_LAST_RUN])
-        before = one[_LAST_RUN] if isnan(one[_BEFORE]) else one[_BEFORE]
-        out[21] = logarithm(1.0 + (one[_LAST_RUN] + before) / 2.0)
-        out[22] = one[_RUN5] / one[_R5]
-        mean = one[_RUN50] / one[_R50]
+    hour, day, _ = left(now, state[_START])
+    out[7] = logarithm(1.0 + state[_STARTS_HOUR] * hour)
+    out[8] = logarithm(1.0 + state[_STARTS_DAY] * day)
+    out[9] = logarithm(1.0 + state[_WORK_HOUR] * hour / _HOUR_S)
+    out[10] = logarithm(1.0 + state[_WORK_DAY] * day / _HOUR_S)
+    out[11] = logarithm(1.0 + state[_SUBMITTED] * left(now, state[_SUBMITTED_AT])[0])
+    out[12] = logarithm(1.0 + (now - state[_START]) / 1e6)
+    if state[_N5] > 0.0:
+        out[13] = state[_WAIT5] / state[_N5]
+        out[14] = state[_WAIT_HOUR] / state[_NHOUR]
+        out[15] = state[_WAIT_DAY] / state[_NDAY]
+    out[16] = state[_LAST_WAIT]
+    if state[_R5] > 0.0:
+        out[20] = logarithm(1.0 + state[_LAST_RUN])
+        before = state[_LAST_RUN] if isnan(state[_BEFORE]) else state[_BEFORE]
+        out[21] = logarithm(1.0 + (state[_LAST_RUN] + before) / 2.0)
+        out[22] = state[_RUN5] / state[_R5]
+        mean = state[_RUN50] / state[_R50]
         out[23] = mean
-        out[24] = sqrt(max(one[_SQUARES] / one[_R50] - mean * mean, 0.0))
-        out[25] = logarithm(limit / (one[_LONGEST_RUN] + 1.0))
-    if one[_S5] > 0.0:
-        out[26] = one[_SHARE5] / one[_S5]
-        out[27] = one[_SHARE50] / one[_S50]
+        out[24] = sqrt(max(state[_SQUARES] / state[_R50] - mean * mean, 0.0))
+        out[25] = logarithm(limit / (state[_LONGEST_RUN] + 1.0))
+    if state[_S5] > 0.0:
+        out[26] = state[_SHARE5] / state[_S5]
+        out[27] = state[_SHARE50] / state[_S50]
 
 
 @kernel
@@ -210,7 +210,7 @@ def _moved(waiting: Floats, place: int, event: Record) -> None:
 
 
 @kernel
-def _ahead(one: NDArray[np.float64], waiting: Floats, place: int, out: Floats32) -> None:
+def _ahead(state: NDArray[np.float64], waiting: Floats, place: int, out: Floats32) -> None:
     """What waits before a place of the line of a key, from 0 on; see `_moved`."""
     jobs, work = 0.0, 0.0
     while place > 0:
@@ -219,7 +219,7 @@ def _ahead(one: NDArray[np.float64], waiting: Floats, place: int, out: Floats32)
         place -= place & -place
     out[17] = logarithm(1.0 + max(jobs, 0.0))
     out[18] = logarithm(1.0 + max(work, 0.0) / _HOUR_S)
-    out[19] = (max(jobs, 0.0) + 0.5) / one[_WAITS] if one[_WAITS] >= 1.0 else np.nan
+    out[19] = (max(jobs, 0.0) + 0.5) / state[_WAITS] if state[_WAITS] >= 1.0 else np.nan
 
 
 @helper
@@ -230,10 +230,12 @@ def _size(event: Record) -> tuple[float, float]:
 
 
 @helper
-def _begin_queue(one: NDArray[np.float64]) -> None:
+def _begin_queue(state: NDArray[np.float64]) -> None:
     """The state of a key of which nothing is known."""
-    one[:] = 0.0
-    one[_START] = one[_SUBMITTED_AT] = one[_LAST_WAIT] = one[_LAST_RUN] = one[_BEFORE] = np.nan
+    state[:] = 0.0
+    state[_START] = state[_SUBMITTED_AT] = state[_LAST_WAIT] = state[_LAST_RUN] = state[_BEFORE] = (
+        np.nan
+    )
 
 
 Floats32 = NDArray[np.float32]
@@ -341,17 +343,17 @@ def walk(
         queue: fill `QUEUE_COLUMNS`, not those of outcomes.
         out: where to.
     """
-    one = np.empty(_QUEUE_STATES if queue else _STATES)
+    state = np.empty(_QUEUE_STATES if queue else _STATES)
     # The place of each job in the line of its key, by its first event; and who waits there.
     places = np.full(rows.max() + 1 if queue and len(rows) else 0, -1, np.int32)
     waiting = np.zeros((len(happened[1]) if queue else 0, 2))
     for key in range(len(asked[0]) - 1):
         if queue:
-            _begin_queue(one)
+            _begin_queue(state)
         else:
-            one[:] = 0.0
-            one[_END] = one[_FAILURE] = one[_SUBMISSION] = one[_LAST] = np.nan
-            one[_LAST_MEMORY] = one[_LAST_LIMIT] = np.nan
+            state[:] = 0.0
+            state[_END] = state[_FAILURE] = state[_SUBMISSION] = state[_LAST] = np.nan
+            state[_LAST_MEMORY] = state[_LAST_LIMIT] = np.nan
         event, last, before = happened[0][key], happened[0][key + 1], -1
         line, joined = waiting[event:last], 0
         for place in range(asked[0][key], asked[0][key + 1]):
@@ -359,25 +361,25 @@ def walk(
             while event < last and events[happened[1][event]]["time"] < moments[job]:
                 what = events[happened[1][event]]
                 if queue:
-                    _queue_happened(one, what)
+                    _queue_happened(state, what)
                     row = rows[happened[1][event]]
                     if places[row] < 0:
                         places[row], joined = joined, joined + 1
                     _moved(line, places[row], what)
                 else:
-                    _happened(one, what)
+                    _happened(state, what)
                 event += 1
             if before >= 0 and _alike(moments, memory, limit, before, job):
                 out[job] = out[before]
             elif queue:
-                _queue_known(one, float(moments[job]), limit[job], out[job])
+                _queue_known(state, float(moments[job]), limit[job], out[job])
             else:
-                _known(one, float(moments[job]), memory[job], limit[job], base[job], out[job])
+                _known(state, float(moments[job]), memory[job], limit[job], base[job], out[job])
             if queue:
                 here = places[own[job]] if own[job] >= 0 else -1
                 # A place in the line of another key says nothing of this one.
                 here = here if 0 <= here < joined else joined
-                _ahead(one, line, here, out[job])
+                _ahead(state, line, here, out[job])
             before = job
 
 
@@ -394,96 +396,96 @@ def _same(one: float, other: float) -> bool:
 
 
 @kernel
-def _happened(one: NDArray[np.float64], event: Record) -> None:
-    one[_RUNNING] += (event["after"] == RUNNING) - (event["before"] == RUNNING)
-    one[_WAITING] += (event["after"] == WAITING) - (event["before"] == WAITING)
+def _happened(state: NDArray[np.float64], event: Record) -> None:
+    state[_RUNNING] += (event["after"] == RUNNING) - (event["before"] == RUNNING)
+    state[_WAITING] += (event["after"] == WAITING) - (event["before"] == WAITING)
     now = float(event["time"])
     if event["before"] == SUBMITTED:
-        one[_LATELY] = one[_LATELY] * left(now, one[_SUBMISSION])[0] + 1.0
-        one[_SUBMISSION] = now
+        state[_LATELY] = state[_LATELY] * left(now, state[_SUBMISSION])[0] + 1.0
+        state[_SUBMISSION] = now
     if event["outcome"] == NO_END:
         return
-    one[_ENDS] = one[_ENDS] * D50 + 1.0
-    one[_CANCELLED] = one[_CANCELLED] * D50 + (event["outcome"] == CANCELLED)
+    state[_ENDS] = state[_ENDS] * D50 + 1.0
+    state[_CANCELLED] = state[_CANCELLED] * D50 + (event["outcome"] == CANCELLED)
     if event["outcome"] == CANCELLED:
         return
-    _counted(one, now, event["outcome"])
+    _counted(state, now, event["outcome"])
     if event["before"] == RUNNING and event["seconds"] >= 0.0:
-        one[_RUNS] = one[_RUNS] * D5 + 1.0
-        one[_RUN] = one[_RUN] * D5 + logarithm(1.0 + event["seconds"])
-        one[_LONGEST] = max(one[_LONGEST] * _FADING, event["seconds"])
+        state[_RUNS] = state[_RUNS] * D5 + 1.0
+        state[_RUN] = state[_RUN] * D5 + logarithm(1.0 + event["seconds"])
+        state[_LONGEST] = max(state[_LONGEST] * _FADING, event["seconds"])
         if event["limit"] > 0.0:
-            one[_LIMITS] = one[_LIMITS] * D5 + 1.0
-            one[_SHARE] = one[_SHARE] * D5 + min(event["seconds"] / event["limit"], 1.0)
+            state[_LIMITS] = state[_LIMITS] * D5 + 1.0
+            state[_SHARE] = state[_SHARE] * D5 + min(event["seconds"] / event["limit"], 1.0)
     if event["used"] > 0.0:
-        one[_PEAK] = max(one[_PEAK] * _FADING, event["used"])
-    one[_LAST_MEMORY], one[_LAST_LIMIT] = event["memory"], event["limit"]
+        state[_PEAK] = max(state[_PEAK] * _FADING, event["used"])
+    state[_LAST_MEMORY], state[_LAST_LIMIT] = event["memory"], event["limit"]
 
 
 @kernel
-def _counted(one: NDArray[np.float64], now: float, outcome: int) -> None:
+def _counted(state: NDArray[np.float64], now: float, outcome: int) -> None:
     """Count an outcome: 0 a success, else the number of a failure."""
     failed = 1.0 if outcome > 0 else 0.0
-    _weighed(one, _ALL, 1.0, failed)
-    _weighed(one, _LAST_5, D5, failed)
-    _weighed(one, _LAST_50, D50, failed)
-    hour, day, week = left(now, one[_END])
-    _weighed(one, _HOUR, hour, failed)
-    _weighed(one, _DAY, day, failed)
-    _weighed(one, _WEEK, week, failed)
-    one[_END] = now
+    _weighed(state, _ALL, 1.0, failed)
+    _weighed(state, _LAST_5, D5, failed)
+    _weighed(state, _LAST_50, D50, failed)
+    hour, day, week = left(now, state[_END])
+    _weighed(state, _HOUR, hour, failed)
+    _weighed(state, _DAY, day, failed)
+    _weighed(state, _WEEK, week, failed)
+    state[_END] = now
     if failed > 0.0:
-        one[_FAILURE] = now
-    one[_STREAK] = one[_STREAK] + 1.0 if one[_LAST] == failed else 1.0
-    one[_LAST] = failed
-    one[_TIMEOUTS] = one[_TIMEOUTS] * D50 + (outcome == 2)
-    one[_MEMORY] = one[_MEMORY] * D50 + (outcome == 3)
-    one[_NODE] = one[_NODE] * D50 + (outcome == 4)
+        state[_FAILURE] = now
+    state[_STREAK] = state[_STREAK] + 1.0 if state[_LAST] == failed else 1.0
+    state[_LAST] = failed
+    state[_TIMEOUTS] = state[_TIMEOUTS] * D50 + (outcome == 2)
+    state[_MEMORY] = state[_MEMORY] * D50 + (outcome == 3)
+    state[_NODE] = state[_NODE] * D50 + (outcome == 4)
 
 
 @helper
-def _weighed(one: NDArray[np.float64], at: int, left: float, failed: float) -> None:
-    one[at], one[at + 1] = one[at] * left + 1.0, one[at + 1] * left + failed
+def _weighed(state: NDArray[np.float64], at: int, left: float, failed: float) -> None:
+    state[at], state[at + 1] = state[at] * left + 1.0, state[at + 1] * left + failed
 
 
 @helper
-def _rate(one: NDArray[np.float64], at: int, left: float, base: float) -> float:
-    failures, outcomes = one[at + 1] * left, one[at] * left
+def _rate(state: NDArray[np.float64], at: int, left: float, base: float) -> float:
+    failures, outcomes = state[at + 1] * left, state[at] * left
     return float((failures + PRIOR * base) / (outcomes + PRIOR))
 
 
 @kernel
 def _known(
-    one: NDArray[np.float64], now: float, memory: float, limit: float, base: float, out: Floats32
+    state: NDArray[np.float64], now: float, memory: float, limit: float, base: float, out: Floats32
 ) -> None:
-    out[0] = logarithm(1.0 + one[_ALL])
-    out[1] = _rate(one, _ALL, 1.0, base)
-    out[2] = _rate(one, _LAST_5, 1.0, base)
-    out[3] = _rate(one, _LAST_50, 1.0, base)
-    hour, day, week = left(now, one[_END])
-    out[4] = _rate(one, _HOUR, hour, base)
-    out[5] = _rate(one, _DAY, day, base)
-    out[6] = _rate(one, _WEEK, week, base)
-    out[7] = one[_LAST]
-    out[9] = logarithm(1.0 + (now - one[_END]) / 1e6)
-    out[10] = logarithm(1.0 + (now - one[_FAILURE]) / 1e6)
-    if one[_RUNS] > 0.0:
-        out[11] = one[_RUN] / one[_RUNS]
-        out[12] = logarithm(limit / (one[_LONGEST] + 1.0))
-    if one[_LIMITS] > 0.0:
-        out[13] = one[_SHARE] / one[_LIMITS]
-    if one[_PEAK] > 0.0:
-        out[14] = logarithm(memory / one[_PEAK])
-    out[15] = logarithm(1.0 + one[_RUNNING])
-    out[16] = logarithm(1.0 + one[_WAITING])
-    out[17] = logarithm(1.0 + one[_LATELY] * left(now, one[_SUBMISSION])[0])
-    out[18] = logarithm(1.0 + (now - one[_SUBMISSION]) / 1e6)
-    if one[_ALL] > 0.0:
-        out[8] = logarithm(1.0 + one[_STREAK]) * (1.0 if one[_LAST] > 0.0 else -1.0)
-        out[19] = one[_TIMEOUTS] / one[_LAST_50]
-        out[20] = one[_MEMORY] / one[_LAST_50]
-        out[21] = one[_NODE] / one[_LAST_50]
-    if one[_ENDS] > 0.0:
-        out[22] = one[_CANCELLED] / one[_ENDS]
-    out[23] = logarithm(memory / one[_LAST_MEMORY])
-    out[24] = logarithm(limit / one[_LAST_LIMIT])
+    out[0] = logarithm(1.0 + state[_ALL])
+    out[1] = _rate(state, _ALL, 1.0, base)
+    out[2] = _rate(state, _LAST_5, 1.0, base)
+    out[3] = _rate(state, _LAST_50, 1.0, base)
+    hour, day, week = left(now, state[_END])
+    out[4] = _rate(state, _HOUR, hour, base)
+    out[5] = _rate(state, _DAY, day, base)
+    out[6] = _rate(state, _WEEK, week, base)
+    out[7] = state[_LAST]
+    out[9] = logarithm(1.0 + (now - state[_END]) / 1e6)
+    out[10] = logarithm(1.0 + (now - state[_FAILURE]) / 1e6)
+    if state[_RUNS] > 0.0:
+        out[11] = state[_RUN] / state[_RUNS]
+        out[12] = logarithm(limit / (state[_LONGEST] + 1.0))
+    if state[_LIMITS] > 0.0:
+        out[13] = state[_SHARE] / state[_LIMITS]
+    if state[_PEAK] > 0.0:
+        out[14] = logarithm(memory / state[_PEAK])
+    out[15] = logarithm(1.0 + state[_RUNNING])
+    out[16] = logarithm(1.0 + state[_WAITING])
+    out[17] = logarithm(1.0 + state[_LATELY] * left(now, state[_SUBMISSION])[0])
+    out[18] = logarithm(1.0 + (now - state[_SUBMISSION]) / 1e6)
+    if state[_ALL] > 0.0:
+        out[8] = logarithm(1.0 + state[_STREAK]) * (1.0 if state[_LAST] > 0.0 else -1.0)
+        out[19] = state[_TIMEOUTS] / state[_LAST_50]
+        out[20] = state[_MEMORY] / state[_LAST_50]
+        out[21] = state[_NODE] / state[_LAST_50]
+    if state[_ENDS] > 0.0:
+        out[22] = state[_CANCELLED] / state[_ENDS]
+    out[23] = logarithm(memory / state[_LAST_MEMORY])
+    out[24] = logarithm(limit / state[_LAST_LIMIT])

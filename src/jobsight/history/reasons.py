@@ -204,8 +204,8 @@ def sites(attributes: pl.Series, *texts: pl.Series) -> pl.Series:
     """`site` of each row, by the first of its texts that names one: strings (n,), or null."""
     named = attributes.str.contains("GLIDEIN_Site", literal=True)
     found = over_unique(attributes.set(~named.fill_null(value=False), None), _site_of_attributes)
-    for one in texts:
-        found = found.fill_null(over_unique(one, lambda text: _site_of_text(_clean(text))))
+    for column in texts:
+        found = found.fill_null(over_unique(column, lambda text: _site_of_text(_clean(text))))
     return found
 
 
@@ -329,11 +329,11 @@ def amounts_named(
     if not re.search(rf"(?i){what}{_ALSO.get(what, '')}", text):
         return None, None
     found = [pattern.search(text) for pattern in _amount_patterns(what)]
-    named = [_bytes(one) for one in found]
+    named = [_bytes(match) for match in found]
     most = max((*known, *filter(None, named)), default=0.0)
     used, limit = (
-        _explained(one, most) if size is None else size
-        for one, size in zip(found, named, strict=True)
+        _explained(match, most) if size is None else size
+        for match, size in zip(found, named, strict=True)
     )
     return used, limit
 

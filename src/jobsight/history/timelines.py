@@ -209,9 +209,9 @@ class History:
     def rows_at(self, log: NDArray[np.integer], moment: Ints) -> Ints:
         """The first row of each `log` whose clock is not before `moment` (µs): int64 (n,)."""
         found = np.empty(len(moment), np.int64)
-        for one in np.unique(log):
-            start, end = self.log_start[one], self.log_start[one + 1]
-            mine = log == one
+        for number in np.unique(log):
+            start, end = self.log_start[number], self.log_start[number + 1]
+            mine = log == number
             found[mine] = start + np.searchsorted(self.clock[start:end], moment[mine])
         return found
 
@@ -233,9 +233,9 @@ class History:
 
     def _first_not_before(self, moment: Ints) -> Ints:
         cuts: Ints = np.empty((len(moment), self.logs), np.int64)
-        for one in range(self.logs):
-            start, end = self.log_start[one], self.log_start[one + 1]
-            cuts[:, one] = start + np.searchsorted(self.clock[start:end], moment)
+        for number in range(self.logs):
+            start, end = self.log_start[number], self.log_start[number + 1]
+            cuts[:, number] = start + np.searchsorted(self.clock[start:end], moment)
         return cuts
 
 
@@ -302,18 +302,18 @@ def _number_jobs(table: pl.DataFrame) -> tuple[NDArray[np.int32], pl.DataFrame]:
     rows = np.flatnonzero(((table["cluster"] >= 0) & (table["proc"] >= 0)).to_numpy())
     named = keys["access_point"].cast(pl.Categorical).to_physical().cast(pl.Int64).fill_null(-1)
     parts = [named, *(keys[name] for name in ("log", "cluster", "proc"))]
-    one, count = _dense([part.to_numpy()[rows] for part in parts])
+    dense, count = _dense([part.to_numpy()[rows] for part in parts])
     # A release may be hidden from a decision of its own second, so none begins a job.
     begins = (table["code"] != EventCode.RELEASED).to_numpy()[rows]
     knows = begins & table["owner"].is_not_null().to_numpy()[rows]
     seen, first, owner = np.full((3, count), len(table), np.int64)  # its first rows, or none
     for found, which in ((seen, np.ones(len(rows), np.bool_)), (first, begins), (owner, knows)):
-        found[one[which][::-1]] = rows[which][::-1]
+        found[dense[which][::-1]] = rows[which][::-1]
     order = np.lexsort((seen, first))
     number = np.empty(count, np.int32)
     number[order] = np.arange(count)
     job = np.full(len(table), -1, np.int32)
-    job[rows] = number[one]
+    job[rows] = number[dense]
     at_owner = pl.Series(owner[order]).set(pl.Series(owner[order] == len(table)), None)
     jobs = keys[seen[order]].with_columns(
         first_row=pl.Series(first[order]),

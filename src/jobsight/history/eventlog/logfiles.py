@@ -88,8 +88,17 @@ class LogStream:
             filled = self._expander.readinto(view)
             self.problem = self._expander.problem
         else:
-            while filled < len(view) and (count := self._read_plain(view[filled:])):
-                filled += count
+            while (wanted := min(len(view) - filled, self._file.size - self._position)) > 0:
+                try:
+                    at = self._file.start + self._position
+                    part = view[filled : filled + wanted]
+                    count = os.preadv(self._descriptor, [part], at)
+                except OSError as error:
+                    self.problem = f"reading failed: {error.strerror or error}"
+                    break
+                if not count:
+                    break
+                self._position, filled = self._position + count, filled + count
         if filled < len(view):
             self.problem = self.problem or self._file.problem
         return filled
@@ -99,19 +108,6 @@ class LogStream:
         view = memoryview(bytearray(_BLOCK))
         while count := self.readinto(view):
             yield bytes(view[:count])
-
-    def _read_plain(self, view: memoryview) -> int:
-        wanted = min(len(view), self._file.size - self._position)
-        if wanted <= 0:
-            return 0
-        try:
-            at = self._file.start + self._position
-            count = os.preadv(self._descriptor, [view[:wanted]], at)
-        except OSError as error:
-            self.problem = f"reading failed: {error.strerror or error}"
-            return 0
-        self._position += count
-        return count
 
     def _read_raw(self, offset: int, size: int) -> bytes:
         wanted = min(size, self._file.size - offset)

@@ -169,18 +169,6 @@ def _groups(files: Sequence[LogFile], parts: list[list[Segment]]) -> list[list[i
             k = group[k]
         return k
 
-    first: dict[Hashable, int] = {}
-    for k, keys in enumerate(_keys(files, parts)):
-        for key in keys:
-            a, b = root(first.setdefault(key, k)), root(k)
-            group[max(a, b)] = min(a, b)
-    members: dict[int, list[int]] = defaultdict(list)
-    for k in range(len(files)):
-        members[root(k)].append(k)
-    return list(members.values())
-
-
-def _keys(files: Sequence[LogFile], parts: list[list[Segment]]) -> list[list[Hashable]]:
     keys: list[list[Hashable]] = [[] for _ in files]
     families: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for k, file in enumerate(files):
@@ -207,7 +195,15 @@ def _keys(files: Sequence[LogFile], parts: list[list[Segment]]) -> list[list[Has
         if are_rotated or any(part.header for k in ages for part in parts[k]):
             for k in ages:
                 keys[k].append(("family", family))
-    return keys
+    first: dict[Hashable, int] = {}
+    for k, own in enumerate(keys):
+        for key in own:
+            a, b = root(first.setdefault(key, k)), root(k)
+            group[max(a, b)] = min(a, b)
+    members: dict[int, list[int]] = defaultdict(list)
+    for k in range(len(files)):
+        members[root(k)].append(k)
+    return list(members.values())
 
 
 def in_order(segments: Sequence[Segment]) -> list[Segment]:

@@ -167,7 +167,12 @@ class EventLogSource(Source):
                     for file in opened_family(self.path)
                 ]
                 strange, any_known = self._compare(files, now)
-                if self._is_whole(strange, any_known) or not left:
+                # While files are renamed, a folder's list may lack one.
+                places = [self._parts[-1].place] if self._parts else []
+                places += [Place.at_start(file) for file in strange]
+                missing = any(skips(*pair) for pair in itertools.pairwise(places))
+                missing = missing or bool(self._parts and not any_known)
+                if not missing or not left:
                     # Without either, no file has a whole record yet.
                     if strange or any_known:
                         lost = self._drop_lost(now)
@@ -178,14 +183,6 @@ class EventLogSource(Source):
                             self._saved.note_gap(Gap("gone", _micros(now), None, None, ""))
                     return
             time.sleep(_PAUSE_SECONDS)
-
-    def _is_whole(self, strange: list[Opened], any_known: bool) -> bool:
-        """Whether no file is missing: while they are renamed, a folder's list may lack one."""
-        if self._parts and not any_known:
-            return False
-        places = [self._parts[-1].place] if self._parts else []
-        places += [Place.at_start(file) for file in strange]
-        return not any(skips(*pair) for pair in itertools.pairwise(places))
 
     def _compare(self, files: Sequence[Opened], now: float) -> tuple[list[Opened], bool]:
         """Of files, newest first: those newer than all known ones, oldest first; is any known?"""
@@ -320,8 +317,8 @@ class EventLogSource(Source):
 
         def first_year() -> int:
             # As the reader finds it, from what is there now.
-            log = itertools.chain.from_iterable(chunks(one.stream()) for one in self._parts)
-            modified = max(one.modified() for one in self._parts)
+            log = itertools.chain.from_iterable(chunks(other.stream()) for other in self._parts)
+            modified = max(other.modified() for other in self._parts)
             return year_of_first(log, modified, self._zone)
 
         return part.read(
@@ -343,7 +340,7 @@ class EventLogSource(Source):
             saved.last_event = max(int(piece.time.max()), saved.last_event or -(2**63))
         saved.note_skipped(part.place.name, piece.batch.skipped)
         # Files of which nothing was read will be found again.
-        saved.parts = [one.place for one in self._parts if one.begun]
+        saved.parts = [other.place for other in self._parts if other.begun]
         more = part is not self._parts[-1] or piece.more
         missed = saved.since(self._reported)
         self._reported = saved.counts()

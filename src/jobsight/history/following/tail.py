@@ -186,10 +186,15 @@ class Part:
         while True:
             data = read_at(self._descriptor, room, place.offset)
             full = place.offset + len(data) < size
-            hole = -1 if now is None else self._arriving(data, now)
-            if hole >= 0:
-                del data[hole:]
-                full = False
+            # NULs in whose place bytes may still arrive. A busy log is written all the time: those
+            # that have been there for a while are permanent.
+            hole = -1 if now is None else data.find(b"\0")
+            if hole >= 0 and now is not None:
+                if self._hole[0] != place.offset + hole:
+                    self._hole = (place.offset + hole, now)
+                if now - self._hole[1] <= _HOLES_SECONDS:
+                    del data[hole:]
+                    full = False
             last = final and not full
             if place.kind in ("xml", "json"):
                 taken = _take_ads(data, place, most, final=last, origin=origin)
@@ -198,17 +203,6 @@ class Part:
             if taken is not None or not full or room >= LARGEST:
                 return taken
             room *= 2
-
-    def _arriving(self, data: bytearray, now: float) -> int:
-        """Where `data` has NULs in whose place bytes may still arrive, −1 where it has none.
-
-        A busy log is written all the time: NULs that have been there for a while are permanent.
-        """
-        found = data.find(b"\0")
-        at = self.place.offset + found
-        if found >= 0 and self._hole[0] != at:
-            self._hole = (at, now)
-        return found if found >= 0 and now - self._hole[1] <= _HOLES_SECONDS else -1
 
     def _dated(
         self, batch: Batch, zone: dt.tzinfo, first_year: Callable[[], int]

@@ -1,10 +1,10 @@
 """Importers of what others have kept: accounting, published traces, histories, event logs.
 
-`base` is the contract, one file per importer: `sacct`, `slurmrecords`, `swf`, `mapped`,
-`condorhistory`, `eventlogs`, `queuelook`. `mapped` reads any table that a `mapping` describes, such
-as those of NREL's Eagle and the Alliance's Graham. `reading` finds files and their formats;
-`lines`, `tables`, `adtext` cut them into rows; `values`, `life` are shared by several; `tally`
-counts the jobs.
+`base` is the contract and what all share. One file per format: `sacctdumps`, `slurmrecords` (JSON,
+slurmdbd's table), `swf`, `queuelook`, `condorhistory`, `eventlogs`, and `mapped`, which reads any
+table that a `mapping` describes, such as those of NREL's Eagle and the Alliance's Graham (`tables`
+cuts it into rows). `adtext` cuts ads. `reading` finds files and their formats, and has the list of
+all importers; `tally` counts the jobs.
 """
 
 from jobsight.history.importers.base import Importer, ImportReport, Options

@@ -90,7 +90,9 @@ class _Table:
     def __init__(self, file: LogFile, mapping: Mapping, options: Options) -> None:
         self._file, self._mapping = file, mapping
         zones = mapping.clusters
-        named = [one for one in zones if len(zones) == 1 or one.lower() in file.name.lower()]
+        named = [
+            cluster for cluster in zones if len(zones) == 1 or cluster.lower() in file.name.lower()
+        ]
         self._cluster = options.cluster or next(iter(named), None) or options.unnamed
         fields = {column.field for column in mapping.columns.values()}
         if self._cluster is None and "cluster" not in fields:
@@ -114,7 +116,9 @@ class _Table:
         if names := [field.removeprefix(QUEUE) for field in values if field.startswith(QUEUE)]:
             columns = zip(*(values[QUEUE + name] for name in names), strict=True)
             rows = (dict(zip(names, row, strict=True)) for row in columns)
-            numbers = ({name: one for name, one in row.items() if one is not None} for row in rows)
+            numbers = (
+                {name: value for name, value in row.items() if value is not None} for row in rows
+            )
             values["queue"] = [
                 msgspec.json.encode(row).decode() if row else None for row in numbers
             ]
@@ -176,9 +180,9 @@ def _sections(kind: str, values: dict[str, list[Any]], count: int) -> Iterator[A
     section = SECTIONS[kind]
     columns = {field: values.get(f"{kind}.{field}") for field in section.__struct_fields__}
     if kind == "request" and (tres := columns["tres"]):
-        amounts = {one: _amounts(one or "") for one in set(tres)}
+        amounts = {text: _amounts(text or "") for text in set(tres)}
         for name in _amounts(""):
-            columns[name] = columns[name] or [amounts[one][name] for one in tres]
+            columns[name] = columns[name] or [amounts[text][name] for text in tres]
     # Fields by their places: with their names a section takes six times as long.
     return map(section, *(column or [None] * count for column in columns.values()))
 

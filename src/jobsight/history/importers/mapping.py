@@ -181,7 +181,8 @@ class Mapping(Section):
         if not isinstance(columns, dict):
             return columns
         return {
-            name: {"field": one} if isinstance(one, str) else one for name, one in columns.items()
+            name: {"field": meaning} if isinstance(meaning, str) else meaning
+            for name, meaning in columns.items()
         }
 
     @pydantic.field_validator("columns")

@@ -44,12 +44,12 @@ def _surest(file: LogFile, importers: Sequence[Importer]) -> Importer:
     Raises:
         SourceError: none is sure enough; says how the file begins.
     """
-    importer = max(importers, key=lambda one: one.sniff(file))
+    importer = max(importers, key=lambda candidate: candidate.sniff(file))
     sure = importer.sniff(file)
     if sure >= _SURE:
         return importer
     likely = f"; it is a little like {importer.name}" if sure else ""
-    names = ", ".join(one.name for one in importers)
+    names = ", ".join(candidate.name for candidate in importers)
     raise SourceError(
         f"{printable(file.name)} is of no known format: it begins with {beginning(file.head)}"
         f"{likely}. Name its format with --format ({names}), or say what its columns mean with "
@@ -83,9 +83,9 @@ class FileImport:
         if isinstance(format, Importer):
             importers = (format,)
         elif format != "auto":
-            importers = [one for one in IMPORTERS if one.name == format]
+            importers = [importer for importer in IMPORTERS if importer.name == format]
             if not importers:
-                names_of_all = ", ".join(one.name for one in IMPORTERS)
+                names_of_all = ", ".join(importer.name for importer in IMPORTERS)
                 raise UsageError(
                     f"no format is named {format[:40]!r}; there are auto, {names_of_all}"
                 )
@@ -100,7 +100,7 @@ class FileImport:
         if others:
             passed = f"{counted(len(others), 'file')} of no known format, such as"
             self.report.note(f"passed over {passed} {printable(others[0])}")
-        groups: dict[Importer, list[LogFile]] = {one: [] for one in importers}
+        groups: dict[Importer, list[LogFile]] = {importer: [] for importer in importers}
         for file in files:
             if file.kind == "empty" and not file.head.strip():
                 self.report.note(f"{printable(file.name)} is empty")

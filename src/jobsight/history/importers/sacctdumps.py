@@ -91,7 +91,7 @@ def table_rows(
         if isinstance(whole, RowError):
             held.append((number, text, row))
         elif whole is not None:
-            given(held[0][0], "\n".join([*(one[1] for one in held), text]))
+            given(held[0][0], "\n".join([*(line[1] for line in held), text]))
             held = []
             yield whole
         else:
@@ -124,7 +124,7 @@ def _joined(table: _Table, held: _Held, row: _Row, text: str) -> _Row | None:
         apart = not isinstance(row, RowError) or _sound(begun)
     if apart or len(held) >= _MOST_LINES:
         return None
-    whole = table.row("\n".join([*(one[1] for one in held), text]))
+    whole = table.row("\n".join([*(line[1] for line in held), text]))
     if isinstance(whole, RowError):
         return whole if whole.unfinished and isinstance(row, RowError) else None
     return whole if _sound(whole) else None
@@ -269,8 +269,8 @@ class Sacct(Importer):
         """Documents of all rows, file after file."""
         meter = Meter(files, report, options.progress)
         for file in files:
-            one = Rows(file, options, report)
-            yield from one.batches(one.tables(lines(file, report, meter)))
+            rows = Rows(file, options, report)
+            yield from rows.batches(rows.tables(lines(file, report, meter)))
 
 
 def header_of(line: str) -> tuple[tuple[str, ...], str] | None:

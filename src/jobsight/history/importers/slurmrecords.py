@@ -68,7 +68,7 @@ def rows_of_json(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """
     if not (raw := _text(job, "job_id")):
         raise ValueError("no job_id")
-    steps = [one for one in _list(job, "steps") if isinstance(one, dict)]
+    steps = [step for step in _list(job, "steps") if isinstance(step, dict)]
     tres = _tres(_list(job, "tres", "allocated"))
     name = _job_name(raw, *(_text(job, *path) for path in _IDS))
     yield {
@@ -86,7 +86,11 @@ def rows_of_json(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     }
     for step in steps:
         number = _text(step, "step", "id").rpartition(".")[2]
-        most = [one for one in _list(step, "tres", "requested", "max") if _at(one, "type") == "mem"]
+        most = [
+            resource
+            for resource in _list(step, "tres", "requested", "max")
+            if _at(resource, "type") == "mem"
+        ]
         yield {
             "JobID": f"{name}.{number}",
             "MaxRSS": _text(most[0], "count") if most else "",
@@ -218,9 +222,9 @@ def _memory(job: Any) -> str:
 
 def _seconds(several: Iterable[Any]) -> str:
     total = 0
-    for one in several:
+    for record in several:
         for path, scale in (("seconds", 1_000_000), ("microseconds", 1)):
-            found = _at(one, "time", "total", path)
+            found = _at(record, "time", "total", path)
             total += found * scale if type(found) is int and 0 <= found < _UNSET else 0
     return f"00:{total // 1_000_000:010}.{total // 1000 % 1000:03}"
 
@@ -238,9 +242,9 @@ def _counted(text: str) -> list[dict[str, Any]]:
 def _tres(resources: Iterable[Any], names: Iterable[str] | None = None) -> str:
     """Resources as sacct prints them: in the order of their names, memory in the largest unit."""
     found = []
-    for one in resources:
-        name = "/".join(filter(None, (_text(one, "type"), _text(one, "name"))))
-        count, wanted = _at(one, "count"), name in names if names else bool(name)
+    for resource in resources:
+        name = "/".join(filter(None, (_text(resource, "type"), _text(resource, "name"))))
+        count, wanted = _at(resource, "count"), name in names if names else bool(name)
         if wanted and type(count) is int and 0 <= count < 1 << 60:
             found.append(f"{name}={_in_largest_unit(count) if name == 'mem' else count}")
     return ",".join(sorted(found))
@@ -289,7 +293,7 @@ class SacctJson(Importer):
         """Documents of all jobs, file after file."""
         meter = Meter(files, report, options.progress)
         for file in files:
-            one = Rows(file, options, report)
+            rows = Rows(file, options, report)
             data = blocks(file, report, meter)
             head = next(data, b"")
             begun = _JOBS.search(head)
@@ -297,13 +301,13 @@ class SacctJson(Importer):
                 raise SourceError(f'{file.name} has no list "jobs", as sacct --json writes it')
             lines = b"\n" * head.count(b"\n", 0, begun.end())
             jobs = itertools.chain([lines + head[begun.end() :]], data)
-            yield from one.batches(one.checked(_json_rows(file, one, jobs), _NAMES))
+            yield from rows.batches(rows.checked(_json_rows(file, rows, jobs), _NAMES))
 
 
-def _json_rows(file: LogFile, one: Rows, data: Iterable[bytes]) -> RowsRead:
+def _json_rows(file: LogFile, rows: Rows, data: Iterable[bytes]) -> RowsRead:
     for piece, job in cut_json(data):
         shown = piece.data[:200].decode("utf-8", "replace")
-        one.given(piece.line, shown)
+        rows.given(piece.line, shown)
         if job is not None and "job_id" not in job:
             continue  # what follows the jobs: "meta", "errors"
         if job is None:
@@ -353,20 +357,20 @@ class Slurmdbd(Importer):
                     f"nothing says which cluster {file.name!r} is of, such as the name "
                     "mycluster_job_table.csv; give --cluster NAME"
                 )
-            one = Rows(file, options, report)
-            rows = _table_rows(file, cluster, one, report, meter)
-            for batch in one.batches(one.checked(rows, _NAMES)):
+            reader = Rows(file, options, report)
+            rows = _table_rows(file, cluster, reader, report, meter)
+            for batch in reader.batches(reader.checked(rows, _NAMES)):
                 # A user's number does not replace the name that another source of that age knows.
                 yield [msgspec.structs.replace(job, updated=job.updated - 1) for job in batch]
 
 
 def _table_rows(
-    file: LogFile, cluster: str, one: Rows, report: ImportReport, meter: Meter
+    file: LogFile, cluster: str, reader: Rows, report: ImportReport, meter: Meter
 ) -> RowsRead:
     for batch in batches(file, TABLE_COLUMNS, report, meter):
         report.rows -= len(batch.numbers)  # `Rows` counts them
         for at, number in enumerate(batch.numbers):
-            one.given(number, batch.shown(at))
+            reader.given(number, batch.shown(at))
             record = {
                 name: "" if values[at] is None else str(values[at])
                 for name, values in batch.columns.items()

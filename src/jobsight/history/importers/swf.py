@@ -201,7 +201,7 @@ class _Trace:
                 f"{self._file.name} does not say when it begins: add a line such as "
                 "'; UnixStartTime: 1293836400' (seconds since 1970) at its top"
             )
-        summaries = [one for one in rows if one.status not in _PARTS]
+        summaries = [part for part in rows if part.status not in _PARTS]
         if summaries[1:]:
             raise ValueError("several lines of one job number describe a whole job")
         if row.submit < 0:
@@ -212,10 +212,18 @@ class _Trace:
         if timeline[-1].time >= _LATEST:
             raise ValueError("it ends at no time of a job")
         header = self._header
+        processors = row.asked_processors if row.asked_processors > 0 else row.processors
         return JobDocument(
             id=slurm_id(self._cluster, str(row.job)),
             updated=timeline[-1].time,
-            request=_request(row, header),
+            request=Request(
+                cpus=_known(row.asked_processors),
+                memory_mb=_megabytes(row.asked_memory, processors),
+                time_limit_s=_known(row.asked_time),
+                partition=header.partitions.get(row.partition, _number(row.partition)),
+                qos=header.queues.get(row.queue, _number(row.queue)),
+                dependency=f"afterany:{row.before}" if row.before > 0 else None,
+            ),
             submission=Submission(
                 submitted=timeline[0].time,
                 user=_number(row.user),
@@ -297,22 +305,10 @@ def _megabytes(kilobytes: int, processors: int) -> int | None:
     return -(-kilobytes * processors // 1024)
 
 
-def _request(row: Row, header: _Header) -> Request:
-    processors = row.asked_processors if row.asked_processors > 0 else row.processors
-    return Request(
-        cpus=_known(row.asked_processors),
-        memory_mb=_megabytes(row.asked_memory, processors),
-        time_limit_s=_known(row.asked_time),
-        partition=header.partitions.get(row.partition, _number(row.partition)),
-        qos=header.queues.get(row.queue, _number(row.queue)),
-        dependency=f"afterany:{row.before}" if row.before > 0 else None,
-    )
-
-
 def _usage(runs: list[Row]) -> Usage:
-    wall = [one.run for one in runs if one.run >= 0]
-    cpu = [one.cpu * one.processors for one in runs if one.cpu >= 0 and one.processors > 0]
-    memory = [_megabytes(one.memory, one.processors) for one in runs]
+    wall = [row.run for row in runs if row.run >= 0]
+    cpu = [row.cpu * row.processors for row in runs if row.cpu >= 0 and row.processors > 0]
+    memory = [_megabytes(row.memory, row.processors) for row in runs]
     return Usage(
         wall_s=float(sum(wall)) if wall else None,
         cpu_s=float(sum(cpu)) if cpu else None,

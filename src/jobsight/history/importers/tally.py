@@ -57,7 +57,9 @@ class JobTally:
     def span(self, documents: Iterable[JobDocument]) -> None:
         """Take the documents' moments into `first` and `last`."""
         timelines = [document.timeline for document in documents if document.timeline]
-        times = [one[0].time for one in timelines] + [one[-1].time for one in timelines]
+        times = [timeline[0].time for timeline in timelines] + [
+            timeline[-1].time for timeline in timelines
+        ]
         if times:
             self.first = min(times) if self.first is None else min(self.first, *times)
             self.last = max(times) if self.last is None else max(self.last, *times)

@@ -137,9 +137,11 @@ class Details:
                 self.shared.drop(str(number))
         self._submits |= submits
         self._done |= {number: now // _HOUR for number in listed if number in self._done}
-        self._live = {one: plain for one, plain in listed.items() if one not in self._done}
+        self._live = {number: plain for number, plain in listed.items() if number not in self._done}
         waiting = {*self._live, *self._late_numbers()}
-        self._tries = Counter({one: self._tries[one] for one in self._tries if one in waiting})
+        self._tries = Counter(
+            {number: self._tries[number] for number in self._tries if number in waiting}
+        )
 
     def ended(self, job: SlurmId, submitted: int | None) -> None:
         """Take a job that has ended; its script is fetched late if it was not before."""
@@ -296,7 +298,7 @@ class Details:
 
     def _script(self, base: str, shown: list[Shown]) -> Submission | None:
         """The script, of the controller or else of the accounting."""
-        if not self._settings.scripts or (shown and not any(one.batch for one in shown)):
+        if not self._settings.scripts or (shown and not any(record.batch for record in shown)):
             return None
         try:
             script: str | None = self._client.script(base)

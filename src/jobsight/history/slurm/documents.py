@@ -369,6 +369,11 @@ def of_runs(
     """
     last = runs[-1]
     tres = parse_tres(last.req_tres)
+    memory, per = last.req_mem or (None, None)  # without a suffix (since 21.08) of the whole job
+    if memory and per == "cpu":
+        memory *= max(last.req_cpus or 1, 1)
+    elif memory and per == "node":
+        memory *= max(last.req_nodes or last.alloc_nodes or 1, 1)
     submits = [time for time in (submitted, *(run.submit for run in runs)) if time is not None]
     first = min(submits, default=None)
     events: list[Event] = []
@@ -382,7 +387,7 @@ def of_runs(
             cpus=last.req_cpus,
             nodes=last.req_nodes or tres.get("node"),
             gpus=gpus(tres),
-            memory_mb=megabytes(tres.get("mem") or _requested_memory(last)),
+            memory_mb=megabytes(tres.get("mem") or memory or None),
             time_limit_s=limit_of(last.time_limit_s),
             **texts(last, ("partition", "qos", "account", "reservation", "constraints")),
             tres=bounded(last.req_tres),
@@ -433,16 +438,6 @@ def _started(run: Run) -> bool:
     if not run.hosts and not run.elapsed_s and (unsure or run.alloc_nodes == 0):
         return False
     return bool(run.hosts or run.elapsed_s) or run.alloc_cpus is None or run.alloc_cpus > 0
-
-
-def _requested_memory(run: Run) -> int | None:
-    """ReqMem for the whole job; without a suffix (since 21.08) it is that already."""
-    if run.req_mem is None or not run.req_mem.size:
-        return None
-    size, per = run.req_mem
-    if per == "cpu":
-        return size * max(run.req_cpus or 1, 1)
-    return size * max(run.req_nodes or run.alloc_nodes or 1, 1) if per == "node" else size
 
 
 def _usage(runs: Sequence[Run]) -> Usage:

@@ -120,7 +120,7 @@ class Watch:
         seen.changed = document.timeline[-1].time if document.timeline else 0
         seen.user = document.submission.user
         # Of two jobs of one number the controller knows the later one.
-        two = sorted(filter(None, (seen, self.seen.get(name))), key=lambda one: one.submit or 0)
+        two = sorted(filter(None, (seen, self.seen.get(name))), key=lambda known: known.submit or 0)
         self.seen[name] = two.pop()
         self._replaced += two
 
