@@ -9,7 +9,7 @@ WORKERS ?= 4
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST := $(BIN)/python -m pytest -q --dist loadgroup --no-loadscope-reorder
 
-.PHONY: help setup demo demo-serve check test lint testbed prove trial bench corpus bound-model lock clean
+.PHONY: help setup demo demo-serve check test lint docs testbed prove trial bench corpus bound-model lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make demo-serve  the same data live, as pages in a browser"
 	@echo "make check  after every edit: formatter, linter, types, floors, tests without clusters"
 	@echo "make test   before every commit: the same with all tests, on real clusters"
+	@echo "make docs   the pages of docs/reference from the code, and the site in site/ (needs a package index)"
 	@echo "make testbed  real HTCondor, Slurm, Redis and Kafka to try things on, until Ctrl-C (root, Debian)"
 	@echo "make prove  the long proofs too: all versions of the servers, chaos, sweeps, fuzzing in length"
 	@echo "make trial  ways to decide about held jobs, compared on a live pool (5 h; again: what is missing)"
@@ -54,10 +55,17 @@ test: lint
 	$(PYTEST) --numprocesses $(WORKERS)
 
 lint: $(READY)
-	$(BIN)/ruff format --check src tests bench examples corpus
-	$(BIN)/ruff check src tests bench examples corpus
+	$(BIN)/ruff format --check src tests bench docs/generate.py examples corpus
+	$(BIN)/ruff check src tests bench docs/generate.py examples corpus
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(READY)
+	$(BIN)/python -m docs.generate
+	$(BIN)/python -c 'import material' 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check "mkdocs-material>=9.6,<10"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "the site is in site/; to read it with its search: python3 -m http.server -d site"
 
 testbed: $(READY)
 	$(BIN)/python -m tests.testbed
@@ -87,4 +95,4 @@ lock: $(READY)
 
 # What the test bed built once stays; `python -m tests.testbed clean` removes it.
 clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) demo site .mypy_cache .ruff_cache .pytest_cache .hypothesis

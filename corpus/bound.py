@@ -1,9 +1,9 @@
 """How well `jobsight bound` tells what binds programs of families that it has not seen.
 
-``python -m corpus.bound [--repetitions N] [FILE...]`` prints the tables of docs/bound.md: repeated
-cross-validation grouped by family, with intervals over families; each class; the shares; and
-transfer to a language that was left out. ``--others`` prints only how often the model that ships is
-right about the programs of pyperformance, once ``make corpus`` has installed them.
+``python -m corpus.bound [--repetitions N] [FILE...]`` prints the tables of docs/research/bound.md:
+repeated cross-validation grouped by family, with intervals over families; each class; the shares;
+and transfer to a language that was left out. ``--others`` prints only how often the model that
+ships is right about the programs of pyperformance, once ``make corpus`` has installed them.
 """
 
 from __future__ import annotations

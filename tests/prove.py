@@ -1,4 +1,4 @@
-"""``make prove``: all tests with the long proofs, and a record of these in ``docs/proof/``.
+"""``make prove``: all tests with the long proofs, and a record of these in ``docs/develop/proof/``.
 
 ``python -m tests.prove PATH…`` runs some test files, and renews their part of the record alone.
 """
@@ -17,7 +17,7 @@ from bench.measure import machine
 from bench.record import rewrite
 
 ROOT = Path(__file__).resolve().parent.parent
-RECORD = ROOT / "docs" / "proof" / "RESULTS.md"
+RECORD = ROOT / "docs" / "develop" / "proof" / "RESULTS.md"
 HEAD = """# Long tests
 
 Written by `make prove`, or by `python -m tests.prove FILE…`: the long tests, by file, with the day,

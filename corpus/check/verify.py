@@ -1,6 +1,7 @@
 """``python -m corpus.check.verify [--beds] [NAME ...]``: is what the manifest says true?
 
-README.md here explains the ways of verifying. ``--beds`` starts the test bed (docs/testbed.md).
+README.md here explains the ways of verifying. ``--beds`` starts the test bed
+(docs/develop/testbed.md).
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def on_cpu(profile: Mapping[str, Any]) -> float:
-    """The share of a profile (docs/profile.md) that the program was on a CPU."""
+    """The share of a profile (docs/reference/profile.md) that the program was on a CPU."""
     shares, signals = profile["shares"], profile["signals"]
     return max((shares["cpu"] or 0.0) + (shares["memory"] or 0.0) - _capacity(signals), 0.0)
 

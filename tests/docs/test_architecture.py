@@ -10,7 +10,7 @@ SOURCE = ROOT / "src/jobsight"
 
 
 def test_what_texts_refer_to_is_there() -> None:
-    texts = [*SOURCE.rglob("*.py"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md")]
+    texts = [*SOURCE.rglob("*.py"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
     named = {
         found
         for path in texts

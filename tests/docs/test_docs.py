@@ -17,8 +17,11 @@ import pytest
 from tests.support.calling import jobsight
 from tests.support.limits import PROVE
 
+from jobsight.cli.verbs import VERBS
+
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+WITH_COMMANDS = [page for page in PAGES if "```console\n" in page.read_text(encoding="utf-8")]
 BLOCK = re.compile(r"^(<!-- long -->\n)?```console\n(.*?)^```$", re.M | re.S)
 NUMBER = re.compile(r"[<>]?\d+(?:[.,:–]\d+)*")
 
@@ -69,7 +72,9 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", WITH_COMMANDS, ids=lambda page: str(page.relative_to(ROOT)).removesuffix(".md")
+)
 def test_commands_print_what_is_shown(
     page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -90,23 +95,17 @@ def test_commands_print_what_is_shown(
         )
 
 
-VERBS = {
-    "collect", "events", "evaluate", "frames", "hold", "import", "job", "jobs", "report", "store",
-    "models", "sweep", "train", "verify",
-}  # fmt: skip
+def shown_in(pages: list[Path]) -> set[str]:
+    """Verbs of the commands that are shown and run."""
+    commands = [step[0] for page in pages for step in steps(page.read_text(encoding="utf-8"))]
+    return {verb for command in commands for verb in re.findall(r"\bjobsight (\w+)", command)}
 
 
-def test_readme_shows_every_verb() -> None:
-    commands = [command for command, _, _ in steps(PAGES[0].read_text(encoding="utf-8"))]
-    shown = {one.split()[1] for one in commands if one.startswith("jobsight ")}
-    assert shown == VERBS
-
-
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"])
-def test_links_within_the_repository_lead_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\(([^)\s#]+)\)", page.read_text(encoding="utf-8"))
-    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
-    assert not missing
+def test_every_verb_is_shown() -> None:
+    # The rest runs until it is stopped, or needs answers that became old.
+    running = {"mcp", "review", "serve"}
+    assert shown_in(PAGES) == {verb for verb in VERBS if " " not in verb} - running
+    assert {"bound", "check", "fail", "hold", "start"} <= shown_in(PAGES[:1])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every log of docs/outcomes.md is read, and its row of the table checked."""
+"""Every log of docs/reference/outcomes.md is read, and its row of the table checked."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,9 @@ from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.settings import HoldSettings
 
-PAGE = (Path(__file__).parents[2] / "docs" / "outcomes.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "outcomes.md").read_text(
+    encoding="utf-8"
+)
 LOGS = dict(re.findall(r"^### ([^\n]+)\n```\n(.+?)^```$", PAGE, re.M | re.S))
 ROWS = {
     row[0]: row[1:]

@@ -1,4 +1,4 @@
-"""docs/trees.md shows the tree as it is: its examples, its words, its features."""
+"""docs/develop/trees.md shows the tree as it is: its examples, its words, its features."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from jobsight.program.tree import EFFECTS, FEATURES, GROUPS, KINDS, ROLES, Tree, read_text
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/trees.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs/develop/trees.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```(\w+)\n(.*?)```\n\n```tree\n(.*?)```", PAGE, re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""The test bed: real HTCondor, Slurm, Redis and Kafka on this machine; see docs/testbed.md."""
+"""Real HTCondor, Slurm, Redis and Kafka on this machine; see docs/develop/testbed.md."""
 
 from tests.testbed.condor import EventLogOptions, HtcondorPool
 from tests.testbed.errors import BedError, Unavailable

@@ -3,7 +3,7 @@
 `condor_pool`, `slurm_cluster`, `slurm_2205`, `redis_server`, `valkey_server`, `kafka_broker`. Tests
 share them, so a test looks only at its own jobs, keys and topics; a test that needs other settings
 starts a piece of its own (`with HtcondorPool(...) as pool:`) and takes the fixture `bed_ready`
-first, which skips where the bed cannot run. docs/testbed.md has the rest.
+first, which skips where the bed cannot run. docs/develop/testbed.md has the rest.
 """
 
 import contextlib

@@ -2,5 +2,5 @@
 
 A schedule of submissions, bugs and outages, made of a seed, is played on an HTCondor pool of the
 test bed, once for each arm. An arm is a way to decide; a bot carries it out with HTCondor's own
-commands. `python -m tests.trial --help` runs it; docs/proof/TRIAL.md has results.
+commands. `python -m tests.trial --help` runs it; docs/develop/proof/TRIAL.md has results.
 """

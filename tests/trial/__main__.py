@@ -23,7 +23,7 @@ from tests.trial.schedule import REGIMES, plan
 from tests.trial.stage import run_arm
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/proof/TRIAL.md"
+PAGE = ROOT / "docs/develop/proof/TRIAL.md"
 ARMS = ("nothing", "people", "release", "rules", "rates", "jobsight")
 WARM_UP = 0
 """Seed of the run that the models are trained on; no arm is compared on it.

@@ -111,7 +111,8 @@ def _explained(code: str) -> str:
     import_module("jobsight.cli.failchecks")
     found = RULES.get(code.upper())
     if found is None:
-        raise UsageError(f"there is no code {printable(code, 20)}; docs/check.md lists them")
+        known = "docs/reference/codes.md lists them"
+        raise UsageError(f"there is no code {printable(code, 20)}; {known}")
     why = (found.check.__doc__ or "").strip()
     head = f"{found.code} ({found.severity}): {found.title}\n\n{why}\n"
     return f"{head}\nThis fails:\n\n{found.fails}\nThis does not:\n\n{found.passes}".rstrip()

@@ -1,7 +1,7 @@
 """Which resource bound a run: shares of its wall time, from samples or from accounting.
 
 Pure functions; `jobsight.program.sampling` makes the windows. What a share means, and where each
-threshold comes from, is in docs/profile.md.
+threshold comes from, is in docs/reference/profile.md.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Profile:
     signals: dict[str, Any] = field(default_factory=dict)
 
     def document(self, **more: Any) -> dict[str, Any]:
-        """The JSON object of docs/profile.md.
+        """The JSON object of docs/reference/profile.md.
 
         Args:
             more: what else is in it: the command, the machine.

@@ -43,7 +43,7 @@ _COLUMNS = {
     "detail": "int16",
     "dag_node": _TEXT,
 }
-"""The event table's columns, in order, and what is in them (docs/architecture.md)."""
+"""The event table's columns, in order, and what is in them (docs/develop/architecture.md)."""
 
 
 ENTRY_COLUMNS = (

@@ -47,7 +47,7 @@ EFFECTS = tuple(
         "launch thread each gpu device"
     )
 )
-"""What a call does; see ``docs/trees.md``."""
+"""What a call does; see ``docs/develop/trees.md``."""
 
 KIND_NUMBERS = {name: number for number, name in enumerate(KINDS)}
 ROLE_NUMBERS = {name: number for number, name in enumerate(ROLES)}

@@ -1,0 +1,423 @@
+"""The generated pages of ``docs/reference/``: ``python -m docs.generate`` writes them.
+
+Commands come from the command line, settings from their models, codes from the rules of
+`jobsight check`, and the API from its OpenAPI description. A test fails where a committed page is
+not what is generated.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import os
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pydantic
+from fastapi import FastAPI
+from pydantic_core import PydanticUndefined
+
+from jobsight import __version__
+
+__all__ = ["PAGES", "REFERENCE"]
+
+REFERENCE = Path(__file__).parent / "reference"
+_HOME = "/home/USER"
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(one.replace("\n", " ").replace("|", "\\|") for one in cells) + " |"
+
+
+def _table(*heads: str) -> list[str]:
+    return [_row(*heads), "|" + "---|" * len(heads)]
+
+
+def _anchored(title: str) -> str:
+    return f"\n## {title}\n"
+
+
+def _wrap(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), 100, break_on_hyphens=False) + "\n"
+
+
+def _sentence(text: str) -> str:
+    """A text for one cell: markdown's code marks kept, HTML and stray marks made harmless."""
+    text = " ".join(text.replace("``", "`").split())
+    parts = re.split(r"(`[^`]*`)", text)
+    plain = {"<": "&lt;", ">": "&gt;", "*": "\\*", "[": "\\["}
+    return "".join(
+        part if part.startswith("`") else "".join(plain.get(c, c) for c in part) for part in parts
+    )
+
+
+# Commands
+
+
+def commands() -> Iterator[str]:
+    """Every command with its arguments and options."""
+    import typer.main
+
+    from jobsight.cli.main import app
+
+    yield "# Commands\n"
+    yield _wrap("""
+        Every command has `--help`. Results go to standard output, everything else to standard
+        error. Exit status: 0 success; 1 an error, which one line explains; 2 wrong usage; 3 a
+        check of `verify` failed. `--no-color` before the command, or `NO_COLOR`, turns colours
+        off.
+    """)
+    yield from _group(typer.main.get_command(app), "jobsight")
+
+
+def _group(group: Any, path: str) -> Iterator[str]:
+    """The commands of a group; Typer has a copy of click of its own, hence no types of either."""
+    for name, listed in group.commands.items():
+        if listed.hidden:
+            continue
+        context = group.context_class(group, info_name=path)
+        _, command, _ = group.resolve_command(context, [name])
+        if hasattr(command, "commands"):
+            yield from _group(command, f"{path} {name}")
+        else:
+            yield from _command(command, f"{path} {name}")
+
+
+def _command(command: Any, path: str) -> Iterator[str]:
+    context = command.context_class(command, info_name=path)
+    yield _anchored(path)
+    pieces = " ".join(piece for piece in command.collect_usage_pieces(context) if piece)
+    yield f"```text\n{path} {pieces}\n```\n"
+    yield _prose(command.help or "")
+    rows = [row for one in command.get_params(context) if (row := _parameter(one, context))]
+    if rows:
+        yield ""
+        yield from _table("argument or option", "meaning")
+        yield from rows
+
+
+def _prose(text: str) -> str:
+    paragraphs = re.split(r"\n\s*\n", inspect.cleandoc(text))
+    lines = [line for one in paragraphs for line in (*_wrapped(one), "")]
+    return "\n".join(lines).rstrip()
+
+
+def _wrapped(paragraph: str) -> list[str]:
+    if paragraph.startswith((" ", "\b")) or "\n  " in paragraph:  # a table of the help, as it is
+        return ["```text", *paragraph.replace("\b\n", "").splitlines(), "```"]
+    return textwrap.wrap(_sentence(paragraph), 100)
+
+
+def _parameter(one: Any, context: Any) -> str:
+    if one.param_type_name == "option":
+        record = one.get_help_record(context)
+        if record is None or "--help" in one.opts:
+            return ""
+        return _row(f"`{record[0]}`", _sentence(record[1]))
+    help_ = getattr(one, "help", None) or ""
+    return _row(f"`{one.make_metavar(context)}`", _sentence(help_))
+
+
+# Settings
+
+
+def settings() -> Iterator[str]:
+    """Every setting with its type and default."""
+    from jobsight.questions import question_named
+    from jobsight.settings import Settings
+
+    yield "# Settings\n"
+    yield _wrap("""
+        Settings come, in this order, from `/etc/jobsight/jobsight.yaml`,
+        `~/.config/jobsight/jobsight.yaml`, the file that `JOBSIGHT_CONFIG` or `--config` names,
+        the environment (`JOBSIGHT_HOLD__SEED=7` is `hold.seed`), and the options of a command;
+        later ones override earlier ones. An empty variable counts as unset. An unknown name is an
+        error with file, line and column. Spans of time are seconds unless a name says otherwise.
+    """)
+    yield "```yaml"
+    yield "store: /var/lib/jobsight/jobs.db"
+    yield "timezone: Europe/Paris"
+    yield "hold:"
+    yield "  costs: {wasted_run: 1, lost_job: 4}"
+    yield "```"
+    sections = {"": Settings}
+    sections |= {name: field.annotation for name, field in _sections_of(Settings)}
+    sections |= {name: question_named(name).settings for name in ("hold", "fail", "start", "bound")}
+    for name, model in sections.items():
+        yield _anchored(f"`{name}`" if name else "General")
+        if name:
+            yield _prose(model.__doc__ or "") + "\n"
+        yield from _table("setting", "values", "default", "meaning")
+        yield from _fields(model, f"{name}." if name else "", nested=bool(name))
+
+
+def _sections_of(model: type[pydantic.BaseModel]) -> Iterator[tuple[str, Any]]:
+    for name, field in model.model_fields.items():
+        if inspect.isclass(field.annotation) and issubclass(field.annotation, pydantic.BaseModel):
+            yield name, field
+
+
+def _fields(model: type[pydantic.BaseModel], prefix: str, *, nested: bool) -> Iterator[str]:
+    texts = _texts_of(model)
+    inner = dict(_sections_of(model))
+    for name, field in model.model_fields.items():
+        if name in inner:
+            if nested:
+                yield from _fields(inner[name].annotation, f"{prefix}{name}.", nested=True)
+            continue
+        yield _row(
+            f"`{prefix}{name}`", _values(model, name), _default(field), _sentence(texts[name])
+        )
+
+
+def _texts_of(model: type[Any]) -> Mapping[str, str]:
+    """By field: the string below it, in the class or the one it was inherited from."""
+    texts: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if not base.__module__.startswith("jobsight."):
+            continue
+        body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
+        assert isinstance(body, ast.ClassDef)
+        texts |= {
+            one.target.id: ""
+            for one in body.body
+            if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        }
+        for field, text in zip(body.body, body.body[1:], strict=False):
+            if (
+                isinstance(field, ast.AnnAssign)
+                and isinstance(field.target, ast.Name)
+                and isinstance(text, ast.Expr)
+                and isinstance(text.value, ast.Constant)
+            ):
+                texts[field.target.id] = str(text.value.value)
+    return texts
+
+
+def _values(model: type[pydantic.BaseModel], name: str) -> str:
+    schema = model.model_json_schema()
+    return _of_schema(schema["properties"][name], schema.get("$defs", {}))
+
+
+_WORDS = {
+    "string": "text", "integer": "integer", "number": "number", "boolean": "true, false",
+    "null": "none", "object": "mapping",
+}  # fmt: skip
+_BOUNDS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+
+
+def _of_schema(schema: Mapping[str, Any], defined: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        return _of_schema(defined[schema["$ref"].rpartition("/")[2]], defined)
+    if "anyOf" in schema:
+        return ", ".join(dict.fromkeys(_of_schema(one, defined) for one in schema["anyOf"]))
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return ", ".join(f"`{one}`" for one in schema["enum"])
+    if schema.get("type") == "array":
+        items = schema.get("items", {})
+        return f"list of {_of_schema(items, defined)}" if items else "list"
+    if schema.get("format") == "path":
+        return "path"
+    words = _WORDS.get(schema.get("type", ""), "any")
+    bounds = [
+        f"{sign} {_number(schema[key])}" for key, sign in _BOUNDS.items() if _is_bound(schema, key)
+    ]
+    return ", ".join([words, *bounds]).replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _is_bound(schema: Mapping[str, Any], key: str) -> bool:
+    return key in schema and abs(schema[key]) < 2**53
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:g}"
+
+
+def _default(field: Any) -> str:
+    value = field.get_default(call_default_factory=True)
+    if value is PydanticUndefined:
+        return "required"
+    if isinstance(value, tuple | frozenset | set):
+        return ", ".join(f"`{one}`" for one in value) or "none"
+    if value is None or value == {}:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"`{str(value).replace(_HOME, '~')}`"
+
+
+# Fields of a document
+
+
+def fields() -> Iterator[str]:
+    """Every field of a job document."""
+    from jobsight.documents import document
+
+    sections = {
+        "The document": document.JobDocument,
+        "request": document.Request,
+        "submission": document.Submission,
+        "program": document.Program,
+        "usage": document.Usage,
+        "outcome": document.Outcome,
+        "timeline, a list of": document.Event,
+        "predictions, a list of": document.Prediction,
+    }
+    yield "# Fields of a job document\n"
+    yield _wrap("""
+        The [document of a job](documents.md), as the API and `jobsight job --json` show it.
+        Times are µs since 1970, UTC; memory and disk are in MB of 2^20 bytes, spans in seconds.
+        Fields that are not known are omitted.
+    """)
+    for title, section in sections.items():
+        yield _anchored(title)
+        yield _prose((section.__doc__ or "").split("\n\n")[0]) + "\n"
+        yield from _table("field", "type", "meaning")
+        types = inspect.get_annotations(section)
+        for name, text in _texts_of(section).items():
+            kind = str(types[name]).replace(" | None", "")
+            yield _row(f"`{name}`", f"`{kind}`", _sentence(text))
+
+
+# Codes
+
+
+def codes() -> Iterator[str]:
+    """Every rule of `jobsight check`."""
+    from jobsight.program.preflight.check import Checker
+    from jobsight.program.preflight.findings import RULES
+    from jobsight.questions.fail import checks
+
+    assert Checker is not None and checks is not None  # importing them registers the rules
+    groups = {
+        "JS0": "Syntax", "JS1": "What is not there", "JS2": "Requests", "JS3": "Logic",
+        "JS4": "HTCondor and DAGMan", "JS5": "History",
+    }  # fmt: skip
+    yield "# Codes of check\n"
+    yield _wrap("""
+        What [`jobsight check`](../check.md) reports. An error fails the job or does harm; a
+        warning is a likely waste. A rule may report less than its severity where less is certain.
+        `jobsight check --explain CODE` prints the same.
+    """)
+    for prefix, title in groups.items():
+        rules = [rule for code, rule in sorted(RULES.items()) if code.startswith(prefix)]
+        yield _anchored(title)
+        yield from _table("code", "severity", "reported")
+        for rule in rules:
+            link = f"[`{rule.code}`](#{rule.code.lower()})"
+            yield _row(link, rule.severity, _sentence(rule.title))
+    yield _anchored("Examples")
+    yield "For each code, why it is reported, an example with the finding and one without."
+    for _, rule in sorted(RULES.items()):
+        yield f"\n### {rule.code}\n"
+        yield f"**{_sentence(rule.title)}** ({rule.severity})\n"
+        yield _prose(rule.check.__doc__ or "")
+        for title, example in (("Reported", rule.fails), ("Not reported", rule.passes)):
+            yield f"\n{title}:\n"
+            yield f"~~~~text\n{_shown(example)}\n~~~~"
+
+
+def _shown(example: Any) -> str:
+    text = example if isinstance(example, str) else json.dumps(example, indent=1)
+    return text.replace("\r", "\\r").replace("\ufeff", "\\ufeff").rstrip()
+
+
+# The API
+
+
+def api() -> Iterator[str]:
+    """Every operation of the API, by its OpenAPI description."""
+    from jobsight.service.web import api
+
+    app = FastAPI(title="Jobsight", version=__version__)
+    app.include_router(api.router)
+    described = app.openapi()
+    schemas = described["components"]["schemas"]
+    yield "# The API\n"
+    yield _wrap("""
+        JSON over HTTP, of [`jobsight serve`](../admin/service.md). `/openapi.json` of a running
+        service is the same in machine-readable form. Times are µs since 1970 unless they are
+        texts; spans are seconds. An error is `{"detail": TEXT}` with one of these statuses:
+    """)
+    first = next(iter(described["paths"].values()))
+    statuses = next(iter(first.values()))["responses"]
+    yield from _table("status", "meaning")
+    for status, response in sorted(statuses.items()):
+        if status != "200":
+            yield _row(status, response["description"])
+    for path, operations in described["paths"].items():
+        for method, operation in operations.items():
+            yield _anchored(f"`{method.upper()} {path}`")
+            yield _prose(operation.get("description", ""))
+            yield from _operation(operation, schemas)
+
+
+def _operation(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[str]:
+    rows = [
+        _row(f"`{one['name']}`", one["in"], _of_schema(one["schema"], schemas),
+             _sentence(one.get("description", "")))
+        for one in operation.get("parameters", [])
+        if one["in"] != "cookie"
+    ]  # fmt: skip
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    reference = body.get("schema", {}).get("$ref", "").rpartition("/")[2]
+    example = None
+    if reference:
+        schema = schemas[reference]
+        example = next(iter(schema.get("examples", [])), None)
+        needed = schema.get("required", [])
+        for name, field in schema["properties"].items():
+            text = "required" if name in needed else ""
+            rows.append(_row(f"`{name}`", "body", _of_schema(field, schemas), text))
+    if rows:
+        yield ""
+        yield from _table("name", "in", "values", "meaning")
+        yield from rows
+    answered = operation["responses"]["200"].get("content", {}).get("application/json", {})
+    for title, shown in (("Request", example), ("Answer", answered.get("example"))):
+        if shown is not None:
+            yield f"\n{title}:\n\n```json\n{json.dumps(shown, indent=1, ensure_ascii=False)}\n```"
+
+
+PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
+    "commands.md": commands,
+    "settings.md": settings,
+    "codes.md": codes,
+    "fields.md": fields,
+    "api.md": api,
+}
+"""By name in `REFERENCE`: what makes the lines of the page."""
+
+
+def text_of(name: str) -> str:
+    """A page as it should be, whoever makes it and wherever."""
+    kept = dict(os.environ)
+    try:
+        for variable in list(os.environ):
+            if variable.startswith(("JOBSIGHT_", "XDG_")):
+                del os.environ[variable]
+        os.environ.update(HOME=_HOME, COLUMNS="100", TERMINAL_WIDTH="100")
+        return "\n".join(PAGES[name]()).rstrip() + "\n"
+    finally:
+        os.environ.clear()
+        os.environ.update(kept)
+
+
+def main() -> None:
+    """Write all pages whose text has changed."""
+    REFERENCE.mkdir(exist_ok=True)
+    for name in PAGES:
+        path, text = REFERENCE / name, text_of(name)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {path}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

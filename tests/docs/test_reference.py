@@ -1,0 +1,58 @@
+"""The pages of docs/reference/ say what the code says."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docs.generate import PAGES, REFERENCE, text_of
+from tests.support.calling import jobsight
+
+ROOT = Path(__file__).parents[2]
+JSON = (REFERENCE / "json.md").read_text(encoding="utf-8")
+TILES = 'import urllib.request\nfor n in range(9):\n    urllib.request.urlopen(f"http://a/{n}")\n'
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_generated_page_is_as_the_code(name: str) -> None:
+    committed = (REFERENCE / name).read_text(encoding="utf-8")
+    assert committed == text_of(name), f"run `make docs`: {name} has changed"
+
+
+def keys_of(question: str) -> list[str]:
+    """Keys of the first table of a question, in order."""
+    section = JSON.partition(f"\n## {question}\n")[2].partition("\n\n| `what`")[0]
+    section = section.partition("\n## ")[0]
+    cells = re.findall(r"^\| (`[^|]*) \|", section, re.M)
+    return [key for cell in cells for key in re.findall(r"`([^`]+)`", cell)]
+
+
+CALLS: dict[str, Sequence[str]] = {
+    "hold": (
+        "hold", "2153.22", "--log", "data/pool-a.log.gz", "--model", "none",
+        "--at", "2026-11-21 01:52:18Z",
+    ),
+    "fail": ("fail", "103_3", "--import", "data/samples/sacct.psv", "--model", "none"),
+    "start": ("start", "103_3", "--import", "data/samples/sacct.psv", "--model", "none"),
+    "bound": ("bound", "tiles.py"),
+    "check": ("check", "tiles.sh"),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", CALLS)
+def test_answers_have_the_keys_of_the_page(
+    question: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    (tmp_path / "tiles.py").write_text(TILES, encoding="utf-8")
+    (tmp_path / "tiles.sh").write_text("#!/bin/bash\npython3 missing.py\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    answer: dict[str, Any] = json.loads(jobsight(*CALLS[question], "--json").stdout)
+    assert sorted(keys_of(question)) == sorted(answer)
+    if question == "check":
+        row = re.search(r"`findings` \| list of ([^|]+) \|", JSON)
+        assert row
+        assert re.findall(r"`(\w+)`", row[1]) == list(answer["findings"][0])
