@@ -8,6 +8,7 @@ not what is generated.
 from __future__ import annotations
 
 import ast
+import html
 import inspect
 import json
 import os
@@ -30,7 +31,14 @@ _HOME = "/home/USER"
 
 
 def _row(*cells: str) -> str:
-    return "| " + " | ".join(one.replace("\n", " ").replace("|", "\\|") for one in cells) + " |"
+    return "| " + " | ".join(_cell(cell.replace("\n", " ")) for cell in cells) + " |"
+
+
+def _cell(text: str) -> str:
+    """A bar ends a cell, and no escape of it within code is read alike everywhere: HTML is."""
+    code = re.compile(r"`([^`]*\|[^`]*)`")
+    text = code.sub(lambda found: f"<code>{html.escape(found[1], quote=False)}</code>", text)
+    return text.replace("|", "&#124;")
 
 
 def _table(*heads: str) -> list[str]:
@@ -182,11 +190,9 @@ def _texts_of(model: type[Any]) -> Mapping[str, str]:
             continue
         body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
         assert isinstance(body, ast.ClassDef)
-        texts |= {
-            one.target.id: ""
-            for one in body.body
-            if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
-        }
+        for one in body.body:
+            if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
+                texts.setdefault(one.target.id, "")
         for field, text in zip(body.body, body.body[1:], strict=False):
             if (
                 isinstance(field, ast.AnnAssign)

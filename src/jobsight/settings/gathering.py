@@ -38,6 +38,7 @@ class SlurmSettings(Section):
     """Zone of the cluster's local times. None: of files that are imported, the machine's; a tool
     that prints local times although it is asked for seconds since 1970 is refused."""
     interval: PositiveFloat = 30.0
+    """Seconds between two polls."""
     timeout: PositiveFloat = 60.0
     """After this a command is stopped, and the controller counts as slow."""
     backoff_most: PositiveFloat = 600.0
@@ -68,6 +69,7 @@ class SlurmSettings(Section):
     unknown_end_after: PositiveFloat = 3600.0
     """A job that left the queue and is not reported again counts as ended in an unknown way."""
     documents_per_poll: PositiveInt = 2000
+    """Documents that one poll gives at most; the rest waits for the next."""
 
 
 class CondorSettings(Section):
@@ -93,6 +95,7 @@ class EventLogSettings(Section):
     interval: PositiveFloat = 1.0
     """Seconds between two looks at a log that does not grow."""
     events_per_poll: Annotated[int, Field(ge=1, le=1_000_000)] = 20_000
+    """Events read at once at most."""
     bytes_per_poll: Annotated[int, Field(ge=4096, le=64 << 20)] = 8 << 20
     """A record that is longer is read nevertheless."""
     settle_seconds: Annotated[float, Field(ge=0)] = 60.0
@@ -127,6 +130,7 @@ class KafkaSettings(Section):
     dead_letters: str = "jobsight-dead-letters"
     """Topic for messages that name no job, with the reason in their headers."""
     answers: str = "jobsight-answers"
+    """Topic to which ``--publish`` sends answers."""
     slurm: bool | None = None
     """Look up noticed jobs of the Slurm cluster; None: where its tools are found."""
     access_points: tuple[str, ...] = ()
@@ -191,6 +195,7 @@ class CollectSettings(Section):
     first_pause: PositiveFloat = 1.0
     """Seconds before a source that failed is asked again; doubled each time."""
     longest_pause: PositiveFloat = 120.0
+    """Seconds, after which the pause is doubled no more."""
     stop_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
     """For sources to finish what they are at, before a stop ends without them."""
     stuck_seconds: PositiveFloat = 600.0
@@ -200,6 +205,7 @@ class CollectSettings(Section):
     prune_jobs: PositiveInt = 5000
     """Fewer old jobs wait for more before they are moved; a day at most."""
     log_format: Literal["text", "json"] = "text"
+    """Form of the log on standard error."""
 
 
 def data_folder() -> Path:

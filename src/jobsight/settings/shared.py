@@ -75,8 +75,11 @@ class FrameSettings(Section):
     """The tensor e × m × j."""
 
     state_events: tuple[Annotated[int, Field(ge=0, le=999)], ...] = STATE_EVENTS
+    """Numbers of the events that change the state of a job."""
     m: Annotated[int, Field(ge=1, le=10_000)] = 24
+    """Frames per example."""
     j: Annotated[int, Field(ge=1, le=10_000)] = 16
+    """Jobs per frame, the released one included."""
     timeframe_len: PositiveFloat | Literal["auto"] = "auto"
     """Seconds a frame; auto: an eighth of the pool's time scale (see `hold.windows`)."""
     related_share: Annotated[float, Field(ge=0, le=1)] = 0.5
@@ -101,6 +104,7 @@ class Costs(Section):
     """What decisions cost, in units of one wasted run."""
 
     wasted_run: PositiveFloat = 1.0
+    """A run that fails."""
     lost_job: PositiveFloat = 4.0
     """A job removed, or left, that would have succeeded."""
     delay_per_hour: Annotated[float, Field(ge=0)] | Literal["auto"] = "auto"
@@ -111,10 +115,15 @@ class BoostedSettings(Section):
     """Boosted trees, in LightGBM's terms; None: as suits the number of rows."""
 
     learning_rate: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Shrinkage of each tree."""
     num_leaves: Annotated[int, Field(ge=2, le=1024)] | None = None
+    """Most leaves of a tree."""
     min_data_in_leaf: Annotated[int, Field(ge=1)] | None = None
+    """Fewest rows of a leaf."""
     lambda_l2: Annotated[float, Field(ge=0)] | None = None
+    """L2 regularization."""
     feature_fraction: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Share of the features that each tree sees."""
 
 
 class LstmSettings(Section):
@@ -123,12 +132,19 @@ class LstmSettings(Section):
     network: str = "lstm"
     """A network's name, or ``package.module:Class`` of the user's own."""
     lstm_layers: Annotated[int, Field(ge=1, le=8)] = 1
+    """Layers on top of each other."""
     hidden_size: Annotated[int, Field(ge=1, le=4096)] = 32
+    """Units per layer."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    """Share of the units that a training step leaves out."""
     learning_rate: Annotated[float, Field(gt=0, le=1)] = 0.003
+    """Step size of AdamW."""
     weight_decay: Annotated[float, Field(ge=0)] = 0.001
+    """Of AdamW."""
     batch_size: PositiveInt = 64
+    """Examples per training step."""
     epochs: PositiveInt = 60
+    """Most passes over the training rows."""
     patience: PositiveInt = 8
     """Epochs without a better select loss before training stops."""
     device: Literal["auto", "cpu", "cuda"] = "cpu"
@@ -144,4 +160,6 @@ class QuestionSettings(Section):
     metric: str | None = None
     """What chooses among models and decides comparisons; None: the loss of the target."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    """Of everything random."""
     bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 1000
+    """Resamples behind the intervals of scores."""
