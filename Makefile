@@ -63,7 +63,7 @@ lint: $(READY)
 docs: $(READY)
 	$(BIN)/python -m docs.generate
 	$(BIN)/python -c 'import material' 2>/dev/null || \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check "mkdocs-material>=9.6,<10"
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo "the site is in site/; to read it with its search: python3 -m http.server -d site"
 
