@@ -27,7 +27,7 @@ def table(
     indent: int = 0,
     fold: bool = True,
 ) -> str:
-    """A table of plain text, without a limit where standard output is no terminal.
+    """A table of plain text, without a limit where standard output is not a terminal.
 
     Args:
         headings: of the columns.

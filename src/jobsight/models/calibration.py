@@ -80,7 +80,7 @@ class Calibration:
         """A map from plain data.
 
         Raises:
-            KeyError, TypeError, ValueError: the data is no calibration.
+            KeyError, TypeError, ValueError: the data is not a calibration.
         """
         kind = data["kind"]
         if kind not in KINDS:

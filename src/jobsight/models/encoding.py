@@ -203,7 +203,7 @@ class Design:
         """A design from plain data.
 
         Raises:
-            KeyError, TypeError, ValueError: the data is no design.
+            KeyError, TypeError, ValueError: the data is not a design.
         """
         design = cls(
             tuple(str(name) for name in data["features"]),

@@ -142,7 +142,7 @@ class Fitting:
 
     @property
     def done(self) -> bool:
-        """Whether there is no epoch more to train."""
+        """Whether there is nothing more to train."""
         return self.exhausted or self._progress.epoch >= self._settings.epochs
 
     def left(self, until: int | None) -> int:
@@ -164,7 +164,7 @@ class Fitting:
         """Train one epoch more; None where `stop` said so: then restore, or begin anew.
 
         Raises:
-            TrainingError: the loss, or a weight, is no finite number any more.
+            TrainingError: the loss, or a weight, is not finite any more.
         """
         number = self._progress.epoch + 1
         started, spent = time.perf_counter(), time.process_time()
@@ -290,7 +290,7 @@ def fit_network(
     """Train to the end, or to where `watch` or `until` says stop, from the last usable checkpoint.
 
     Raises:
-        TrainingError: the loss is no number any more.
+        TrainingError: the loss is not finite any more.
         OutputError: a checkpoint cannot be written.
     """
     notes: Sequence[str] = ()

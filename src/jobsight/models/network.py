@@ -173,7 +173,7 @@ def network_class(name: str) -> type[nn.Module]:
     Only call this with a name that the user's settings or a flag gave.
 
     Raises:
-        SettingsError: there is no such network, or it is no `torch.nn.Module`.
+        SettingsError: there is no such network, or it is not a `torch.nn.Module`.
     """
     if name in NETWORKS:
         return NETWORKS[name]

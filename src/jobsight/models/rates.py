@@ -104,7 +104,7 @@ class RateTable:
         """A table from plain data.
 
         Raises:
-            KeyError, TypeError, ValueError: the data is no table of rates.
+            KeyError, TypeError, ValueError: the data is not a table of rates.
         """
         cells = {
             tuple(str(part) for part in key): (float(weight), float(wins))

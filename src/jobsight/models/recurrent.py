@@ -70,7 +70,7 @@ class Recurrent:
         PyTorch's global state (threads, random numbers, determinism) is as before afterwards.
 
         Raises:
-            TrainingError: no frames, no rows or one class only, the loss is no number any more,
+            TrainingError: no frames, no rows or one class only, the loss is not finite any more,
                 the GPU asked for is not there, or PyTorch is not installed.
             SettingsError: there is no such network, or the user's own one fails.
         """

@@ -150,7 +150,7 @@ class RuleSet:
         """A rule set from plain data.
 
         Raises:
-            KeyError, TypeError, ValueError: the data is no rule set.
+            KeyError, TypeError, ValueError: the data is not a rule set.
         """
         arms = tuple(
             Arm(

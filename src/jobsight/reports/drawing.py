@@ -56,7 +56,7 @@ _STYLE: dict[str, Any] = {
     "path.simplify": False,
     "savefig.facecolor": "none",
     "svg.fonttype": "none",
-    # Labels hold text of logs: a dollar sign there is no formula.
+    # Labels have text of logs, in which a dollar sign does not begin a formula.
     "text.parse_math": False,
     "text.usetex": False,
     "xtick.color": "#52606d",
@@ -115,7 +115,7 @@ def draw(
         figure = Figure(figsize=(width, height), layout="constrained")
         canvas: Any = FigureCanvasSVG(figure)
         with warnings.catch_warnings():
-            # Letters that the measuring font lacks are drawn by the reader's browser.
+            # Characters that the measuring font lacks are drawn by the reader's browser.
             warnings.filterwarnings("ignore", message="Glyph ")
             warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
             paint(figure)

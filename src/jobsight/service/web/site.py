@@ -150,7 +150,7 @@ class Site:
         self.store = store
         self.tokens = Tokens(settings.serve)
         self.events = Events(settings.serve.streams, settings.serve.streams_per_user)
-        self.follower = Follower(store, settings, self._prepare, self._tell)
+        self.follower = Follower(store, settings, self._prepare, self._publish_news)
         self.analysts = Analysts(settings.serve.analysts, settings.serve.waiting)
         self._started = time.time()
 
@@ -446,8 +446,10 @@ class Site:
         first = before is None or not len(before.tables.jobs.table)
         warm_up(ready, self.store, first=first)
 
-    def _tell(self, before: Ready | None, ready: Ready, documents: Sequence[JobDocument]) -> None:
-        """Publish what is new."""
+    def _publish_news(
+        self, before: Ready | None, ready: Ready, documents: Sequence[JobDocument]
+    ) -> None:
+        """Publish new holds and answers, and that the state changed."""
         held, made = set[str](), 0
         if before is not None:
             jobs, made = before.tables.jobs.table, before.made
