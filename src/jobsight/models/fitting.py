@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -88,14 +88,6 @@ class Examples:
         )
 
 
-@dataclass
-class _Progress:
-    epoch: int = 0
-    best: float = math.inf
-    best_epoch: int = 0
-    records: list[EpochRecord] = field(default_factory=list)
-
-
 class Fitting:
     """A network being fitted by weighted cross-entropy, AdamW, with early stopping.
 
@@ -104,6 +96,7 @@ class Fitting:
 
     Attributes:
         network: in training.
+        epoch: how many are done.
         records: what the caller said of each epoch, kept in the state.
     """
 
@@ -122,38 +115,29 @@ class Fitting:
             network.parameters(), settings.learning_rate, weight_decay=settings.weight_decay
         )
         self._kept = _copied(network.state_dict())
-        self._progress = _Progress()
-
-    @property
-    def epoch(self) -> int:
-        """Epochs done."""
-        return self._progress.epoch
-
-    @property
-    def records(self) -> list[EpochRecord]:
-        """The records of the epochs done."""
-        return self._progress.records
+        self.epoch = self._best_epoch = 0
+        self._best = math.inf
+        self.records: list[EpochRecord] = []
 
     @property
     def exhausted(self) -> bool:
         """Whether patience is at its end: no better select loss for so many epochs."""
-        waited = self._progress.epoch - self._progress.best_epoch
+        waited = self.epoch - self._best_epoch
         return self._select is not None and waited >= self._settings.patience
 
     @property
     def done(self) -> bool:
         """Whether there is nothing more to train."""
-        return self.exhausted or self._progress.epoch >= self._settings.epochs
+        return self.exhausted or self.epoch >= self._settings.epochs
 
     def left(self, until: int | None) -> int:
         """Epochs to go at most, up to `until` where one is given."""
         last = self._settings.epochs if until is None else min(until, self._settings.epochs)
-        return last - self._progress.epoch
+        return last - self.epoch
 
     def end(self, status: FitStatus) -> FitEnd:
         """How it ended, as the caller is to see it."""
-        progress = self._progress
-        return FitEnd(status, progress.epoch, progress.best_epoch, tuple(progress.records))
+        return FitEnd(status, self.epoch, self._best_epoch, tuple(self.records))
 
     def keep_best(self) -> nn.Module:
         """The network with the weights that did best on the select rows, on the CPU."""
@@ -166,7 +150,7 @@ class Fitting:
         Raises:
             TrainingError: the loss, or a weight, is not finite any more.
         """
-        number = self._progress.epoch + 1
+        number = self.epoch + 1
         started, spent = time.perf_counter(), time.process_time()
         self.network.train()
         torch.manual_seed(self._seed + _SEEDS * number)
@@ -177,11 +161,10 @@ class Fitting:
                 return None
             total += self._step(rows, number)
         select_loss, select = self._judge(number)
-        progress = self._progress
-        progress.epoch = number
-        if select_loss is None or select_loss < progress.best:
-            progress.best = math.inf if select_loss is None else select_loss
-            progress.best_epoch = progress.epoch
+        self.epoch = number
+        if select_loss is None or select_loss < self._best:
+            self._best = math.inf if select_loss is None else select_loss
+            self._best_epoch = number
             self._kept = _copied(self.network.state_dict())
         return Epoch(
             number,
@@ -230,11 +213,10 @@ class Fitting:
 
     def checkpoint(self) -> Checkpoint:
         """All that training goes on from: weights, best weights, optimizer."""
-        progress = self._progress
         facts = {
-            "best": progress.best if math.isfinite(progress.best) else None,
-            "best_epoch": progress.best_epoch,
-            "records": list(progress.records),
+            "best": self._best if math.isfinite(self._best) else None,
+            "best_epoch": self._best_epoch,
+            "records": list(self.records),
             "torch": torch.__version__,
         }
         parts = {"network": self.network.state_dict(), "kept": self._kept}
@@ -245,7 +227,7 @@ class Fitting:
             for part, state in parts.items()
             for name, tensor in state.items()
         }
-        return Checkpoint(progress.epoch, _copied(tensors), facts)
+        return Checkpoint(self.epoch, _copied(tensors), facts)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint of a training with the same data and settings.
@@ -275,9 +257,9 @@ class Fitting:
         self._kept = _copied(networks["kept"])
         self.network.load_state_dict(networks["network"])
         self._optimizer.load_state_dict({"state": optimizer, "param_groups": groups})
-        best = math.inf if facts["best"] is None else float(facts["best"])
-        records = [dict(record) for record in facts["records"]]
-        self._progress = _Progress(checkpoint.epoch, best, int(facts["best_epoch"]), records)
+        self._best = math.inf if facts["best"] is None else float(facts["best"])
+        self.epoch, self._best_epoch = checkpoint.epoch, int(facts["best_epoch"])
+        self.records = [dict(record) for record in facts["records"]]
 
 
 def fit_network(
