@@ -26,6 +26,8 @@ __all__ = ["Dense", "NodeSequence", "NodeTree"]
 _MOST_NODES, _MOST_STEPS = 4000, 160
 """Of a program, for trees and sequences."""
 _RATE, _DROPPED, _BATCH = 0.01, 0.3, 32
+_KINDS_STD = 0.3
+"""Of what kinds of nodes are to begin with; at PyTorch's 1 few programs are learned by heart."""
 
 
 class _Network(Stored):
@@ -157,6 +159,7 @@ class _SequenceNetwork(nn.Module):
     def __init__(self, vocabulary: int, hidden: int, k: int) -> None:
         super().__init__()
         self.kinds = nn.Embedding(vocabulary, hidden)
+        nn.init.normal_(self.kinds.weight, std=_KINDS_STD)
         self.drop = nn.Dropout(_DROPPED)
         self.gru = nn.GRU(hidden, hidden, batch_first=True)
         self.answer = nn.Linear(hidden, k)
@@ -193,6 +196,7 @@ class _TreeNetwork(nn.Module):
     def __init__(self, vocabulary: int, hidden: int, k: int) -> None:
         super().__init__()
         self.kinds = nn.Embedding(vocabulary, hidden)
+        nn.init.normal_(self.kinds.weight, std=_KINDS_STD)
         self.drop = nn.Dropout(_DROPPED)
         self.below = nn.Linear(hidden, hidden, bias=False)
         self.weigh = nn.Linear(hidden, 2, bias=False)
