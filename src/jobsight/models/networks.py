@@ -27,7 +27,7 @@ _MOST_NODES, _MOST_STEPS = 4000, 160
 """Of a program, for trees and sequences."""
 _RATE, _DROPPED, _BATCH = 0.01, 0.3, 32
 _KINDS_STD = 0.3
-"""Of what kinds of nodes are to begin with; at PyTorch's 1 few programs are learned by heart."""
+"""Of the first vectors of kinds; with PyTorch's 1, a few hundred programs are overfitted."""
 
 
 class _Network(Stored):
