@@ -99,14 +99,6 @@ def test_writers_that_end_by_themselves_leave_nothing_hidden(tmp_path: Path) -> 
     assert models == {one.digest for one in registry.entries("hold")}
 
 
-def test_of_many_that_put_the_same_model_at_once_one_does(tmp_path: Path) -> None:
-    path, model = tmp_path / "registry", tiny_model(tmp_path / "model", 1)
-    with ThreadPoolExecutor(8) as pool:
-        digests = set(pool.map(lambda _: Registry(path).put(model, "hold"), range(16)))
-    assert len(digests) == 1
-    assert [record.event for record in require_sound(path).history("hold")] == ["put"]
-
-
 def test_of_many_that_promote_over_the_same_champion_one_does(tmp_path: Path) -> None:
     path = tmp_path / "registry"
     registry = Registry(path)

@@ -153,15 +153,16 @@ def _submissions(document: JobDocument) -> dict[int, bool]:
 
     slurmdbd counts a change of a running job's size as a submission.
     """
-    found: dict[int, bool] = {}
+    submissions: dict[int, bool] = {}
     if document.submission.submitted is not None:
-        found[document.submission.submitted // _MICROS] = False
+        submissions[document.submission.submitted // _MICROS] = False
     for event in document.timeline:
         resized = event.word == _RESIZED
         if resized or (event.state is State.PENDING and event.code is None and not is_wait(event)):
             again = resized or event.word == _REQUEUED
-            found[event.time // _MICROS] = found.get(event.time // _MICROS, False) or again
-    return found
+            second = event.time // _MICROS
+            submissions[second] = submissions.get(second, False) or again
+    return submissions
 
 
 def _first(document: JobDocument) -> int:

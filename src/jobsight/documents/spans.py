@@ -35,8 +35,8 @@ class Span(NamedTuple):
 
 def total(stretches: Iterable[Span | Run]) -> float | None:
     """Seconds of spans or runs together; None: unknown of one of them, or there are none."""
-    each = [one.seconds for one in stretches]
-    known = [one for one in each if one is not None]
+    each = [stretch.seconds for stretch in stretches]
+    known = [seconds for seconds in each if seconds is not None]
     return sum(known) if known and len(known) == len(each) else None
 
 
@@ -46,7 +46,7 @@ def spans(document: JobDocument) -> list[Span]:
     Times never step back: an entry dated before the one in front of it counts as of that one. An
     end (`State.ended`) is not a span; a job that was requeued after it goes on with the next.
     """
-    found: list[Span] = []
+    stretches: list[Span] = []
     state: State | None = None
     since = document.submission.submitted
     if since is not None and (not document.timeline or since < document.timeline[0].time):
@@ -58,11 +58,11 @@ def spans(document: JobDocument) -> list[Span]:
         if event.state is None or event.state is state:
             continue
         if state is not None and not state.ended:
-            found.append(Span(state, start, clock, dated and not event.undated))
+            stretches.append(Span(state, start, clock, dated and not event.undated))
         state, start, dated = event.state, clock, not event.undated
     if state is not None and not state.ended:
-        found.append(Span(state, start, None, dated))
-    return found
+        stretches.append(Span(state, start, None, dated))
+    return stretches
 
 
 def life(document: JobDocument, now: int) -> list[Span]:
@@ -96,25 +96,25 @@ def runs(document: JobDocument, now: int) -> list[Run]:
         document: of the job.
         now: µs since 1970.
     """
-    found: list[Run] = []
+    runs_: list[Run] = []
     before: Span | None = None
     for span in spans(document):
         lasting = span._replace(end=max(now, span.start)) if span.end is None else span
         seconds = lasting.seconds if span.state is State.RUNNING else 0.0
         # A run that was suspended, or is now, is the same one.
         if (
-            found
+            runs_
             and before is not None
             and before.end == span.start
             and {before.state, span.state} == _ONE_RUN
         ):
-            so_far = found[-1].seconds
+            so_far = runs_[-1].seconds
             both = None if so_far is None or seconds is None else so_far + seconds
-            found[-1] = Run(found[-1].start, both, span.end is None)
+            runs_[-1] = Run(runs_[-1].start, both, span.end is None)
         elif span.state is State.RUNNING:
-            found.append(Run(span.start, seconds, span.end is None))
+            runs_.append(Run(span.start, seconds, span.end is None))
         before = span
-    return found
+    return runs_
 
 
 def ran(document: JobDocument, now: int) -> float | None:

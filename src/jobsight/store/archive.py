@@ -56,8 +56,8 @@ def name_of(fence: int, number: int) -> str:
 
 def _fence_of(name: str) -> int | None:
     """The fence in the name of a part's file; None: no part has this name."""
-    found = _NAME.fullmatch(name)
-    return int(found[1]) if found else None
+    match = _NAME.fullmatch(name)
+    return int(match[1]) if match else None
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -305,16 +305,16 @@ class Archive:
         Raises:
             StoreError: a part is missing or damaged.
         """
-        found: set[str] = set()
+        ids: set[str] = set()
         for part in parts:
             if part.may_hold(_zones((cluster, number) for cluster in part.zones or ())):
                 with opened(self.folder / part.name) as file:
-                    found.update(
+                    ids.update(
                         id_
                         for id_, raw in numbers_of(file)
                         if raw == number or number_of(id_) == number
                     )
-        return found
+        return ids
 
     def scan(
         self, parts: Sequence[Part], query: Query, after: Order | None, current: Current

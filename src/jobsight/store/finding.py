@@ -36,20 +36,20 @@ def find_ids(store: Store, name: JobName, cluster: str | None = None) -> list[st
         JobError: there is none, or jobs of several clusters are meant.
     """
     if name.place and store.get([str(name)]):
-        found = [str(name)]
+        ids = [str(name)]
     else:
-        found = store.numbered(name.number)
+        ids = store.numbered(name.number)
         if name.job != name.number:
-            jobs = {one: parse_key(one).job for one in found}
-            found = [one for one in found if name.job in (jobs[one], first_id(jobs[one]))]
+            jobs = {id_: parse_key(id_).job for id_ in ids}
+            ids = [id_ for id_ in ids if name.job in (jobs[id_], first_id(jobs[id_]))]
         if name.place:
-            found = [one for one in found if cluster_of(one) == name.place]
+            ids = [id_ for id_ in ids if cluster_of(id_) == name.place]
     if cluster is not None:
-        found = [one for one in found if cluster in (parse_key(one).cluster, cluster_of(one))]
-    if not found:
+        ids = [id_ for id_ in ids if cluster in (parse_key(id_).cluster, cluster_of(id_))]
+    if not ids:
         where = "" if cluster is None else f" of {printable(cluster, 60)}"
         raise JobError(f"the store has no job {name}{where}; `jobsight jobs` lists what it has")
-    places = sorted(set(map(cluster_of, found)))
+    places = sorted(set(map(cluster_of, ids)))
     if len(places) > 1:
         shown = ", ".join(f"{place}:{name.job}" for place in places[:_SHOWN])
         more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
@@ -57,8 +57,8 @@ def find_ids(store: Store, name: JobName, cluster: str | None = None) -> list[st
             f"{name} is a job of several clusters: {shown}{more}; name the cluster with --cluster, "
             "or write the whole id"
         )
-    found.sort(key=lambda one: [int(part) for part in re.findall(r"\d+", one)])
-    return list({first_id(one): one for one in found}.values())
+    ids.sort(key=lambda id_: [int(part) for part in re.findall(r"\d+", id_)])
+    return list({first_id(id_): id_ for id_ in ids}.values())
 
 
 def other_jobs(store: Store, id_: str) -> tuple[list[str], list[str]]:
@@ -68,7 +68,10 @@ def other_jobs(store: Store, id_: str) -> tuple[list[str], list[str]]:
         store: where they are.
         id_: of the job's document.
     """
-    like = (one for one in store.numbered(number_of(id_)) if cluster_of(one) == cluster_of(id_))
-    others = [one for one in like if one != id_]
-    again = [one for one in others if first_id(one) == first_id(id_)]
-    return sorted({first_id(one) for one in others} - {first_id(id_)}), again
+    others = [
+        other
+        for other in store.numbered(number_of(id_))
+        if other != id_ and cluster_of(other) == cluster_of(id_)
+    ]
+    again = [other for other in others if first_id(other) == first_id(id_)]
+    return sorted({first_id(other) for other in others} - {first_id(id_)}), again

@@ -133,9 +133,9 @@ def pack(document: JobDocument) -> bytes:
 @cache
 def _dictionary() -> zstandard.ZstdCompressionDict:
     text = Path(__file__).with_name("typical.jsonl").read_bytes()
-    found = zstandard.ZstdCompressionDict(text, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
-    found.precompute_compress(_LEVEL)
-    return found
+    dictionary = zstandard.ZstdCompressionDict(text, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+    dictionary.precompute_compress(_LEVEL)
+    return dictionary
 
 
 def unzip(data: bytes, id_: str) -> bytes:
@@ -218,9 +218,9 @@ def position_from_text(source: str, text: str | bytes) -> dict[str, object]:
         StoreError: the text is damaged.
     """
     try:
-        found = json.loads(unsealed(text))
+        position = json.loads(unsealed(text))
     except (TypeError, ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        position = None
+    if not isinstance(position, dict):
         raise StoreError(f"the position of {printable(source, 80)!r} in the store is damaged")
-    return found
+    return position

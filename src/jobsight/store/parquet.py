@@ -138,8 +138,8 @@ def time_ranges(file: pq.ParquetFile) -> list[tuple[int, int]]:
     at = file.schema_arrow.get_field_index("time")
     ranges = []
     for group in range(file.num_row_groups):
-        found = file.metadata.row_group(group).column(at).statistics
-        ranges.append((found.min_raw, found.max_raw) if found else (LEAST_TIME, MOST_TIME))
+        times = file.metadata.row_group(group).column(at).statistics
+        ranges.append((times.min_raw, times.max_raw) if times else (LEAST_TIME, MOST_TIME))
     return ranges
 
 

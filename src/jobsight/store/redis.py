@@ -390,11 +390,11 @@ class RedisBackend(Backend):
         for id_ in ids:
             row = rows.get(id_)
             if row is not None:
-                found = [next(scores) is not None for _ in range(5)]
+                indexed = [next(scores) is not None for _ in range(5)]
                 keys = row.keys
                 right = [True, True, keys.user is not None, keys.active, keys.raw is not None]
             # Another process may have written it between the two looks at it.
-            if (row is None or found != right) and self.read([id_]).get(id_) == row:
+            if (row is None or indexed != right) and self.read([id_]).get(id_) == row:
                 yield f"the indexes of {id_!r} are not its document's"
 
 

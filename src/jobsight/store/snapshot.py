@@ -135,10 +135,10 @@ def read_manifest(folder: Path) -> Snapshot:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SourceError(f"cannot read the snapshot {folder}: {reason}") from None
-    found, wanted = content.pop("schema", None), Kind.SNAPSHOT.schema
-    if found != wanted:
+    schema, wanted = content.pop("schema", None), Kind.SNAPSHOT.schema
+    if schema != wanted:
         raise SourceError(
-            f"{folder} is {str(found)[:60]!r}, and this version reads {wanted!r}; export again"
+            f"{folder} is {str(schema)[:60]!r}, and this version reads {wanted!r}; export again"
         )
     try:
         made = msgspec.convert(content, Snapshot)

@@ -117,16 +117,6 @@ def test_a_champion_is_removed_only_by_force_and_none_is_left(registry: Path, ma
     assert kept.history("hold")[2].why == "wrong data"
 
 
-def test_a_removed_model_can_be_put_again(registry: Path, made: Made) -> None:
-    kept, folder = Registry(registry), made()
-    digest = kept.put(folder, "hold")
-    kept.remove(kept.find(digest), force=True)
-    assert kept.put(folder, "hold") == digest
-    champion = kept.champion("hold")
-    assert champion is not None
-    assert champion.open()[0].digest == digest
-
-
 @pytest.mark.parametrize(
     "models",
     [
