@@ -1,4 +1,8 @@
-"""Which jobs are held at a moment, as their own logs record it, and what belongs together."""
+"""Which jobs are held at a moment, what belongs together, and whether a job was edited while held.
+
+``condor_qedit`` writes no event of its own; what it changed shows in the ads (028) that some pools
+write behind each event. HTCondor's attribute-update event (033) records some changes directly.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,18 @@ __all__ = ["LIFE", "after_hold", "edited_releases", "groups_of", "held_rows", "l
 LIFE = tuple(map(int, (EventCode.SUBMIT, EventCode.EXECUTE, EventCode.TERMINATED,
                        EventCode.ABORTED, EventCode.HELD, EventCode.RELEASED)))  # fmt: skip
 """The last of these, or a row of `History.held`, shows whether a job is held."""
+
+_REQUEST = r'"Request[A-Z][A-Za-z]*": ?(?:"(?:[^"\\]|\\.)*"|[^,}]*)'
+"""One request in an ad (JSON) with its value."""
+
+_BOOKKEEPING = re.compile(
+    r"^(MyType|TargetType|Cluster|ClusterId|Proc|ProcId|Subproc|JobStatus|LastJobStatus|Reason"
+    r"|Event.*|TriggerEvent.*|Hold.*|LastHold.*|Release.*|LastRelease.*|Vacate.*|LastVacate.*"
+    r"|Num[A-Z].*|Job.*(Date|Count|Starts|Time)|Entered.*|Last.*Time|.*Usage(_RAW)?|Cumulative.*"
+    r"|Remote.*|LastRemote.*|MATCH_.*|Shadow.*|.*SizeRaw|ImageSize.*|ResidentSetSize.*"
+    r"|ServerTime|CurrentTime|Total.*|Bytes.*|Transfer.*(Stats|Queued|ing.*)|.*_RAW)$"
+)
+"""Attributes that HTCondor itself changes between a hold and a release."""
 
 
 def held_rows(
@@ -96,19 +112,6 @@ def groups_of(history: History) -> pl.Series:
         .select(group=pl.coalesce(pl.format("dag {} {} {}", where, "dag", "node"), cluster))
         .to_series()
     )
-
-
-_REQUEST = r'"Request[A-Z][A-Za-z]*": ?(?:"(?:[^"\\]|\\.)*"|[^,}]*)'
-"""One request in an ad (JSON) with its value."""
-
-_BOOKKEEPING = re.compile(
-    r"^(MyType|TargetType|Cluster|ClusterId|Proc|ProcId|Subproc|JobStatus|LastJobStatus|Reason"
-    r"|Event.*|TriggerEvent.*|Hold.*|LastHold.*|Release.*|LastRelease.*|Vacate.*|LastVacate.*"
-    r"|Num[A-Z].*|Job.*(Date|Count|Starts|Time)|Entered.*|Last.*Time|.*Usage(_RAW)?|Cumulative.*"
-    r"|Remote.*|LastRemote.*|MATCH_.*|Shadow.*|.*SizeRaw|ImageSize.*|ResidentSetSize.*"
-    r"|ServerTime|CurrentTime|Total.*|Bytes.*|Transfer.*(Stats|Queued|ing.*)|.*_RAW)$"
-)
-"""Attributes that HTCondor itself changes between a hold and a release."""
 
 
 @lru_cache(1024)

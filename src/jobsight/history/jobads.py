@@ -51,6 +51,17 @@ _EXPRESSION = ("/Expr(", ")/")  # how HTCondor writes an expression into JSON
 
 Fields = dict[str, JSON]
 
+_Reader = Callable[[JSON], JSON]
+_WITH_OTHERS = {
+    name.lower(): name
+    for name in wordlist(
+        "AccountingGroup AcctGroup DAGManJobId DAGNodeName ImageSize LastRemoteHost MemoryUsage "
+        "RemoteHost RemoteSysCpu RemoteUserCpu ResidentSetSize"
+    )
+}
+_POLICIES = wordset("PeriodicHold PeriodicRelease PeriodicRemove OnExitHold OnExitRemove")
+_decode = msgspec.json.Decoder().decode
+
 
 class Sections(NamedTuple):
     """Fields of three sections of the document, by name."""
@@ -99,8 +110,6 @@ def _text(value: JSON) -> str | None:
     return value[:LONGEST_TEXT] or None
 
 
-_Reader = Callable[[JSON], JSON]
-
 _TABLE: dict[str, tuple[str, str, _Reader]] = {
     "AllowedJobDuration": ("request", "time_limit_s", _count),
     "Args": ("submission", "arguments", _text),
@@ -127,13 +136,6 @@ _TABLE: dict[str, tuple[str, str, _Reader]] = {
 """Attribute → section, field and how its value is read; attributes with one field each."""
 
 _BY_NAME = {name.lower(): entry for name, entry in _TABLE.items()}
-_WITH_OTHERS = {
-    name.lower(): name
-    for name in wordlist(
-        "AccountingGroup AcctGroup DAGManJobId DAGNodeName ImageSize LastRemoteHost MemoryUsage "
-        "RemoteHost RemoteSysCpu RemoteUserCpu ResidentSetSize"
-    )
-}
 
 
 @lru_cache(4096)
@@ -180,9 +182,6 @@ def sections(ad: Mapping[str, JSON]) -> Sections:
     if user is not None or system is not None:
         found.usage["cpu_s"] = (user or 0.0) + (system or 0.0)
     return found
-
-
-_POLICIES = wordset("PeriodicHold PeriodicRelease PeriodicRemove OnExitHold OnExitRemove")
 
 
 def plain_ad(ad: Mapping[str, JSON]) -> Fields:
@@ -295,9 +294,6 @@ def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) ->
 def _event(time: int, source: str, code: int, state: State, **fields: JSON) -> Event:
     # The event's number lets the log's own record of it be recognised.
     return Event(time=time, source=source, state=state, code=code, subproc=0, **fields)
-
-
-_decode = msgspec.json.Decoder().decode
 
 
 def parse_ad(text: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The jobs of a table as they are asked about, and by what they can be compared."""
+"""The jobs of a table as they are asked about, by what they are compared; one not submitted yet."""
 
 from __future__ import annotations
 

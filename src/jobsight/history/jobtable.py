@@ -1,6 +1,32 @@
-"""Job documents and event logs as rows: of jobs, and of what became known of each, in order.
+"""One row per job of either scheduler, and what of it was known at any moment.
 
-What `jobsight.history.jobtable.JobTable` is made of; the columns are explained there.
+Made from job documents (a store, a snapshot, any importer) and from event logs. Columns, null where
+unknown; moments are datetime[µs, UTC], sizes MB of 2^20 bytes:
+
+Known from `seen` on: ``id`` str, of the document; ``scheduler`` str, htcondor or slurm;
+``scheduler_name`` str, the access point or Slurm's ClusterName; ``job`` str, as users write it
+(123.0, 123_4, 123+1); ``cluster``, ``proc`` i64, HTCondor's ClusterId and ProcId; ``job_id``,
+``array_job_id``, ``array_task_id`` i64, Slurm's; ``group`` str, jobs of one submission share it (a
+DAG node, a cluster, an array, a het job); ``owner``, ``account``, ``name``, ``command`` (path of
+the executable or batch script), ``work_dir``, ``partition``, ``qos`` str; ``request_cpus``,
+``request_memory_mb`` (for the whole job), ``request_gpus``, ``request_nodes`` i64; ``time_limit_s``
+i64, seconds, −1 unlimited; ``script_digest`` str, 16 hex digits of the SHA-256 of the batch script;
+``script`` categorical, its text if it has at most 65,536 characters, each kept once;
+``seen`` datetime, the submission, or the first record of a job whose submission is not recorded;
+``submit`` datetime. Requests are those of the submission's ad (028), else as recorded last.
+
+Known from its own moment on: ``eligible`` datetime, Slurm's first; ``start``, ``last_start``
+datetime, the first and the last start; ``starts`` i64, starts recorded; ``host`` str, node or slot
+of the last start; ``state`` str, a `jobsight.documents.State`; ``cpus`` i64, those that Slurm gave
+to the last run.
+
+Known from `reported` on, null until a job is over: ``end``, ``reported`` datetime, when the end
+became known: the end, or a later record that showed the job still in the queue; ``exit_code``,
+``signal`` i64; ``max_rss_mb`` i64; ``cpu_time_s`` f64, seconds; ``restarts`` i64, by the
+scheduler's own count. An end without date has neither `end` nor `reported`: no moment knows it.
+
+A sighting is an entry of a timeline that says how the queue looked to a job that waited: a reason,
+and numbers such as priority and the scheduler's estimate of the start (`JobTable.sightings`).
 """
 
 from __future__ import annotations
@@ -84,6 +110,15 @@ _ENTRIES: dict[str, _Kind] = {
     "exit_code": pl.Int64, "signal": pl.Int64, "host": pl.String, "reason": pl.String,
     "ad": pl.String, "fault": pl.Boolean,
 }  # fmt: skip
+
+_LARGEST = 1e300
+_YEAR, _LATEST = 366 * 86_400_000_000, 32
+_ENDS = [state.value for state in State if state.ended]
+_RUNS = [State.RUNNING.value, State.SUSPENDED.value]
+_FROM_CHANGES = ("eligible", "start", "last_start", "starts", "host", "state")
+_OF_END = ("end", "reported", "exit_code", "signal")
+_FIRST = (pl.col("row") != pl.col("row").shift(1)).fill_null(value=True)
+"""Whether a change is the first of its job."""
 
 
 def rows_of(
@@ -294,16 +329,6 @@ def _with_ids(jobs: pl.DataFrame) -> pl.DataFrame:
         array_task_id=pl.when(slurm).then(task),
         group=pl.concat_str("scheduler", "quoted", pl.coalesce(node, number), separator=":"),
     )
-
-
-_LARGEST = 1e300
-_YEAR, _LATEST = 366 * 86_400_000_000, 32
-_ENDS = [state.value for state in State if state.ended]
-_RUNS = [State.RUNNING.value, State.SUSPENDED.value]
-_FROM_CHANGES = ("eligible", "start", "last_start", "starts", "host", "state")
-_OF_END = ("end", "reported", "exit_code", "signal")
-_FIRST = (pl.col("row") != pl.col("row").shift(1)).fill_null(value=True)
-"""Whether a change is the first of its job."""
 
 
 @dataclass(frozen=True)

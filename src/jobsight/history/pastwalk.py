@@ -1,4 +1,9 @@
-"""What the walks of `jobsight.history.past` read: the events of a table, and how weights decay."""
+"""The walks of `jobsight.history.past`: the events of one key in order of time, and what is known.
+
+The jobs asked about and the events are grouped by key first, so that one key at a time is walked,
+with one state, of outcomes or of the queue; memory is linear in jobs and events, for few keys and
+for millions.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +48,45 @@ of an end the MB used; the job's request in MB, s and CPUs; unknown numbers are 
 D5, D50 = 0.5 ** (1 / 5), 0.5 ** (1 / 50)
 _PER_WEEK = log(2.0) / (7 * 86_400e6)
 
+Floats = NDArray[np.float64]
+QUEUE_COLUMNS = (
+    "pending", "pending cpus", "pending work", "pending age", "running", "running cpus",
+    "running left", "starts hour", "starts day", "work started hour", "work started day",
+    "submissions hour", "since start", "wait", "wait hour", "wait day", "last wait",
+    "ahead", "work ahead", "share ahead",
+    "last runtime", "last 2 runtimes", "runtime", "runtime 50", "runtime spread",
+    "limit against longest", "share of limit", "share of limit 50",
+)  # fmt: skip
+# The state of a key; work is in core-seconds.
+(_WAITS, _WAIT_CPUS, _WAIT_WORK, _WAIT_SINCE, _RUN_JOBS, _RUN_CPUS, _LIMITED, _RUN_LEFT, _CLOCK,
+ _START, _STARTS_HOUR, _STARTS_DAY, _WORK_HOUR, _WORK_DAY, _SUBMITTED_AT, _SUBMITTED,
+ _N5, _WAIT5, _NHOUR, _WAIT_HOUR, _NDAY, _WAIT_DAY, _LAST_WAIT,
+ _LAST_RUN, _BEFORE, _R5, _RUN5, _R50, _RUN50, _SQUARES, _LONGEST_RUN, _S5, _SHARE5, _S50, _SHARE50,
+ _QUEUE_STATES,
+) = range(36)  # fmt: skip
+_HOUR_S = 3600.0
+Floats32 = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Ints32 = NDArray[np.int32]
+Record = np.void
+COLUMNS = (
+    "outcomes", "rate", "rate 5", "rate 50", "rate hour", "rate day", "rate week", "last", "streak",
+    "since end", "since failure", "runtime", "limit against runtime", "share of limit",
+    "memory against peak", "running", "pending", "submitted lately", "since submission",
+    "timeouts", "out of memory", "node failures", "cancelled", "memory against last",
+    "limit against last",
+)  # fmt: skip
+PRIOR = 2.0
+# The state of a key. The first are pairs: outcomes and failures, each with weights of its own.
+(_ALL, _, _LAST_5, _, _LAST_50, _, _HOUR, _, _DAY, _, _WEEK, _, _STREAK, _LAST, _END, _FAILURE,
+ _RUNS, _RUN, _LIMITS, _SHARE, _LONGEST, _PEAK, _RUNNING, _WAITING, _LATELY, _SUBMISSION, _TIMEOUTS,
+ _MEMORY, _NODE, _ENDS, _CANCELLED, _LAST_MEMORY, _LAST_LIMIT, _STATES,
+) = range(34)  # fmt: skip
+_FADING = 0.95
+"""Share of the largest runtime and memory that is left with each further one."""
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
 
 @helper
 def left(now: float, then: float) -> tuple[float, float, float]:
@@ -61,27 +105,6 @@ def left(now: float, then: float) -> tuple[float, float, float]:
 def logarithm(value: float) -> float:
     """To the precision of what is returned, in a third of the time."""
     return log(np.float32(value))
-
-
-Floats = NDArray[np.float64]
-
-QUEUE_COLUMNS = (
-    "pending", "pending cpus", "pending work", "pending age", "running", "running cpus",
-    "running left", "starts hour", "starts day", "work started hour", "work started day",
-    "submissions hour", "since start", "wait", "wait hour", "wait day", "last wait",
-    "ahead", "work ahead", "share ahead",
-    "last runtime", "last 2 runtimes", "runtime", "runtime 50", "runtime spread",
-    "limit against longest", "share of limit", "share of limit 50",
-)  # fmt: skip
-
-# The state of a key; work is in core-seconds.
-(_WAITS, _WAIT_CPUS, _WAIT_WORK, _WAIT_SINCE, _RUN_JOBS, _RUN_CPUS, _LIMITED, _RUN_LEFT, _CLOCK,
- _START, _STARTS_HOUR, _STARTS_DAY, _WORK_HOUR, _WORK_DAY, _SUBMITTED_AT, _SUBMITTED,
- _N5, _WAIT5, _NHOUR, _WAIT_HOUR, _NDAY, _WAIT_DAY, _LAST_WAIT,
- _LAST_RUN, _BEFORE, _R5, _RUN5, _R50, _RUN50, _SQUARES, _LONGEST_RUN, _S5, _SHARE5, _S50, _SHARE50,
- _QUEUE_STATES,
-) = range(36)  # fmt: skip
-_HOUR_S = 3600.0
 
 
 @kernel
@@ -236,29 +259,6 @@ def _begin_queue(state: NDArray[np.float64]) -> None:
     state[_START] = state[_SUBMITTED_AT] = state[_LAST_WAIT] = state[_LAST_RUN] = state[_BEFORE] = (
         np.nan
     )
-
-
-Floats32 = NDArray[np.float32]
-Ints = NDArray[np.int64]
-Ints32 = NDArray[np.int32]
-Record = np.void
-
-COLUMNS = (
-    "outcomes", "rate", "rate 5", "rate 50", "rate hour", "rate day", "rate week", "last", "streak",
-    "since end", "since failure", "runtime", "limit against runtime", "share of limit",
-    "memory against peak", "running", "pending", "submitted lately", "since submission",
-    "timeouts", "out of memory", "node failures", "cancelled", "memory against last",
-    "limit against last",
-)  # fmt: skip
-PRIOR = 2.0
-# The state of a key. The first are pairs: outcomes and failures, each with weights of its own.
-(_ALL, _, _LAST_5, _, _LAST_50, _, _HOUR, _, _DAY, _, _WEEK, _, _STREAK, _LAST, _END, _FAILURE,
- _RUNS, _RUN, _LIMITS, _SHARE, _LONGEST, _PEAK, _RUNNING, _WAITING, _LATELY, _SUBMISSION, _TIMEOUTS,
- _MEMORY, _NODE, _ENDS, _CANCELLED, _LAST_MEMORY, _LAST_LIMIT, _STATES,
-) = range(34)  # fmt: skip
-_FADING = 0.95
-"""Share of the largest runtime and memory that is left with each further one."""
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel

@@ -25,6 +25,8 @@ JobNumbers = NDArray[np.int32]
 _NEVER = np.int64(2**62)
 _ENDINGS = (5, 9)
 
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
 
 class _Pool(NamedTuple):
     """All jobs by their start, and at intervals a list of those alive.
@@ -133,9 +135,6 @@ def _nth(
     if place < later:
         return int(started[place])
     return int(started[now + place - later])
-
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Moments(NamedTuple):

@@ -2,7 +2,8 @@
 
 A collector calls `poll`, saves the documents *and* the position in one transaction, and then calls
 `committed`. After an interruption the source is polled again from the saved position: nothing is
-lost, and since documents are merged (`jobsight.documents.merge`), nothing counts twice.
+lost, and since documents are merged (`jobsight.documents.merge`), nothing counts twice. After an
+error, it waits for a `Pause`.
 """
 
 from __future__ import annotations

@@ -39,13 +39,23 @@ __all__ = [
 TRIGGER = "TriggerEventTypeNumber"
 """Attribute of every 028: the number of the event that it belongs to."""
 
-
 _SUBMITTED_ON_HOLD = 15
 _HOLD_COLUMNS = {
     "hold_code": "HoldReasonCode",
     "hold_subcode": "HoldReasonSubCode",
     "reason": "HoldReason",
 }
+
+Ints = NDArray[np.int64]
+SECOND = 1_000_000
+_NEEDED = ("cluster", "proc", "time", "code", "owner", "access_point", "log")
+_REST = 7 * 86_400 * SECOND
+"""A log may well rest for a week: a step so far is followed at once."""
+
+_LONG_REST = 366 * 86_400 * SECOND
+"""A step so far is borne out only by a record of about the same date."""
+
+_KEPT = ("log", "time", "source", "offset")
 
 
 def attach_ads(table: pl.DataFrame) -> pl.DataFrame:
@@ -98,18 +108,6 @@ def with_submission_holds(table: pl.DataFrame) -> tuple[pl.DataFrame, NDArray[np
             found = pl.Series(values, dtype=table[column].dtype, strict=False)
             table = table.with_columns(table[column].clone().scatter(list(ads), found))
     return table, held
-
-
-Ints = NDArray[np.int64]
-
-SECOND = 1_000_000
-_NEEDED = ("cluster", "proc", "time", "code", "owner", "access_point", "log")
-
-_REST = 7 * 86_400 * SECOND
-"""A log may well rest for a week: a step so far is followed at once."""
-
-_LONG_REST = 366 * 86_400 * SECOND
-"""A step so far is borne out only by a record of about the same date."""
 
 
 @dataclass(frozen=True)
@@ -335,9 +333,6 @@ def _dense(parts: list[NDArray[np.integer]]) -> tuple[Ints, int]:
         whole, count = whole * size + values, count * size
     found, dense = np.unique(whole, return_inverse=True)
     return dense.astype(np.int64), len(found)
-
-
-_KEPT = ("log", "time", "source", "offset")
 
 
 @dataclass(frozen=True)

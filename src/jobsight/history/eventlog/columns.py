@@ -1,7 +1,7 @@
-"""Working memory that a thread uses again and again.
+"""Batches of the event table, from scanned text and from the events of XML and JSON logs.
 
-Fresh memory comes from the system page by page, and clearing those pages takes longer than the
-kernels need to fill them.
+One row an event, in file order. Names and types of the columns are fixed (`terms`). Attribute names
+of XML and JSON: HTCondor's condor_utils/condor_event.cpp, ``toClassAd`` of each event.
 """
 
 from __future__ import annotations
@@ -48,11 +48,48 @@ _KEEP = 64 << 20
 
 _kept = threading.local()
 
+_RETURN = 13
+_NUMBERS = (
+    ("cluster", "int64", record.CLUSTER),
+    ("proc", "int32", record.PROC),
+    ("subproc", "int32", record.SUBPROC),
+    ("code", "int16", record.CODE),
+)
+_OPTIONAL_NUMBERS = (
+    ("hold_code", "int32", record.HOLD_CODE),
+    ("hold_subcode", "int32", record.HOLD_SUBCODE),
+    ("return_value", "int32", record.RETURN_VALUE),
+    ("signal", "int32", record.SIGNAL),
+    ("memory_mb", "int64", record.MEMORY_MB),
+    ("vacate_code", "int32", record.VACATE_CODE),
+    ("detail", "int16", record.DETAIL),
+)
+_TEXTS = (
+    ("reason", record.REASON_START),
+    ("host", record.HOST_START),
+    ("slot", record.SLOT_START),
+    ("dag_node", record.DAG_NODE_START),
+)
+_ENDS = (EventCode.EVICTED, EventCode.TERMINATED, EventCode.NODE_TERMINATED, EventCode.POST_SCRIPT)
+_REASON: dict[int, str] = {
+    EventCode.SHADOW_EXCEPTION: "Message",
+    EventCode.HELD: "HoldReason",
+    EventCode.REMOTE_ERROR: "ErrorMsg",
+    EventCode.DISCONNECTED: "DisconnectReason",
+}
+"""Attribute with the reason; of all other events it is ``Reason``."""
+
+_ERROR_FROM = re.compile(r"Error from (\S+?)[:,]*(?:\s|$)")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_INT16, _INT32, _INT64 = 2**15, 2**31, 2**63
+
 
 def scratch(name: str, size: int, kind: type[T]) -> NDArray[T]:
-    """An array of `size` elements of `kind` that hold anything.
+    """An array of `size` elements of `kind` with any values, in memory that a thread uses again.
 
-    It is good until this thread asks for `name` again; a name always has one kind.
+    It is good until this thread asks for `name` again; a name always has one kind. Fresh memory
+    comes from the system page by page, and clearing those pages takes longer than the kernels need
+    to fill them.
     """
     kept: NDArray[Any] | None = getattr(_kept, name, None)
     if kept is None or len(kept) < size:
@@ -60,9 +97,6 @@ def scratch(name: str, size: int, kind: type[T]) -> NDArray[T]:
         if kept.nbytes <= _KEEP:
             setattr(_kept, name, kept)
     return kept[:size]
-
-
-_RETURN = 13
 
 
 @kernel
@@ -158,29 +192,6 @@ def _strings(
     )
 
 
-_NUMBERS = (
-    ("cluster", "int64", record.CLUSTER),
-    ("proc", "int32", record.PROC),
-    ("subproc", "int32", record.SUBPROC),
-    ("code", "int16", record.CODE),
-)
-_OPTIONAL_NUMBERS = (
-    ("hold_code", "int32", record.HOLD_CODE),
-    ("hold_subcode", "int32", record.HOLD_SUBCODE),
-    ("return_value", "int32", record.RETURN_VALUE),
-    ("signal", "int32", record.SIGNAL),
-    ("memory_mb", "int64", record.MEMORY_MB),
-    ("vacate_code", "int32", record.VACATE_CODE),
-    ("detail", "int16", record.DETAIL),
-)
-_TEXTS = (
-    ("reason", record.REASON_START),
-    ("host", record.HOST_START),
-    ("slot", record.SLOT_START),
-    ("dag_node", record.DAG_NODE_START),
-)
-
-
 @dataclass(frozen=True)
 class Origin:
     """Where a batch comes from: what is the same in all of its rows."""
@@ -256,22 +267,6 @@ def batch_from_rows(
         [(int(start) + base, int(end - start), reasons[why]) for start, end, why in skips],
         len(buffer),
     )
-
-
-_ENDS = (EventCode.EVICTED, EventCode.TERMINATED, EventCode.NODE_TERMINATED, EventCode.POST_SCRIPT)
-
-_REASON: dict[int, str] = {
-    EventCode.SHADOW_EXCEPTION: "Message",
-    EventCode.HELD: "HoldReason",
-    EventCode.REMOTE_ERROR: "ErrorMsg",
-    EventCode.DISCONNECTED: "DisconnectReason",
-}
-"""Attribute with the reason; of all other events it is ``Reason``."""
-
-_ERROR_FROM = re.compile(r"Error from (\S+?)[:,]*(?:\s|$)")
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-_INT16, _INT32, _INT64 = 2**15, 2**31, 2**63
 
 
 def ads_to_columns(ads: Sequence[Ad]) -> dict[str, list[Any]]:

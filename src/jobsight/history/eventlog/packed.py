@@ -1,7 +1,10 @@
-"""Decompression of gzip, bzip2, xz and Zstandard in bounded memory.
+"""Bytes out of packings: gzip, bzip2, xz and Zstandard, and the members of tar and zip archives.
 
-Formats: RFC 1952 (gzip), the bzip2 and xz file formats, RFC 8878 (Zstandard). They are recognised
-by their first bytes, not by a file's name; members or streams may follow one another.
+Formats: RFC 1952 (gzip), the bzip2 and xz file formats, RFC 8878 (Zstandard), POSIX.1-2017 pax
+(ustar and GNU's headers too), PKWARE's APPNOTE. They are recognised by their first bytes, not by a
+file's name; members or streams may follow one another. Memory is bounded. The members of a tar are
+read where they are; those of a zip are unpacked, one after another. Of members with one name the
+last counts, as for tar itself: ``tar -u`` adds a file anew that has grown.
 """
 
 from __future__ import annotations
@@ -51,6 +54,19 @@ have no limit on their output."""
 
 _OUTPUT = 1 << 20
 _XZ_MEMORY = 512 << 20
+
+Failed = Callable[[str, str], None]
+"""Is given the name of what cannot be read, and the reason."""
+
+_MOST = 100_000
+_LARGEST_HEADER = 64 << 20
+_BLOCK = 512
+_PIECE = 1 << 20
+_TAR_ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
+_ZIP_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError),
+    *(RuntimeError, NotImplementedError),  # encrypted; compressed in a way that Python lacks
+)
 
 
 def detect(head: bytes) -> Compression | None:
@@ -182,20 +198,6 @@ class Expander:
             self.problem = f"bytes that are not {self._compression} data follow"
             return b""
         return head
-
-
-Failed = Callable[[str, str], None]
-"""Is given the name of what cannot be read, and the reason."""
-
-_MOST = 100_000
-_LARGEST_HEADER = 64 << 20
-_BLOCK = 512
-_PIECE = 1 << 20
-_TAR_ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
-_ZIP_ERRORS = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, ValueError),
-    *(RuntimeError, NotImplementedError),  # encrypted; compressed in a way that Python lacks
-)
 
 
 class Member(NamedTuple):

@@ -1,8 +1,9 @@
-"""One record of a text event log: its row, and its header line, as kernels.
+"""One record of a text event log as kernels: its row, its header line, the lines of its body.
 
 A record is one int64 row. Numbers are in it as they are, `NONE` where absent; texts as the range
-of the buffer they were found in (−1 where absent). Layout of the header: HTCondor's
-condor_utils/condor_event.cpp, ``formatHeader`` and ``readHeader``.
+of the buffer they were found in (−1 where absent), since users write parts of them (reasons, node
+names, messages). Layout: HTCondor's condor_utils/condor_event.cpp, ``formatHeader``,
+``readHeader`` and the bodies.
 """
 
 import numpy as np
@@ -52,6 +53,12 @@ LOCAL, LOCAL_NO_YEAR = 0, 2
 _YEARLESS = 1972
 _NEWLINE = 10
 _SPACE, _PAREN, _CLOSE, _DOT, _ZERO, _NINE, _MINUS, _PLUS = 32, 40, 41, 46, 48, 57, 45, 43
+
+
+_TAB, _COLON, _COMMA, _QUOTE = 9, 58, 44, 34
+_NO_REASON = b"Reason unspecified"
+ENDED, BELOW_USAGE = -2, -3
+"""Values of CODE_LINE: no text of a user's follows; (004) what follows may be one."""
 
 
 @helper
@@ -245,13 +252,6 @@ def parse_header(buffer: Bytes, at: int, end: int, row: Row) -> int:
     for column in range(REASON_START, COLUMNS):
         row[column] = -1
     return min(at + 1, end)
-
-
-_TAB, _COLON, _COMMA, _QUOTE = 9, 58, 44, 34
-_NO_REASON = b"Reason unspecified"
-
-ENDED, BELOW_USAGE = -2, -3
-"""Values of CODE_LINE: no text of a user's follows; (004) what follows may be one."""
 
 
 @helper

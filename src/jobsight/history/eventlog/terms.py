@@ -45,7 +45,6 @@ _COLUMNS = {
 }
 """The event table's columns, in order, and what is in them (docs/develop/architecture.md)."""
 
-
 ENTRY_COLUMNS = (
     "code", "subproc", "hold_code", "hold_subcode", "reason", "return_value", "signal", "host",
     "slot", "memory_mb", "vacate_code", "attributes", "owner", "detail", "dag_node",

@@ -1,4 +1,4 @@
-"""The contract of an importer: files of one format in, job documents and a report out.
+"""The contract of an importer, and what all share: files of one format in, job documents out.
 
 An importer knows one format. It says how sure it is that a file is of that format, what its
 source never records, and reads files in bounded memory: what it cannot read of them is counted in
@@ -39,6 +39,13 @@ BATCH = 2000
 
 SHOWN = 10
 """Bad rows that a report keeps."""
+
+LONGEST_LINE = 4 << 20
+"""Bytes of the longest line that is read; a longer one is counted as bad."""
+
+_BLOCK = 1 << 20
+_MARK = b"\xef\xbb\xbf"
+_RUNNING = State.RUNNING  # an enumeration takes longer to find it than an event to be made
 
 
 class Unknowable(NamedTuple):
@@ -176,13 +183,6 @@ class Importer(ABC):
         """
 
 
-LONGEST_LINE = 4 << 20
-"""Bytes of the longest line that is read; a longer one is counted as bad."""
-
-_BLOCK = 1 << 20
-_MARK = b"\xef\xbb\xbf"
-
-
 class Line(NamedTuple):
     """A line without its end; bytes that are not UTF-8 become replacement characters."""
 
@@ -250,9 +250,6 @@ def lines(file: LogFile, report: ImportReport, meter: Meter) -> Iterator[Line]:
         report.refuse(file.name, last.number, "the file breaks off in it", last.text)
     elif rest:
         yield last
-
-
-_RUNNING = State.RUNNING  # an enumeration takes longer to find it than an event to be made
 
 
 def timeline_of(

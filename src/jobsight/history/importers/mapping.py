@@ -1,4 +1,4 @@
-"""What the columns of a table of jobs mean: a mapping, written in YAML.
+"""What the columns of a table of jobs mean (a mapping, written in YAML), and how values are read.
 
 NREL's Eagle (``eagle.yaml``) and the Alliance's Graham and Cedar (``graham.yaml``) are mappings of
 this package; a user's own is read in the same way.
@@ -63,7 +63,6 @@ _SIZES = {"B": 2.0**-20, "KB": 2.0**-10, "MB": 1.0, "GB": 2.0**10, "TB": 2.0**20
 _SPANS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 MOMENT_UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 
-
 FIELDS: dict[str, type] = {
     **dict.fromkeys(("id", "cluster", "state", "reason", "host"), str),
     **dict.fromkeys(("task", "exit_code", "signal", *MOMENTS), int),
@@ -75,6 +74,13 @@ FIELDS: dict[str, type] = {
     },
 }
 """What a column may hold, and of which type that is in a document."""
+
+_NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "nat"})
+_LARGEST = 2**53
+_LATEST = 2**33 * 1_000_000
+_SHOWN_SINCE = dt.datetime(1970, 1, 1)
+_MICROSECOND = dt.timedelta(microseconds=1)
+Converter = Callable[[Any], Any]
 
 
 def kind_of(field: str) -> type:
@@ -205,15 +211,6 @@ class Mapping(Section):
         except UsageError as error:
             raise _wrong(str(error)) from None
         return clusters
-
-
-_NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "nat"})
-_LARGEST = 2**53
-_LATEST = 2**33 * 1_000_000
-_SHOWN_SINCE = dt.datetime(1970, 1, 1)
-_MICROSECOND = dt.timedelta(microseconds=1)
-
-Converter = Callable[[Any], Any]
 
 
 class Clock(NamedTuple):

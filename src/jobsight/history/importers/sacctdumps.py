@@ -1,8 +1,12 @@
-"""Rows of sacct's text as people keep it: ``--parsable`` or ``--parsable2``, a delimiter, a header.
+"""sacct's output as people keep it: ``sacct -P`` or ``-p``, columns in any order, any delimiter.
 
 sacct quotes nothing: names of jobs, submit lines and comments are in it with whatever delimiters
 and line ends they hold (seen with 24.11). Such a row has too many fields, or goes on in the next
 line; it is put together again where its columns then hold what they should. Format: sacct(1).
+
+Steps are folded into their job, runs of a requeued job into one job, and a row that stands for the
+pending tasks of an array becomes a job a task. Rows are read by `jobsight.history.slurm`, as those
+of a living cluster are, so both make the same documents.
 """
 
 from __future__ import annotations
@@ -48,6 +52,25 @@ _MOST_MIXED = 8
 """Surplus fields that are tried in several columns; more are all in one."""
 
 _MOST_LINES = 50
+
+_NAME = re.compile(r"[A-Za-z]+(?:%-?\d+)?")
+_HEADLESS = re.compile(
+    rb"(?:\d{1,10}(?:_(?:\d{1,10}|\[[^\]]*\])|\+\d+)?|s[0-9A-Za-z]{13})(?:\.\w+)?\|"
+)
+_XDMOD = (
+    "jobid", "jobidraw", "cluster", "partition", "qos", "account", "group", "gid", "user", "uid",
+    "submit", "eligible", "start", "end", "elapsed", "exitcode", "state", "nnodes", "ncpus",
+    "reqcpus", "reqmem", "reqtres", "alloctres", "timelimit", "nodelist", "jobname",
+)  # fmt: skip
+"""What Open XDMoD's shredder asks sacct for, with ``--parsable2 --noheader``."""
+
+_IDS = {"jobid", "jobidraw"}
+_TRIED = 10
+_MOMENTS = ("submit", "start", "end", "eligible")
+_TABLE = re.compile(r"[- ]*-{4,} -{4,}[- ]*")
+_NO_LINE = Line(0, "")
+_Header = tuple[tuple[str, ...], str]
+RowsRead = Iterable[Mapping[str, str] | ValueError]
 
 
 class RowError(ValueError):
@@ -217,26 +240,6 @@ def _cut(row: str, delimiter: str) -> list[str]:
         except (csv.Error, StopIteration):
             return row.split(delimiter)
     return row.split(delimiter)
-
-
-_NAME = re.compile(r"[A-Za-z]+(?:%-?\d+)?")
-_HEADLESS = re.compile(
-    rb"(?:\d{1,10}(?:_(?:\d{1,10}|\[[^\]]*\])|\+\d+)?|s[0-9A-Za-z]{13})(?:\.\w+)?\|"
-)
-_XDMOD = (
-    "jobid", "jobidraw", "cluster", "partition", "qos", "account", "group", "gid", "user", "uid",
-    "submit", "eligible", "start", "end", "elapsed", "exitcode", "state", "nnodes", "ncpus",
-    "reqcpus", "reqmem", "reqtres", "alloctres", "timelimit", "nodelist", "jobname",
-)  # fmt: skip
-"""What Open XDMoD's shredder asks sacct for, with ``--parsable2 --noheader``."""
-_IDS = {"jobid", "jobidraw"}
-_TRIED = 10
-_MOMENTS = ("submit", "start", "end", "eligible")
-_TABLE = re.compile(r"[- ]*-{4,} -{4,}[- ]*")
-
-_NO_LINE = Line(0, "")
-_Header = tuple[tuple[str, ...], str]
-RowsRead = Iterable[Mapping[str, str] | ValueError]
 
 
 class Sacct(Importer):

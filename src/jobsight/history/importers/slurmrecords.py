@@ -1,9 +1,9 @@
-"""Slurm's accounting in other forms than sacct's text → rows with the names of sacct's columns.
+"""Slurm's accounting as ``sacct --json`` writes it, and as slurmdbd's database has it.
 
-``sacct --json`` in the shapes of 22.05 (plain numbers) to 24.11 (data_parser v0.0.40 to v0.0.42:
-numbers as ``{set, infinite, number}``), and rows of slurmdbd's ``<cluster>_job_table``
-(as_mysql_job.c). `jobsight.history.slurm.sacct` reads the rows, so all forms make the same
-documents.
+Both become rows with the names of sacct's columns, which `jobsight.history.slurm.sacct` reads, so
+all forms make the same documents: ``sacct --json`` in the shapes of 22.05 (plain numbers) to 24.11
+(data_parser v0.0.40 to v0.0.42: numbers as ``{set, infinite, number}``), and rows of slurmdbd's
+``<cluster>_job_table`` (as_mysql_job.c).
 """
 
 from __future__ import annotations
@@ -59,6 +59,27 @@ TABLE_COLUMNS = (
     "time_suspended", "deleted",
 )  # fmt: skip
 
+_IDS = (("array", "job_id"), ("array", "task_id"), ("array", "task"), ("het", "job_id"),
+        ("het", "job_offset"))  # fmt: skip
+_JSON = {
+    "Cluster": ("cluster",), "JobName": ("name",), "Group": ("group",), "Account": ("account",),
+    "User": ("association", "user"), "Partition": ("partition",), "QOS": ("qos",),
+    "Submit": ("time", "submission"), "Eligible": ("time", "eligible"), "Start": ("time", "start"),
+    "End": ("time", "end"), "ElapsedRaw": ("time", "elapsed"), "TimelimitRaw": ("time", "limit"),
+    "Priority": ("priority",), "ReqCPUS": ("required", "CPUs"), "AllocNodes": ("allocation_nodes",),
+    "NodeList": ("nodes",), "Constraints": ("constraints",), "Comment": ("comment", "job"),
+    "WorkDir": ("working_directory",), "SubmitLine": ("submit_line",),
+    "Restarts": ("restart_cnt",), "FailedNode": ("failed_node",),
+}  # fmt: skip
+_NUMBERS = ("state", "exit_code", "timelimit", "mem_req", "time_start", "time_end", "priority",
+            "time_suspended", "time_eligible", "id_array_task", "het_job_offset")  # fmt: skip
+_JOBS = re.compile(rb'"jobs"\s*:\s*\[')
+_OF_JOB = re.compile(rb'"(allocation_nodes|association|data_parser)"|openapi')
+_TABLE = re.compile(r"(.+)_job_table\b")
+_NAMES = {name: name.title() for name in ("submit", "eligible", "start", "end", "state")} | {
+    "jobid": "JobID", "cluster": "Cluster",
+}  # fmt: skip
+
 
 def rows_of_json(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """The row of a job of ``sacct --json``, then those of its steps.
@@ -99,20 +120,6 @@ def rows_of_json(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         }
 
 
-_IDS = (("array", "job_id"), ("array", "task_id"), ("array", "task"), ("het", "job_id"),
-        ("het", "job_offset"))  # fmt: skip
-_JSON = {
-    "Cluster": ("cluster",), "JobName": ("name",), "Group": ("group",), "Account": ("account",),
-    "User": ("association", "user"), "Partition": ("partition",), "QOS": ("qos",),
-    "Submit": ("time", "submission"), "Eligible": ("time", "eligible"), "Start": ("time", "start"),
-    "End": ("time", "end"), "ElapsedRaw": ("time", "elapsed"), "TimelimitRaw": ("time", "limit"),
-    "Priority": ("priority",), "ReqCPUS": ("required", "CPUs"), "AllocNodes": ("allocation_nodes",),
-    "NodeList": ("nodes",), "Constraints": ("constraints",), "Comment": ("comment", "job"),
-    "WorkDir": ("working_directory",), "SubmitLine": ("submit_line",),
-    "Restarts": ("restart_cnt",), "FailedNode": ("failed_node",),
-}  # fmt: skip
-
-
 def row_of_table(record: Mapping[str, str], cluster: str) -> dict[str, str]:
     """The row of a record of ``<cluster>_job_table``; columns that it lacks count as empty.
 
@@ -147,10 +154,6 @@ def row_of_table(record: Mapping[str, str], cluster: str) -> dict[str, str]:
         "AllocTRES": tres,
         "AllocCPUS": _cpus(tres),
     }
-
-
-_NUMBERS = ("state", "exit_code", "timelimit", "mem_req", "time_start", "time_end", "priority",
-            "time_suspended", "time_eligible", "id_array_task", "het_job_offset")  # fmt: skip
 
 
 def _number(cells: Mapping[str, str], name: str) -> int | None:
@@ -260,14 +263,6 @@ def _in_largest_unit(size: int) -> str:
     while size and size % 1024 == 0 and unit != "P":
         size, unit = size // 1024, next(units)
     return f"{size}{unit}"
-
-
-_JOBS = re.compile(rb'"jobs"\s*:\s*\[')
-_OF_JOB = re.compile(rb'"(allocation_nodes|association|data_parser)"|openapi')
-_TABLE = re.compile(r"(.+)_job_table\b")
-_NAMES = {name: name.title() for name in ("submit", "eligible", "start", "end", "state")} | {
-    "jobid": "JobID", "cluster": "Cluster",
-}  # fmt: skip
 
 
 class SacctJson(Importer):

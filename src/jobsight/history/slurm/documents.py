@@ -1,9 +1,8 @@
-"""What the controller reports of jobs (squeue, scontrol) → partial job documents.
+"""What Slurm's tools report of jobs (squeue, scontrol, sacct) → partial job documents.
 
 Entries of a timeline: ``PENDING`` at submission (``REQUEUED`` at a later one), ``ELIGIBLE``,
 ``RUNNING`` at the start, the ending word at the end, at the times that Slurm reports; changes seen
-in the queue (reasons, suspensions) at the time of the poll, by the controller's clock. `runs` makes
-the same documents of the accounting.
+in the queue (reasons, suspensions) at the time of the poll, by the controller's clock.
 """
 
 from __future__ import annotations
@@ -57,6 +56,11 @@ _WORD = 80
 _HELD = frozenset({"JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue"})
 
 # --- what all sources of Slurm share ---
+
+_GOES_ON = ("REQUEUE", "RESIZING")
+"""Words of a run that ended although its job did not."""
+
+_BY = re.compile(r"CANCELLED by (\d{1,10})", re.ASCII)
 
 
 def bounded(text: str, most: int = _LONGEST) -> str | None:
@@ -303,11 +307,6 @@ def _shown_events(shown: Shown, now: int) -> Iterator[Event]:
     )
     if state is State.SUSPENDED and times["Suspend"] is not None:
         yield Event(time=times["Suspend"], source="scontrol", state=state, word="SUSPENDED")
-
-
-_GOES_ON = ("REQUEUE", "RESIZING")
-"""Words of a run that ended although its job did not."""
-_BY = re.compile(r"CANCELLED by (\d{1,10})", re.ASCII)
 
 
 def group_runs(runs: Iterable[Run], most_tasks: int) -> Iterator[tuple[SlurmId, list[Run]]]:

@@ -64,7 +64,6 @@ FIELDS = (
 )  # fmt: skip
 """Every column that sacct of 18.08 to 26.05 has (``sacct --helpformat``)."""
 
-
 _Reader = Callable[[str], Any]
 
 
