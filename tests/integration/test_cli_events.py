@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import polars as pl
@@ -129,21 +128,6 @@ def test_an_empty_log_is_no_error(tmp_path: Path) -> None:
     assert pl.read_parquet(tmp_path / "out.parquet").height == 0
 
 
-def test_files_of_an_archive_are_logs_of_their_own(log: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.log"
-    other.write_bytes(LOG.replace(b"2026-01-02", b"2025-03-04").replace(b"ap1", b"ap2"))
-    archive = tmp_path / "logs.tar.gz"
-    with tarfile.open(archive, "w:gz") as made:
-        made.add(log, "ap1/job.log")
-        made.add(other, "ap2/job.log")
-    result = jobsight("events", archive, "-o", tmp_path / "events.parquet")
-    assert (result.returncode, result.stderr) == (0, "")
-    assert "10 events of 4 jobs in 2 files" in result.stdout
-    table = pl.read_parquet(tmp_path / "events.parquet")
-    assert table.group_by("log", "cluster").len().height == 4
-    fails(jobsight("events", archive, "-o", archive), "logs.tar.gz")
-
-
 def test_what_cannot_be_read_in_a_folder_is_listed_and_the_rest_is_read(
     log: Path, tmp_path: Path
 ) -> None:
@@ -178,12 +162,6 @@ def test_a_file_with_nothing_of_an_event_log_is_an_error(
     assert result.returncode == 1
     assert "has no event record" in result.stderr
     assert "5 events of 2 jobs" in result.stdout
-
-
-def test_what_is_not_there(tmp_path: Path) -> None:
-    fails(jobsight("events", tmp_path / "none.log"), "there is no file", "none.log")
-    fails(jobsight("events", f"{tmp_path}/*.log"), "no file matches")
-    fails(jobsight("events", tmp_path), "no event log in the folder")
 
 
 def test_wrong_calls(log: Path) -> None:

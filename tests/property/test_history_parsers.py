@@ -104,9 +104,12 @@ def test_any_times_resolve_alike_in_any_chunks(values: list[int], data: st.DataO
     form = np.array([data.draw(st.integers(0, 3)) for _ in values], np.uint8)
     zone = ZoneInfo(data.draw(st.sampled_from(["UTC", "Europe/Berlin", "America/New_York"])))
     cut = data.draw(st.integers(0, len(values)))
-    counter = YearCounter()
-    counter.feed(stamp, form)
-    year = counter.first_year(data.draw(st.floats(-1e12, 1e12)), zone)
+    modified, counters = data.draw(st.floats(-1e12, 1e12)), (YearCounter(), YearCounter())
+    counters[0].feed(stamp, form)
+    for part in (slice(None, cut), slice(cut, None)):
+        counters[1].feed(stamp[part], form[part])
+    year, again = (counter.first_year(modified, zone) for counter in counters)
+    assert year == again
     whole = TimeResolver(zone, first_year=year).resolve(stamp, form)
     resolver = TimeResolver(zone, first_year=year)
     parts = [resolver.resolve(stamp[:cut], form[:cut]), resolver.resolve(stamp[cut:], form[cut:])]

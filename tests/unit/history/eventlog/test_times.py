@@ -122,27 +122,6 @@ def test_the_hour_that_comes_twice_in_a_rotated_log() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("parts", [2, 7, 50])
-def test_cutting_into_chunks_changes_nothing(parts: int) -> None:
-    rng = np.random.default_rng(3)
-    stamp = np.cumsum(rng.integers(-(10**10), 10**12, 300)) % (366 * 86_400 * 10**6)
-    stamp += seconds("1972-01-01 00:00") * 10**6
-    form = rng.integers(0, 4, 300).astype(np.uint8)
-
-    def pieces(count: int) -> tuple[list[int], int]:
-        resolver = TimeResolver(BERLIN, first_year=2001)
-        resolver.begin_segment(seconds("2001-05-01 00:00"))
-        counter = YearCounter()
-        out: list[int] = []
-        rows = zip(np.array_split(stamp, count), np.array_split(form, count), strict=True)
-        for s, f in rows:
-            out += resolver.resolve(s, f).tolist()
-            counter.feed(s, np.full_like(f, LOCAL_NO_YEAR))
-        return out, counter.first_year(seconds("2026-06-01 00:00"), BERLIN)
-
-    assert pieces(parts) == pieces(1)
-
-
 def test_absurd_numbers_do_not_crash() -> None:
     stamp = np.array([-(2**63), 2**63 - 1, 0, 2**62], np.int64)
     for form in range(4):

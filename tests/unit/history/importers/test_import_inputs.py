@@ -13,7 +13,7 @@ import zstandard
 from tests.support.importing import SAMPLES, imported, written
 
 from jobsight.documents import Event, JobDocument, State, merge
-from jobsight.errors import SourceError, UsageError
+from jobsight.errors import SourceError
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.importers import IMPORTERS, Importer, ImportReport, Options
 from jobsight.history.importers.base import LONGEST_LINE, Line, Meter, lines, timeline_of
@@ -82,30 +82,12 @@ def test_what_is_of_no_known_format_is_described(
     assert "--format" in str(told.value)
 
 
-def test_there_is_no_such_format() -> None:
-    with pytest.raises(UsageError, match="no format is named 'pbs'"):
-        imported(SAMPLES / "sacct.psv", format="pbs")
-
-
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstandard.compress])
 @pytest.mark.parametrize("name", OF_EACH)
 def test_compressed_files_of_every_format(pack: object, name: str, tmp_path: Path) -> None:
     path = SAMPLES / name
     packed = written(tmp_path, pack(path.read_bytes()), name)  # type: ignore[operator]
     assert imported(packed)[0] == imported(path)[0]
-
-
-def test_a_truncated_file_gives_what_was_read_and_says_so(tmp_path: Path) -> None:
-    head = "; Version: 2.2\n; UnixStartTime: 1772442000\n"
-    rows = "".join(
-        f"{job} {job * 7} 5 {job % 977} 2 {job % 31} -1 2 90 -1 1 {job % 13} 1 1 1 1 -1 -1\n"
-        for job in range(1, 20_000)
-    )
-    data = gzip.compress((head + rows).encode())
-    jobs, report = imported(written(tmp_path, data[: len(data) // 2], "cut.swf.gz"))
-    assert 5000 < len(jobs) < 15_000
-    assert "ends early" in report.breaks[0][1]
-    assert report.bad <= 1  # the last line, cut short
 
 
 def all_lines(path: Path) -> tuple[list[Line], ImportReport]:

@@ -19,8 +19,9 @@ def status(keeper: Keeper) -> dict[str, object]:
     return dict(keeper.source.status())
 
 
-def test_a_hundred_restarts_forget_what_ended_long_ago() -> None:
-    slurm = FakeSlurm()
+@pytest.mark.parametrize("accounting", ["accounting_storage/slurmdbd", "accounting_storage/none"])
+def test_a_hundred_restarts_forget_what_ended_long_ago(accounting: str) -> None:
+    slurm = FakeSlurm(accounting=accounting)
     keeper = kept(slurm, overlap=60)
     for hour in range(100):
         name = str(7 + 3 * hour)
@@ -206,19 +207,6 @@ def test_an_older_job_of_the_same_number_is_another() -> None:
     told = looking.look()
     assert (told.state, told.usage.starts, told.submission.name) == (State.FAILED, 2, "new")
     assert min(event.time for event in told.timeline) == T0 * 1_000_000
-
-
-def test_without_accounts_old_jobs_are_forgotten_too() -> None:
-    slurm = FakeSlurm(accounting="accounting_storage/none")
-    keeper = kept(slurm)
-    for number in range(1, 60):
-        name = str(3 * number)
-        slurm.queue = {name: FakeJob(name, name, submit=slurm.now)}
-        keeper.poll(900)
-    assert keeper.position is not None
-    fetched = keeper.position["fetched"]
-    assert isinstance(fetched, dict)
-    assert 4 <= len(",".join(fetched.values()).split(",")) <= 12
 
 
 def test_what_is_slow_each_time_is_given_up_at_last() -> None:
