@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from jobsight.errors import SourceError
+from jobsight.program.known import KNOWN
 from jobsight.program.limited import uninterrupted
 
 if TYPE_CHECKING:
@@ -19,20 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["INTERPRETERS", "language_of", "shebang", "syntax_tree", "tree_errors"]
 
-_ENDINGS = {
-    "bash": "sh bash ksh sbatch slurm job slm", "python": "py pyw", "c": "c h",
-    "cpp": "cc cpp cxx hpp hh C", "cuda": "cu cuh", "julia": "jl", "r": "R r", "go": "go",
-    "fortran": "f90 f95 f03 f08 F90 f for F", "rust": "rs", "java": "java", "perl": "pl pm",
-    "lua": "lua", "matlab": "m",
-}  # fmt: skip
+_ENDINGS: dict[str, str] = KNOWN["languages"]["endings"]
 _BY_ENDING = {ending: name for name, text in _ENDINGS.items() for ending in text.split()}
 
-INTERPRETERS = {
-    "bash": "bash", "sh": "bash", "dash": "bash", "ksh": "bash", "zsh": "zsh", "csh": "csh",
-    "tcsh": "csh", "python": "python", "perl": "perl", "Rscript": "r", "R": "r", "julia": "julia",
-    "lua": "lua", "matlab": "matlab", "octave": "matlab", "node": "javascript", "ruby": "ruby",
-    "awk": "awk", "gawk": "awk", "go": "go", "pypy": "python", "ipython": "python", "srun": "bash",
-}  # fmt: skip
+INTERPRETERS: dict[str, str] = KNOWN["languages"]["interpreters"]
 """Languages by the name of an interpreter without its version."""
 
 _CONTENT = {

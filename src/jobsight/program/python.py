@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from jobsight.program.known import KNOWN
 from jobsight.program.pythonpaths import (
     OPENERS,
     Opened,
@@ -29,22 +30,9 @@ from jobsight.program.submission.job import Place
 __all__ = ["Import", "Opened", "PythonError", "PythonText", "catches", "dotted", "within"]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_MAGIC = {"__file__", "__name__", "__doc__", "__builtins__", "__spec__", "__path__", "__package__",
-          "__loader__", "__annotations__", "__class__", "__qualname__", "__module__", "__dict__",
-          "WindowsError", "__debug__", "get_ipython", "reveal_type", "__cached__"}  # fmt: skip
-_TWO_NAMES = {"xrange": "range", "raw_input": "input", "unicode": "str", "basestring": "str",
-              "long": "int", "unichr": "chr", "reduce": "functools.reduce", "execfile": "exec",
-              "raw_unicode": "str", "file": "open", "cmp": "a key function",
-              "reload": "importlib.reload", "izip": "zip", "apply": "a call",
-              "buffer": "memoryview", "intern": "sys.intern"}  # fmt: skip
-_TWO_MODULES = {
-    "urllib2": "urllib.request", "ConfigParser": "configparser", "Queue": "queue",
-    "cPickle": "pickle", "StringIO": "io", "cStringIO": "io", "httplib": "http.client",
-    "urlparse": "urllib.parse", "commands": "subprocess", "Tkinter": "tkinter", "md5": "hashlib",
-    "__builtin__": "builtins", "thread": "_thread", "SocketServer": "socketserver", "sets": "set",
-    "HTMLParser": "html.parser", "BaseHTTPServer": "http.server", "copy_reg": "copyreg",
-    "SimpleHTTPServer": "http.server", "itertools.izip": "zip", "exceptions": "the builtins",
-}  # fmt: skip
+_MAGIC = frozenset(KNOWN["python"]["magic"].split())
+_TWO_NAMES: dict[str, str] = KNOWN["python"]["two_names"]
+_TWO_MODULES: dict[str, str] = KNOWN["python"]["two_modules"]
 _TWO_FORMS = (
     (re.compile(r"^[ \t]*print\s+(?![=(\[.,+\-*/%:)]|in\b|if\b)\S|^[ \t]*print\s*>>|"
                 r";\s*print\s+[\"']"), "print(...)"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, catches, dotted
@@ -400,12 +401,7 @@ _TAKES = {
     "c": (r"", r"\bargv\[(\d+)\]", 0),
 }
 _TAKES["cpp"] = _TAKES["c"]
-_MAY_LACK = {
-    "r": r"length\(|is\.na\(|tryCatch|\bnargs\b|optparse|argparse|\bif\b",
-    "julia": r"length\(ARGS|isempty\(ARGS|\btry\b|get\(ARGS|ArgParse",
-    "perl": r"@ARGV|#ARGV|defined|//|\|\||Getopt|shift",
-    **dict.fromkeys(("c", "cpp"), r"\bargc\b(?!\s*,)|getopt"),
-}
+_MAY_LACK: dict[str, str] = KNOWN["arguments"]["may_lack"]
 """What shows that a program asks how many arguments there are."""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.arguments import given_words, parsed
 from jobsight.program.preflight.files import path_of, uses_of
 from jobsight.program.preflight.findings import Hit, hit, rule
@@ -235,15 +236,7 @@ def _programs_overwrite(job: Job) -> Iterator[Hit]:
 _KNOWS = re.compile(
     r"(?i)ARRAY|getenv|\bENV\b|getpid|hostname|tempfile|tempname|setwd|chdir|\bcd\("
 )
-_WRITES = {
-    "r": r"\b(?:write[._]\w+|saveRDS|fwrite|save|sink|pdf|png|svg|ggsave)"
-         r"\((?:[^\n\"']*,\s*)?(?:file\s*=\s*)?[\"']([\w./-]+\.\w+)[\"']",
-    "julia": r"\b(?:(?:CSV\.write|writedlm|savefig)\(|open\((?=[^,)]*,\s*\"w))\"([\w./-]+\.\w+)\"",
-    "perl": r"\bopen\b[^\n]*,\s*[\"']>(?!>)[^\"']*[\"']\s*,\s*[\"']([\w./-]+\.\w+)[\"']",
-    "c": r"\bfopen\(\s*\"([\w./-]+\.\w+)\"\s*,\s*\"w",
-    "fortran": r"(?i)\bopen\s*\((?![^!\n]*(?:'old'|'read'|append))[^!\n]*file\s*=\s*"
-               r"'([\w./-]+\.\w+)'",
-}  # fmt: skip
+_WRITES: dict[str, str] = KNOWN["arrays"]["writes"]
 _WRITES["cpp"] = _WRITES["c"] + r"|\bofstream\s+\w+[({]\s*\"([\w./-]+\.\w+)\"\s*[)}]"
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from jobsight.commands import bounded_child, child_environment, run_command
+from jobsight.program.known import KNOWN
 from jobsight.program.languages import syntax_tree, tree_errors
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -277,20 +278,7 @@ def unclosed(text: str) -> int | None:
     return stack[-1][0] if stack else None
 
 
-_OCTAVE = (
-    (r"(?m)^([ \t]*)#([{}]?)", r"\1%\2"),
-    (r"(?m)(?<=[\s;,)])#(?=.*$)", "%"),
-    (r"(?m)(,|&&|\|\|)[ \t]*$", r"\1 ..."),
-    (r"\bend(?:_try_catch|_unwind_protect|if|for|while|function|switch|parfor)\b", "end"),
-    (r"\bunwind_protect_cleanup\b", "catch"),
-    (r"\bunwind_protect\b", "try"),
-    (r"\b(?:persistent|global)\s+(?=\w+\s*=)", ""),
-    (r"!(?==)", "~"),
-    (r"(?<![\w!])!(?=\s*[\w(])", "~"),
-    (r"(?m)^([ \t]*[\w.(),: ]+?)\s*\.?[-+*/^|&]=(?!=)", r"\1 ="),
-    (r"(?m)^([ \t]*\w+\s*=\s*)(?:\w+\s*=(?!=)\s*)+", r"\1"),
-    (r"(?m)^([ \t]*)(?:\+\+|--)?(\w+)(?:\+\+|--)?\s*;", r"\1\2;"),
-)
+_OCTAVE: list[tuple[str, str]] = KNOWN["compiled"]["octave"]
 """What Octave has beyond MATLAB, and the same in MATLAB's words."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.condorjob import CondorJob, Instance, all_settings, megabytes
 from jobsight.program.preflight.findings import Hit, Severity, hit, reported, rule
 from jobsight.program.preflight.job import Job
@@ -181,12 +182,7 @@ def _expressions(job: CondorJob) -> Iterator[Hit]:
                 yield hit(setting, f"{setting.name}: ClassAds have &&, || and !", "&&, ||, !")
 
 
-GIVEN_MACROS = wordset(
-    "job retry_count dagmanjobid process procid proc cluster clusterid step row item itemindex "
-    "node jobid submit_file submit_time year month day spool arch opsys opsysver opsysmajorver "
-    "opsysandver home fqdn hostname full_hostname ip_address username dollar tilde submitfile "
-    "retry dag_status failed_count numjobs detected_cores detected_memory"
-)
+GIVEN_MACROS = wordset(KNOWN["condor"]["given_macros"])
 """Macros that HTCondor sets, in lower case."""
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText
 from jobsight.program.shell.model import Command, Program, Word
@@ -43,17 +44,7 @@ class Use(NamedTuple):
     word: Word
 
 
-_READERS = {
-    **dict.fromkeys(wordlist(
-        "cat wc md5sum sha256sum sha1sum zcat gunzip tac gzip bzip2 bunzip2 bzcat xzcat unxz rev "
-        "comm diff less more chmod chown file tr ls jq dos2unix readlink"
-    ), ""),
-    "head": "n c", "tail": "n c", "sort": "k t S T o", "uniq": "f s w", "nl": "b",
-    "cut": "d f c b", "paste": "d", "cmp": "n", "join": "t j o 1 2", "od": "A t N", "stat": "c f",
-    "unzip": "d x P", "grep": "e f m A B C", "egrep": "m A B C", "fgrep": "m A B C", "zgrep": "m",
-    "sed": "e f", "awk": "F v f", "gawk": "F v f", "cp": "t", "mv": "t", "split": "l b n a",
-    "csplit": "f b n", "column": "s t", "xz": "T", "fold": "w", "strings": "n", "du": "d",
-}  # fmt: skip
+_READERS: dict[str, str] = KNOWN["files"]["readers"]
 _PACKS = {"gzip": ".gz", "bzip2": ".bz2", "xz": ".xz", "gunzip": "", "bunzip2": "", "unxz": ""}
 """Commands that write next to a file, and what they add to its name."""
 _SBATCH = "A a b D M C c d e x G i J L w N n p q t o m append file " + " ".join(
@@ -63,18 +54,9 @@ _SKIPS_FIRST = wordset("grep egrep fgrep zgrep sed awk gawk chmod chown jq")
 _SILENT = frozenset({"ls", "tr", "file", "readlink", "du", "split", "csplit"})
 """Operands of these are not judged: they may well be missing, or be something else."""
 _SOURCES = re.compile(r".*\.(?:c|cc|cpp|cxx|C|cu|f|f90|f95|F90|F|rs|java|o)$")
-BUILTINS = wordset(
-    ". : [ alias bg bind break builtin caller case cd command compgen complete compopt continue "
-    "declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history "
-    "jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return "
-    "select set shift shopt source suspend test time times trap true type typeset ulimit umask "
-    "unalias unset wait"
-)
+BUILTINS = wordset(KNOWN["files"]["builtins"])
 """Commands of bash itself."""
-BUILDS = wordset(
-    "make cmake git tar unzip wget curl rsync ninja scons pip pip3 go cargo configure ./configure "
-    "meson svn aws scp sftp gsutil rclone dvc cp 7z mv ln sbcast"
-)
+BUILDS = wordset(KNOWN["files"]["builds"])
 """Commands that may make files of any name."""
 HARMLESS = (
     BUILTINS

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.files import (
     BUILDS,
     BUILTINS,
@@ -34,11 +35,7 @@ from jobsight.text import closest, one_slip, wordlist
 
 __all__ = ["named_in_lists"]
 
-_COMMON = wordlist(
-    "python python3 echo mkdir export source module srun mpirun mpiexec sbatch Rscript julia "
-    "matlab perl apptainer singularity conda awk grep sleep gunzip unzip chmod touch rsync which "
-    "nvidia-smi hostname gcc gfortran make cmake time date head tail sort wget curl java"
-)
+_COMMON = wordlist(KNOWN["missing"]["common"])
 _KEYWORDS = wordlist("else elif then done esac")
 _CLUSTER = re.compile(
     r"s(?:run|batch|cancel|queue|info|acct|stat|alloc|bcast|attach)|scontrol|condor_\w+|mpi\w+|module|ml|"

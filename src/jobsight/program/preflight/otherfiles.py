@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.arguments import given_words
 from jobsight.program.preflight.files import Trace, absent, near, path_of, said, siblings, trace_of
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
@@ -22,22 +23,7 @@ from jobsight.text import closest
 
 __all__ = ["filled"]
 
-_OPENS = {
-    "r": r"^(?:[\w.$]+\s*(?:<-|=)\s*)?"
-         r"(?:source|read\.\w+|read_\w+|readRDS|readLines|fread|load|scan)\(\s*(?:file\s*=\s*)?[\"']([^\"'\n]+)[\"']",
-    "julia": r"^(?:\w+\s*=\s*)?(?:include|readlines|readdlm|readline|CSV\.read|open)"
-             r"\(\s*\"([^\"\n]+)\"\s*(?:\)|,(?!\s*\"[wa]))",
-    "perl": r"^open\s*\(?\s*(?:my\s+)?[$\w]+\s*,\s*[\"']<[^\"']*[\"']\s*,\s*[\"']([^\"'$\n]+)[\"']",
-    "matlab": r"^(?:\w+\s*=\s*)?(?:load|readtable|readmatrix|csvread|dlmread|importdata)"
-              r"\(\s*['\"]([^'\"\n]+)['\"]",
-    "fortran": r"^(?i:[^!\n]*\bopen\s*\([^!\n]*file\s*=\s*['\"]([^'\"\n]+)['\"]"
-               r"[^!\n]*(?:status\s*=\s*['\"]old|action\s*=\s*['\"]read['\"]))",
-    "c": r"^(?!\s*//)[^\n]*?(?:\bfopen\(\s*\"([^\"\n]+)\"\s*,\s*\"rb?\""
-         r"|\bifstream\s+\w+\s*[({]\s*\"([^\"\n]+)\")",
-    "java": r"^(?!\s*//)[^\n]*?\b(?:new FileReader|new FileInputStream|new Scanner\(\s*new File"
-            r"|Files\.(?:readAllLines|readString|lines|newBufferedReader)\(\s*(?:Paths?\.(?:of|get)))"
-            r"\(\s*\"([^\"\n]+)\"",
-}  # fmt: skip
+_OPENS: dict[str, str] = KNOWN["otherfiles"]["opens"]
 _OPENS["cpp"] = _OPENS["c"]
 _COMPILED = frozenset({"c", "cpp", "fortran", "java"})
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.arguments import given_words
 from jobsight.program.preflight.files import made_before, path_of, siblings
 from jobsight.program.preflight.findings import Hit, hit, rule
@@ -17,41 +18,7 @@ from jobsight.text import one_slip, wordlist
 
 __all__ = ["PERL_ASIDE", "with_arguments"]
 
-_KNOWN = {
-    "r": wordlist(
-        "abs aggregate all any anova aov apply array as.character as.data.frame as.Date as.factor "
-        "as.integer as.numeric barplot boxplot cat cbind ceiling character chisq.test class coef "
-        "colMeans colnames colSums complete.cases cor crossprod cumsum cut data.frame density diff "
-        "dim dir.create do.call factor file.exists file.path floor for format function glm grepl "
-        "gsub head hist identical ifelse integer interaction invisible is.na is.null kmeans lapply "
-        "length levels library list lines list.files lm log10 logical mapply matrix mean median "
-        "merge message names ncol nchar nrow numeric optim optimize order paste paste0 plot png "
-        "points predict print quantile range rbinom rbind read.csv read.delim read.table readLines "
-        "readRDS rep replace require residuals rnorm round row.names rowMeans rownames rowSums "
-        "rpois runif sample sapply saveRDS scale seq_along seq_len set.seed setdiff setwd solve "
-        "sort source split sprintf sqrt stop strsplit subset substr summary switch system t.test "
-        "table tapply tolower toupper trimws tryCatch unique unlist vapply var vector warning "
-        "NCOL NROW cbind2 rbind2 formatC grep is.nan nzchar optimise ppoints read.csv2 read.delim2 "
-        "rlnorm rnbinom step Summary system2 write.csv2 "
-        "which which.max which.min while wilcox.test with within write.csv write.table writeLines"
-    ),
-    "julia": wordlist(
-        "abs append! ceil collect cumsum deepcopy enumerate error exp filter findall findfirst "
-        "floor foldl haskey isempty isfile joinpath length log map maximum mean minimum mkpath "
-        "ones parse print println push! rand randn range readline readlines reduce replace reshape "
-        "round size sort split sprintf sqrt std string strip sum typeof vcat hcat write zeros zip"
-    ),
-    "matlab": wordlist(
-        "abs arrayfun bsxfun ceil cellfun cumsum deal diag disp display error exist exp eye figure "
-        "find fclose fgetl floor fopen fprintf fscanf func2str gradient hist horzcat imread "
-        "interp1 isempty isfield ismember length linspace load logspace max mean median meshgrid "
-        "mldivide norm num2str numel ones plot polyfit polyval print rand randi randn readtable "
-        "regexp repmat reshape round saveas size sort sprintf sqrt std str2double str2num strcat "
-        "printf puts fputs fdisp cell exit histc plot3 randg randp rande sqrtm strcmpi "
-        "strncmp strvcat strcmp strrep strsplit strtrim struct sum textscan trapz "
-        "unique vertcat writetable zeros"
-    ),
-}
+_KNOWN = {one: wordlist(names) for one, names in KNOWN["othernames"]["known"].items()}
 """Functions of the languages themselves that programs use most."""
 _CALLS = {"r": r"(?<![\w.$@:%])([A-Za-z][\w.]*)\(", "julia": r"(?<![\w.@:!])([A-Za-z]\w*!?)\(",
           "matlab": r"(?<![\w.@'])([A-Za-z]\w*)\("}  # fmt: skip
@@ -170,31 +137,7 @@ def _slip(name: str, other: str) -> bool:
     return same or (one_slip(name, other) and not plural and name[0] == other[0])
 
 
-_FROM = {
-    "r": {
-        "ggplot2": "ggplot geom_point geom_line geom_bar geom_histogram ggsave aes facet_wrap",
-        "dplyr": "mutate group_by summarise summarize left_join inner_join arrange rename",
-        "readr": "read_csv read_tsv write_csv", "data.table": "fread fwrite data.table setDT",
-        "stringr": "str_detect str_replace str_split", "reshape2": "dcast",
-        "tidyr": "pivot_longer pivot_wider", "lme4": "lmer glmer", "MASS": "glm.nb mvrnorm",
-        "parallel": "mclapply detectCores makeCluster parLapply clusterExport stopCluster",
-        "foreach": "foreach", "doParallel": "registerDoParallel", "survival": "Surv coxph survfit",
-        "jsonlite": "fromJSON toJSON", "randomForest": "randomForest", "glmnet": "cv.glmnet",
-    },
-    "julia": {
-        "Statistics": "mean std var median cor quantile", "Printf": "@printf @sprintf",
-        "LinearAlgebra": "norm det eigen eigvals dot cross svd tr",
-        "Random": "shuffle shuffle! randperm",
-        "DelimitedFiles": "readdlm writedlm", "Dates": "now today", "DataFrames": "DataFrame",
-        "Distributed": "addprocs pmap @distributed", "Distributions": "Normal",
-    },
-    "perl": {
-        "List::Util": "sum sum0 max min first reduce shuffle", "POSIX": "floor ceil fmod strftime",
-        "File::Basename": "basename dirname fileparse", "Data::Dumper": "Dumper",
-        "Getopt::Long": "GetOptions", "Time::HiRes": "usleep", "File::Path": "make_path",
-        "Cwd": "getcwd", "Scalar::Util": "looks_like_number",
-    },
-}  # fmt: skip
+_FROM: dict[str, dict[str, str]] = KNOWN["othernames"]["from"]
 """Packages, and what they bring: functions that the languages themselves lack."""
 _LOADS = re.compile(
     r"tidyverse|pacman|box::use|lapply\([^\n]*(?:library|require)|\bsource\(|\binclude\("

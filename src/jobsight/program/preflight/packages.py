@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from jobsight.commands import bounded_child, child_environment, run_command
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.files import text_here
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
@@ -20,14 +21,7 @@ from jobsight.text import one_slip, wordset
 
 __all__ = ["R_PACKAGES", "built_for", "requirement_of"]
 
-R_PACKAGES = wordset(
-    "base compiler datasets graphics grDevices grid methods parallel splines stats stats4 tcltk "
-    "tools utils boot class cluster codetools foreign lattice MASS Matrix mgcv nlme nnet rpart "
-    "spatial survival ggplot2 dplyr tidyr readr purrr tibble stringr tidyverse data.table lme4 "
-    "vegan ape Rcpp doParallel foreach future raster terra sf caret randomForest glmnet jsonlite "
-    "optparse argparse DESeq2 edgeR limma Seurat Biostrings GenomicRanges brms rstan reshape2 plyr "
-    "igraph"
-)
+R_PACKAGES = wordset(KNOWN["packages"]["r_packages"])
 """Packages that come with R or that many sites install."""
 _R_FOLDERS = ("/usr/lib/R/library", "/usr/lib/R/site-library", "/usr/local/lib/R/site-library",
               "/usr/lib64/R/library", "/usr/share/R/library")  # fmt: skip
@@ -131,31 +125,7 @@ def _of_perl(source: Source, command: Command, job: Job) -> Iterator[Hit]:
             yield hit(found, f"Perl has no module {found[1]}", source=source)
 
 
-_PACKAGES = """
-ase: numpy scipy matplotlib; asteval; astropy-iers-data; astropy: numpy pyerfa astropy-iers-data
-pyyaml packaging; attrs attr; beautifulsoup4 bs4: soupsieve typing-extensions; biopython Bio
-BioSQL: numpy; bottleneck: numpy; certifi; cftime: numpy; charset-normalizer; click; cloudpickle;
-contourpy: numpy; corner: numpy scipy matplotlib; cycler; cython Cython; dask: click cloudpickle
-fsspec packaging partd pyyaml toolz importlib-metadata; dill; docopt; emcee: numpy; et-xmlfile;
-filelock; fonttools fontTools; fsspec; h5py: numpy; idna; imageio: numpy pillow;
-importlib-metadata: zipp; jinja2: markupsafe; joblib; kiwisolver; lazy-loader; lightgbm: numpy
-scipy; llvmlite; lmfit: numpy scipy asteval uncertainties dill; locket; loguru; lxml; markupsafe;
-matplotlib mpl_toolkits pylab: numpy contourpy cycler fonttools kiwisolver packaging pillow
-pyparsing python-dateutil; matplotlib-base: matplotlib; mpi4py; mpmath; narwhals; netcdf4 netCDF4:
-numpy cftime certifi; networkx; numba: numpy llvmlite; numexpr: numpy; numpy; opencv:
-opencv-python; opencv-python cv2: numpy; opencv-python-headless cv2: numpy; openpyxl: et-xmlfile;
-packaging; pandas: numpy python-dateutil pytz tzdata; partd: locket toolz; patsy: numpy; pillow
-PIL; pip; polars; psutil; pyarrow; pybind11; pyerfa erfa: numpy; pyparsing; pyproj: certifi;
-pysam; python: pip setuptools wheel; python-dateutil dateutil: six; pytorch: torch; pytz; pyyaml
-yaml _yaml; requests: urllib3 certifi idna charset-normalizer; scikit-image skimage: numpy scipy
-networkx pillow imageio tifffile packaging lazy-loader; scikit-learn sklearn: numpy scipy joblib
-threadpoolctl narwhals; scipy: numpy; seaborn: numpy pandas matplotlib; setuptools pkg_resources;
-shapely: numpy; simplejson; six; soupsieve; statsmodels: numpy scipy pandas patsy packaging;
-sympy: mpmath; tabulate; threadpoolctl; tifffile: numpy; toml; toolz; torch functorch torchgen
-triton: filelock typing-extensions sympy networkx jinja2 fsspec setuptools; tqdm;
-typing-extensions; tzdata; uncertainties; urllib3; wheel; xarray: numpy pandas packaging; xgboost:
-numpy scipy; xlrd; zipp
-"""
+_PACKAGES: str = KNOWN["packages"]["packages"]
 """Packages, with the names that they add where these differ, and the packages that they need."""
 
 _PARTS = [one.partition(":") for one in _PACKAGES.split(";")]

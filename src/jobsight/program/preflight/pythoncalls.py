@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TypeVar
 
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.python import PythonText, catches, dotted, within
@@ -167,13 +168,7 @@ def _misfit(call: ast.Call, given: ast.arguments, bound: int) -> str | None:
     return f"lacks the argument {lacking[0]}" if lacking else None
 
 
-_MODULES = wordset(
-    "math os sys re json time random itertools collections functools statistics datetime "
-    "subprocess shutil pathlib csv glob string struct gzip argparse logging pickle copy heapq "
-    "bisect operator tempfile hashlib socket threading signal decimal fractions cmath textwrap "
-    "zipfile tarfile configparser io platform uuid warnings os.path multiprocessing queue "
-    "contextlib dataclasses traceback bz2 lzma sqlite3 array calendar difflib locale"
-)
+_MODULES = wordset(KNOWN["pythoncalls"]["modules"])
 """Modules of Python that are quick to import; no others are."""
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Container, Iterator
 from pathlib import PurePosixPath
 
+from jobsight.program.known import KNOWN
 from jobsight.program.languages import shebang
 from jobsight.program.machine import Python, Sandbox
 from jobsight.program.preflight.arguments import given_words, parsed
@@ -23,13 +24,7 @@ from jobsight.text import closest, one_slip, wordset
 
 __all__ = ["not_executable"]
 
-_KNOWN_PACKAGES = wordset(
-    "numpy scipy pandas matplotlib torch tensorflow sklearn mpi4py h5py netCDF4 xarray dask numba "
-    "cupy jax keras transformers yaml tqdm requests PIL cv2 seaborn sympy networkx pyarrow polars "
-    "Bio rdkit ase pymatgen openmm MDAnalysis astropy pytest joblib psutil zarr pysam statsmodels "
-    "lightgbm xgboost datasets wandb ray lightning pytorch_lightning torchvision accelerate "
-    "petsc4py geopandas rasterio"
-)
+_KNOWN_PACKAGES = wordset(KNOWN["pythonfiles"]["known_packages"])
 
 
 _INSTALLS = re.compile(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.files import HARMLESS
 from jobsight.program.preflight.findings import Edit, Hit, Severity, hit, reported, rule
 from jobsight.program.preflight.job import OTHER_SHELLS, Job
@@ -211,10 +212,7 @@ _COUNTS_THREADS = re.compile(
 )
 _SUBMITS = re.compile(r"--(?:cluster|executor|profile|drmaa|slurm)\b")
 """Options with which snakemake submits its jobs."""
-_THREAD_VARIABLES = wordset(
-    "OMP_NUM_THREADS MKL_NUM_THREADS OPENBLAS_NUM_THREADS NUMEXPR_NUM_THREADS JULIA_NUM_THREADS "
-    "BLIS_NUM_THREADS RAYON_NUM_THREADS VECLIB_MAXIMUM_THREADS"
-)
+_THREAD_VARIABLES = wordset(KNOWN["requests"]["thread_variables"])
 
 
 @rule("JS209 More threads than CPUs", severity="warning")

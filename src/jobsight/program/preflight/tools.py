@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import PurePosixPath
 
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.files import absent, near, path_of, siblings, trace_of
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
@@ -245,10 +246,7 @@ def _java(job: Job) -> Iterator[Hit]:
                 yield hit(word, f"there is no class {name}", close, source=command.source)
 
 
-_LITERAL = wordset(
-    "sed grep egrep fgrep zgrep cd cp mv mkdir rmdir rm ls cat sort head tail tar gzip gunzip wget "
-    "curl rsync scp touch ln chmod wc cut python python3 Rscript julia cmp diff zip unzip tee"
-)
+_LITERAL = wordset(KNOWN["tools"]["literal"])
 """Commands that take their words as they are."""
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from jobsight.program.known import KNOWN
 from jobsight.program.preflight.findings import Hit, Severity, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.known import SET_WITH, SLURM_SETS
@@ -100,11 +101,7 @@ def _unset(
     return None
 
 
-_WRONG = {
-    **dict.fromkeys(("SLURM_ARRAY_ID", "SLURM_TASK_ID", "SLURM_ARRAYID", "SLURM_ARRAY_INDEX"),
-                    "SLURM_ARRAY_TASK_ID"),
-    "SLURM_CPUS": "SLURM_CPUS_PER_TASK", "SLURM_WORKDIR": "SLURM_SUBMIT_DIR",
-}  # fmt: skip
+_WRONG: dict[str, str] = KNOWN["variables"]["wrong"]
 
 
 def _slurm_slip(name: str) -> str | None:
@@ -165,12 +162,7 @@ def _spaced_assignment(job: Job) -> Iterator[Hit]:
 
 _NAMED = r"(?:\$\{?|\(\([^()]*?(?<![\w$]))SLURM_([A-Z_]+)\b(?!\}?:?[-+?=])"
 """A variable that is filled in, or named in arithmetic."""
-_READS = {
-    "r": r"as\.\w+\(\s*Sys\.getenv\(\s*[\"']SLURM_([A-Z_]+)[\"']\s*\)",
-    "julia": r"\bENV\[\"SLURM_([A-Z_]+)\"\]",
-    "matlab": r"str2(?:num|double)\(\s*getenv\(\s*['\"]SLURM_([A-Z_]+)['\"]\s*\)",
-    **dict.fromkeys(("c", "cpp"), r"\bato[if]\(\s*(?:std::)?getenv\(\s*\"SLURM_([A-Z_]+)\"\s*\)"),
-}
+_READS: dict[str, str] = KNOWN["variables"]["reads"]
 """How programs read a number from a variable that must be set."""
 _CALL = re.compile(
     r"(?m)sbatch\b.*?\s(?:--(?:array|cpus-per-task|ntasks|mem|gpus)|-[anc]\s*\S)"
@@ -251,15 +243,7 @@ def _needed(node: ast.AST) -> str | None:
     return None
 
 
-_FOREIGN = {
-    **dict.fromkeys(("PBS_O_WORKDIR", "LS_SUBCWD", "SGE_O_WORKDIR"), "SLURM_SUBMIT_DIR"),
-    **dict.fromkeys(("PBS_ARRAYID", "PBS_ARRAY_INDEX", "LSB_JOBINDEX", "SGE_TASK_ID"),
-                    "SLURM_ARRAY_TASK_ID"),
-    **dict.fromkeys(("PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE"), "SLURM_JOB_NODELIST"),
-    **dict.fromkeys(("PBS_NP", "PBS_NUM_PPN", "LSB_DJOB_NUMPROC"), "SLURM_NTASKS"),
-    **dict.fromkeys(("PBS_NCPUS", "NCPUS", "NSLOTS"), "SLURM_CPUS_PER_TASK"),
-    **dict.fromkeys(("PBS_JOBID", "LSB_JOBID"), "SLURM_JOB_ID"), "PBS_JOBNAME": "SLURM_JOB_NAME",
-}  # fmt: skip
+_FOREIGN: dict[str, str] = KNOWN["variables"]["foreign"]
 """Variables of PBS, LSF and Grid Engine, and those of Slurm for the same."""
 
 

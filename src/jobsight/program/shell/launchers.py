@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from jobsight.program.known import KNOWN
 from jobsight.program.shell.model import Launcher, Word
 from jobsight.program.submission.sbatch import OPTIONS
 from jobsight.text import wordset
@@ -20,26 +21,8 @@ __all__ = ["MPI", "Stripped", "strip_launchers"]
 MPI = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "ibrun", "aprun"})
 _CONTAINERS = frozenset({"apptainer", "singularity", "docker", "podman", "shifter", "charliecloud"})
 
-_VALUES = {
-    "srun": "A B c C d D e i J L m M n N o p q r S t T w W x X G --mpi --multi-prog --label",
-    "mpi": "n np c N H host hostfile machinefile map-by bind-to rank-by x wdir wd ppn f npernode "
-           "mca:2 genv:2 env:2 tune am oversubscribe:0 perhost hosts prefix",
-    "time": "f o", "nice": "n", "env": "u C S", "nohup": "", "exec": "a", "command": "",
-    "timeout": "s k", "stdbuf": "i o e", "numactl": "m C N i p", "taskset": "c", "ionice": "c n p",
-    "xargs": "a d E I L n P s", "parallel": "j P a S --joblog --results --colsep", "setsid": "",
-    "catchsegv": "", "builtin": "", "strace": "e o p", "chrt": "", "unbuffer": "", "doas": "u",
-    "sudo": "u g", "conda": "n p", "mamba": "n p", "micromamba": "n p", "apptainer": "B H W S",
-    "singularity": "B H W S", "docker": "v e w u", "podman": "v e w u", "perf": "e o",
-    "shifter": "V", "jobsight": "o output interval store config",
-}  # fmt: skip
-_NO_VALUE = wordset(
-    "--nv --rocm --cleanenv --contain --containall --writable-tmpfs --rm --no-home --exact "
-    "--overlap --unbuffered --no-capture-output --tty --interactive --foreground --preserve-status "
-    "--report-bindings --pty --oversubscribe --allow-run-as-root --use-hwthread-cpus --verbose "
-    "--no-mount --label --kill-on-bad-exit --ignore-environment --null --bar --progress "
-    "--no-run-if-empty --keep-order --will-cite --localalloc --all --line-buffer --tag --dryrun "
-    "--fakeroot --pid --multi-prog --no-container-entrypoint"
-)
+_VALUES: dict[str, str] = KNOWN["launchers"]["values"]
+_NO_VALUE = wordset(KNOWN["launchers"]["no_value"])
 _TAKES_MORE = {"timeout": 1, "taskset": 1, "chrt": 1}
 _WITH_SUBCOMMAND = {"conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"},
                     "perf": {"stat", "record"}, "apptainer": {"exec", "run"},

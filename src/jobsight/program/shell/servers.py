@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from jobsight.program.known import KNOWN
 from jobsight.program.shell.model import Command
 from jobsight.text import wordset
 
@@ -18,10 +19,7 @@ _SERVING = {
     "jupyter": {"notebook", "lab", "server"}, "streamlit": {"run"}, "celery": {"worker", "-A"},
     "ollama": {"serve"}, "flask": {"run"}, "mlflow": {"server", "ui"}, "bokeh": {"serve"},
 }  # fmt: skip
-_MODULES = wordset(
-    "http.server SimpleHTTPServer uvicorn gunicorn flask jupyter jupyterlab notebook streamlit "
-    "tensorboard.main socketserver"
-)
+_MODULES = wordset(KNOWN["servers"]["modules"])
 
 
 _ASIDE = re.compile(r"--(?:fork|daemoni[sz]e|daemon|detach)(?:=.*)?|--server-daemonize=1|start")

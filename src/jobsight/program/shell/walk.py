@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from jobsight.program.known import KNOWN
 from jobsight.program.languages import syntax_tree
 from jobsight.program.machine import Machine
 from jobsight.program.shell.loops import is_endless, loop_names, loop_times, loop_values
@@ -27,10 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Cycle", "Walk", "walk_script"]
 
 _MOST_SOURCES, _MOST_COMMANDS, _DEEPEST_TREE = 64, 5000, 150
-_GOES_ON = wordset(
-    "mkdir cd module source . export rm touch echo ml make cmake cp mv tar gunzip unzip gcc g++ "
-    "gfortran mpicc mpif90 nvcc javac wget"
-)
+_GOES_ON = wordset(KNOWN["walk"]["goes_on"])
 """Commands that succeed, so that what follows ``&&`` runs."""
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from jobsight.program.known import KNOWN
 from jobsight.program.submission.job import Place, Problem, Queue, Setting, Submission
 from jobsight.text import wordset
 
@@ -25,76 +26,10 @@ __all__ = [
     "surely_submit",
 ]
 
-COMMANDS = wordset(
-    "arguments executable environment error getenv input log log_xml notification notify_user "
-    "output priority queue universe request_cpus request_disk request_memory request_gpus "
-    "requirements rank dont_encrypt_input_files should_transfer_files skip_filechecks "
-    "stream_error stream_input stream_output transfer_executable transfer_input_files "
-    "transfer_output_files transfer_output_remaps when_to_transfer_output output_destination "
-    "preserve_relative_paths hold keep_claim_idle leave_in_queue max_retries next_job_start_delay "
-    "on_exit_hold on_exit_hold_reason on_exit_hold_subcode on_exit_remove periodic_hold "
-    "periodic_hold_reason periodic_release periodic_hold_subcode periodic_remove retry_until "
-    "success_exit_code checkpoint_exit_code initialdir initial_dir job_lease_duration "
-    "job_machine_attrs accounting_group accounting_group_user batch_name concurrency_limits "
-    "deferral_time docker_image docker_network_type container_image container_target_dir "
-    "container_service_names docker_pull_policy transfer_container gpus_minimum_capability "
-    "gpus_minimum_memory gpus_minimum_runtime gpus_maximum_capability require_gpus nice_user "
-    "jobprio prio cron_minute cron_hour coresize want_graceful_removal kill_sig "
-    "max_job_retirement_time job_max_vacate_time run_as_owner x509userproxy use_x509userproxy "
-    "use_oauth_services load_profile stack_size description dagman_log dag_node_name "
-    "submit_event_notes allowed_job_duration allowed_execute_duration grid_resource "
-    "transfer_checkpoint_files transfer_plugins erase_output_and_error_on_restart "
-    "encrypt_execute_directory manifest machine_count ulog_execute_attrs max_idle max_materialize "
-    "noop_job cmd args env remote_initialdir image_size starter_debug starter_log copy_to_spool "
-    "fetch_files file_remaps vm_type vm_memory vm_disk email_attributes append_files buffer_files "
-    "cuda_version want_io_proxy request_gpu_memory aws_access_key_id_file "
-    "aws_secret_access_key_file s3_access_key_id_file s3_secret_access_key_file "
-    "gs_access_key_id_file gs_secret_access_key_file public_input_files hold_kill_sig "
-    "remove_kill_sig java_vm_args jar_files parallel_script_shadow node_count primary_unix_group "
-    "job_ad_information_attrs retry_request_memory retry_request_memory_increase "
-    "retry_request_memory_max docker_override_entrypoint docker_send_credentials shell "
-    "allow_arguments_v1 allow_environment_v1 aws_region batch_id buffer_block_size buffer_size "
-    "checkpoint_destination compress_files concurrency_limits_expr core_size cron_day_of_month "
-    "cron_day_of_week cron_month cron_prep_time cron_window dagman_job_id deferral_prep_time "
-    "deferral_window delegate_job_gsi_credentials_lifetime disk_usage dont_encrypt_output_files "
-    "get_env interactive_args interactive_exectuable java_vm_arguments java_vm_arguments2 job_iwd "
-    "job_machine_attrs_history_length kill_sig_timeout local_files manifest_dir match_list_length "
-    "materialize_max_idle max_transfer_input_mb max_transfer_output_mb noop_job_exit_code "
-    "noop_job_exit_signal parallel_script_starter periodic_vacate request_sandbox_location "
-    "scitokens_file skip_if_dataflow submit_event_user_notes tool_daemon_cmd transfer_error "
-    "transfer_input use_scitoken use_scitokens retry_request_disk environment2 stdin stdout "
-    "stderr preferences"
-)
+COMMANDS = wordset(KNOWN["submit"]["commands"])
 """Commands of a submit file, in lower case."""
 
-ATTRIBUTES = wordset(
-    "accountinggroup acctgroupuser allowedexecuteduration allowedjobduration appendfiles "
-    "awsregion bufferblocksize bufferfiles buffersize checkpointdestination compressfiles "
-    "containerimage containertargetdir copytospool crondayofmonth crondayofweek cronhour "
-    "cronminute cronmonth cronpreptime cronwindow cudaversion dagmannodeslog dagnodename "
-    "deferralpreptime deferraltime deferralwindow delegatejobgsicredentialslifetime dockerimage "
-    "dockernetworktype dockeroverrideentrypoint dockerpullpolicy dontencryptinputfiles "
-    "dontencryptoutputfiles ec2accesskeyid ec2secretaccesskey emailattributes "
-    "encryptexecutedirectory eraseoutputanderroronrestart fetchfiles fileremaps holdkillsig "
-    "imagesize isnoopjob jarfiles javavmargs jobadinformationattrs jobbatchid jobbatchname "
-    "jobdescription jobleaseduration jobmachineattrs jobmachineattrshistorylength "
-    "jobmaterializelimit jobmaterializemaxidle jobmaxretries jobmaxvacatetime jobnotification "
-    "jobset jobstarterdebug jobstarterlog jobsuccessexitcode jobuniverse keepclaimidle killsig "
-    "killsigtimeout lastmatchlistlength leavejobinqueue loadprofile localfiles manifestdesired "
-    "manifestdir maxjobretirementtime nextjobstartdelay niceuser noopjobexitcode "
-    "noopjobexitsignal notifyuser onexithold onexitholdreason onexitholdsubcode onexitremove "
-    "outputdestination parallelscriptshadow parallelscriptstarter periodichold periodicholdreason "
-    "periodicholdsubcode periodicrelease periodicremove periodicvacate preserverelativepaths "
-    "publicinputfiles remoteiwd removekillsig requestcpus requestdisk requestgpus requestmemory "
-    "requiregpus runasowner scitokensfile shouldtransferfiles skipifdataflow stacksize streamerr "
-    "streamin streamout submiteventnotes submiteventusernotes submitfailemptyfields "
-    "submitfailemptymatches submitwarnduplicatematches submitwarnemptyfields "
-    "submitwarnemptymatches successcheckpointexitcode tooldaemonargs tooldaemoncmd "
-    "tooldaemonerror tooldaemoninput tooldaemonoutput transfercheckpoint transfercontainer "
-    "transfererr transferexecutable transferin transferinputfiles transferout transferoutputfiles "
-    "transferoutputremaps transferplugins useoauthservices userlogexecuteeventattrs userlogusexml "
-    "wantgracefulremoval wantioproxy wantparallelscheduling whentotransferoutput"
-)
+ATTRIBUTES = wordset(KNOWN["submit"]["attributes"])
 """Names of attributes that condor_submit takes for the commands that set them, in lower case."""
 _COMMAND_OF = {one.replace("_", ""): one for one in COMMANDS if one.replace("_", "") in ATTRIBUTES}
 

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from jobsight.program.known import KNOWN
 from jobsight.program.submission.batchscript import directive_lines
 from jobsight.program.submission.job import Origin, Place, Problem, Request, Setting, Submission
 from jobsight.program.submission.times import parse_span
@@ -17,19 +18,8 @@ from jobsight.text import meant, wordlist
 
 __all__ = ["OPTIONS", "array_size", "memory_mb", "read_sbatch", "seconds"]
 
-_WITH_VALUE = """account:A acctg-freq array:a batch bb bbf begin:b chdir:D clusters:M cluster
-cluster-constraint comment constraint:C container container-id context core-spec:S
-cores-per-socket cpu-freq cpus-per-gpu cpus-per-task:c deadline delay-boot dependency:d
-distribution:m error:e exclude:x export export-file extra extra-node-info:B gid gpu-bind gpu-freq
-gpus:G gpus-per-node gpus-per-socket gpus-per-task gres gres-flags hint input:i job-name:J
-kill-on-invalid-dep licenses:L mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu
-mincpus network nodefile:F nodelist:w nodes:N ntasks:n ntasks-per-core ntasks-per-gpu
-ntasks-per-node ntasks-per-socket ntasks-per-tres open-mode output:o partition:p power prefer
-priority profile qos:q reservation resv-ports segment signal sockets-per-node switches thread-spec
-threads-per-core time:t time-min tmp tres-bind tres-per-task uid wait-all-nodes wckey wrap"""
-_WITHOUT = """consolidate-segments contiguous help:h hold:H ignore-pbs no-requeue oom-kill-step
-overcommit:O oversubscribe:s quiet:Q reboot requeue spread-job spread-segments stepmgr test-only
-usage use-min-nodes verbose:v version:V wait:W"""
+_WITH_VALUE: str = KNOWN["sbatch"]["with_value"]
+_WITHOUT: str = KNOWN["sbatch"]["without"]
 _OPTIONAL = "exclusive get-user-env nice no-kill:k parsable propagate"
 
 
@@ -43,9 +33,7 @@ def _table() -> tuple[dict[str, str], dict[str, str]]:
 OPTIONS, _SHORT = _table()
 """Long options of sbatch: whether they take a value, none, or perhaps one."""
 
-_RENAMED = {"workdir": "chdir", "walltime": "time", "queue": "partition", "memory": "mem",
-            "cpus": "cpus-per-task", "cores": "cpus-per-task", "gpu": "gpus", "name": "job-name",
-            "email": "mail-user", "project": "account"}  # fmt: skip
+_RENAMED: dict[str, str] = KNOWN["sbatch"]["renamed"]
 """Options of other schedulers, and beginnings that are not unique."""
 _SYNONYMS = {"tasks-per-node": "ntasks-per-node"}
 _VARIABLES = {
