@@ -10,7 +10,7 @@ from jobsight.program.shell.model import Command
 from jobsight.program.tree.effects import Effects
 from jobsight.program.tree.expressions import Given
 from jobsight.program.tree.grammars import Grammar
-from jobsight.program.tree.growing import Growing
+from jobsight.program.tree.normalized import Growing
 from jobsight.program.tree.values import Values
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobsight.program.tree.growing import Growing
-from jobsight.program.tree.normalized import Endless
+from jobsight.program.tree.normalized import Endless, Growing
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 
 __all__ = ["endless_parts"]

@@ -22,8 +22,7 @@ from jobsight.program.tree.effects import Names, effects_of
 from jobsight.program.tree.ending import endless_parts
 from jobsight.program.tree.expressions import Given
 from jobsight.program.tree.grammars import LANGUAGES, grammar_of
-from jobsight.program.tree.growing import Growing
-from jobsight.program.tree.normalized import Endless
+from jobsight.program.tree.normalized import Endless, Growing
 from jobsight.program.tree.visiting import MOST_NODES, add_text
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS
 from jobsight.text import printable

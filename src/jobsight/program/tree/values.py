@@ -10,7 +10,7 @@ import math
 import re
 
 from jobsight.program.tree.expressions import Given, computed
-from jobsight.program.tree.growing import Growing
+from jobsight.program.tree.normalized import Growing
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 from jobsight.text import wordlist, wordset
 
