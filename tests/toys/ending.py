@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from jobsight.learning.targets import Kinds, Target
+from jobsight.learning.targets import Classes, Target
 from tests.toys.starts import Starts
 
 
@@ -14,7 +14,9 @@ class Ending(Starts):
 
     name: ClassVar[str] = "ending"
     title: ClassVar[str] = "How will this run end?"
-    targets: ClassVar[Mapping[str, Target]] = {"ending": Kinds(("succeeded", "failed", "evicted"))}
+    targets: ClassVar[Mapping[str, Target]] = {
+        "ending": Classes(("succeeded", "failed", "evicted"))
+    }
 
     def outcome(self, runs: pl.DataFrame) -> pl.DataFrame:
         failed = pl.col("exit_code").fill_null(0) != 0

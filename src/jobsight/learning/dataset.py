@@ -51,7 +51,7 @@ class Dataset:
         decisions: every decision, with the counts of what is none.
         settings: of the question.
         encoding: learned from the training part.
-        table: the kept decisions (n) in time order, settled within the horizon, with `place` (the
+        table: the kept decisions (n) in time order, resolved within the horizon, with `place` (the
             row), `part` (index into `PARTS`, −1: dropped), `dropped` (index into `DROPS`), `nth`
             (how many before it are drawn together with it).
         borders: int64 (3,), µs: of the parts.

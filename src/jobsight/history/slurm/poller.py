@@ -95,7 +95,7 @@ class SlurmSource(Source):
     def resume(
         self, position: Position | None, active: Callable[[str | None], Iterator[JobDocument]]
     ) -> None:
-        """Go on from `position`; the store's living jobs are those to be settled.
+        """Go on from `position`; the store's living jobs are those to be resolved.
 
         Raises:
             SourceError: the position was written by a newer version, or is damaged.

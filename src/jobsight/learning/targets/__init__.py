@@ -6,7 +6,7 @@ calibrated on decisions later than the training. Every metric takes predictions,
 
 - `Binary`: P(true). Metrics of `jobsight.learning.metrics`; maps of `jobsight.models.calibration`,
   and 90 % intervals for the rate among like decisions (`jobsight.models.intervals`).
-- `Kinds`: a probability for each kind; temperature scaling (Guo et al., ICML 2017) and sets of
+- `Classes`: a probability for each kind; temperature scaling (Guo et al., ICML 2017) and sets of
   kinds that hold the one observed nine times in ten (split conformal prediction).
 - `Quantiles`: a number at each level; conformalized quantile regression (Romano, Patterson and
   Candès, NeurIPS 2019) widens or narrows the outer levels until they hold what they promise.
@@ -15,7 +15,7 @@ calibrated on decisions later than the training. Every metric takes predictions,
 
 from jobsight.learning.targets.base import Calibrated, Scores, Target
 from jobsight.learning.targets.binary import CHANCE, Binary, BinaryCalibrated, errors_by_chance
-from jobsight.learning.targets.kinds import Kinds, KindsCalibrated
+from jobsight.learning.targets.classes import Classes, ClassesCalibrated
 from jobsight.learning.targets.quantiles import Quantiles, QuantilesCalibrated
 from jobsight.learning.targets.shares import Shares, SharesCalibrated
 
@@ -25,8 +25,8 @@ __all__ = [
     "Binary",
     "BinaryCalibrated",
     "Calibrated",
-    "Kinds",
-    "KindsCalibrated",
+    "Classes",
+    "ClassesCalibrated",
     "Quantiles",
     "QuantilesCalibrated",
     "Scores",
@@ -37,6 +37,6 @@ __all__ = [
 ]
 
 MORE_IS_BETTER = frozenset(
-    name for kind in (Binary, Kinds, Quantiles, Shares) for name in kind.higher
+    name for kind in (Binary, Classes, Quantiles, Shares) for name in kind.higher
 )
 """Metrics of which more is better, whatever the target."""

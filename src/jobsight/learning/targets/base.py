@@ -48,7 +48,7 @@ class Calibrated(ABC):
     def bounds(self, predicted: Floats) -> tuple[Floats, Floats]:
         """Lower and upper bounds of calibrated predictions.
 
-        Of `Kinds` both are 1 for the kinds in the set and 0 for others.
+        Of `Classes` both are 1 for the kinds in the set and 0 for others.
         """
 
     @abstractmethod

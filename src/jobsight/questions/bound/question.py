@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 
 from jobsight.learning.question import Decisions, Question, Stratum
-from jobsight.learning.targets import Kinds, Shares, Target
+from jobsight.learning.targets import Classes, Shares, Target
 from jobsight.models.base import Inputs
 from jobsight.program.examples import Example
 from jobsight.program.tree.vocabulary import VERSION
@@ -47,7 +47,7 @@ class Bound(Question[BoundSettings]):
     name: ClassVar[str] = "bound"
     title: ClassVar[str] = "Which resource will bind it?"
     settings = BoundSettings
-    targets: ClassVar[Mapping[str, Target]] = {"class": Kinds(BOUND), "shares": Shares(BOUND)}
+    targets: ClassVar[Mapping[str, Target]] = {"class": Classes(BOUND), "shares": Shares(BOUND)}
     models: ClassVar[tuple[str, ...]] = (
         "constant", "rule", "text", "svm", "boosted", "forest", "dense", "recurrent", "tree",
         "stack",

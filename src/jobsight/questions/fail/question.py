@@ -11,7 +11,7 @@ import polars as pl
 from jobsight.history.jobsasked import KeysUsed, jobs_asked
 from jobsight.history.jobtable import JobTable
 from jobsight.learning.question import Decisions, Question, Stratum
-from jobsight.learning.targets import Binary, Kinds, Target
+from jobsight.learning.targets import Binary, Classes, Target
 from jobsight.models.base import Inputs
 from jobsight.questions.fail.decisions import KINDS, outcomes_of
 from jobsight.questions.fail.features import MOMENTS, REQUEST, Features, at_moment
@@ -34,7 +34,7 @@ class Fail(Question[FailSettings]):
     settings = FailSettings
     targets: ClassVar[Mapping[str, Target]] = {
         "fails": Binary("failed", "succeeded"),
-        "kinds": Kinds(KINDS),
+        "kinds": Classes(KINDS),
     }
     models: ClassVar[tuple[str, ...]] = (
         "constant", "last", "rates", "rates:50", "rates:5", "request", "linear", "boosted",

@@ -150,8 +150,8 @@ def _ask(it: Audited, known: pl.DataFrame, inside: NDArray[np.bool_]) -> _Asked:
     waits = (0.0, *delays_of(it.model))
     rows = known.filter(pl.Series(inside))
     # In a spell a release at once failed; later ones count where their outcome is known.
-    settled = known.filter(pl.col("outcome").is_not_null())
-    got = later_success(settled, rows["row"].to_numpy(), waits)[:, :, 0]
+    resolved = known.filter(pl.col("outcome").is_not_null())
+    got = later_success(resolved, rows["row"].to_numpy(), waits)[:, :, 0]
     got[:, 0] = 0.0
     builder = ExampleBuilder.of(it.data.source, it.model.settings, it.model.encoding)
     gain, realized = np.zeros_like(got), np.zeros_like(got)

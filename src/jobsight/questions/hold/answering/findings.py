@@ -70,8 +70,8 @@ class FindingIndex:
         self.history = history
         self.cause = labels.cause
         self.evidence: Evidence = gather_evidence(history, labels, decisions)
-        settled = decisions.filter("kept", pl.col("outcome").is_not_null())
-        as_it_was, fixed = settled.filter(~pl.col("edited")), settled.filter("edited")
+        resolved = decisions.filter("kept", pl.col("outcome").is_not_null())
+        as_it_was, fixed = resolved.filter(~pl.col("edited")), resolved.filter("edited")
         self.ended = {
             name: self._tally(as_it_was, name) for name in ("all", "code", "job and cause", *_ENDED)
         }

@@ -60,15 +60,15 @@ def hold_decisions(
         1970, on the log's clock.
     """
     labels = labels or label_rows(history)
-    settled, left_out = resolved_releases(history, settings, labels)
-    rows, hold_rows = settled["row"].to_numpy(), settled["hold_row"].to_numpy()
+    resolved, left_out = resolved_releases(history, settings, labels)
+    rows, hold_rows = resolved["row"].to_numpy(), resolved["hold_row"].to_numpy()
     if settings.as_of == "hold":
         cuts, moments = after_hold(history, hold_rows), history.clock[hold_rows]
     else:
         cuts, moments = rows, history.clock[rows]
     table = _described(history, labels, hold_rows, cuts, moments)
     words = history.table["reason"].gather(rows).to_frame("words")
-    table = pl.concat([table, settled.drop("hold_row")], how="horizontal").with_columns(
+    table = pl.concat([table, resolved.drop("hold_row")], how="horizontal").with_columns(
         groups_of(history).gather(history.job[rows]),
         words.select(_releaser(pl.col("words")).alias("releaser")).to_series(),
     )
@@ -122,7 +122,7 @@ def resolved_releases(
         .with_columns(kept=_kept_turns(pl.col("repeat")))
     )
     edited = edited_releases(history, hold_rows, rows, exact=turns["kept"].to_numpy())
-    settled = outcomes.judge(
+    resolved = outcomes.judge(
         outcomes.resolve(history, rows),
         success=settings.success,
         removed_by_user=settings.removed_by_user,
@@ -130,7 +130,7 @@ def resolved_releases(
     family = factorize(history.clusters[history.job[rows]], labels.cause[hold_rows])
     batch = batch_numbers(family, history.clock[rows], round(settings.batch_seconds * 1e6))
     of_hold = pl.DataFrame({"hold_row": hold_rows, "edited": edited, "batch": batch})
-    return pl.concat([of_hold, turns, settled], how="horizontal"), left_out
+    return pl.concat([of_hold, turns, resolved], how="horizontal"), left_out
 
 
 def held_jobs(

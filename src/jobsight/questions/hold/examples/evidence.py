@@ -74,7 +74,7 @@ class Evidence:
         held_by_others: bool (h,), whether something other than the user's hand held the job.
         held: those holds; of a job that two logs record, and so in all that follows, only what
             the log that recorded it first.
-        good, bad: what settled earlier releases of such holds, well or badly, where the job was
+        good, bad: what resolved earlier releases of such holds, well or badly, where the job was
             released as it had been held.
         first_good, first_bad: of these, the first outcome of each batch.
         left: what ended such holds: a release, a removal, or the next hold.
@@ -127,9 +127,9 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
     ours = ~by_hand.to_numpy() & _once(history, first, holds)
     # Jobs that were edited while they were held were not released as they were: what became of
     # them says nothing of a job that is.
-    settled = releases.filter(~pl.col("edited"), pl.col("outcome").is_not_null())
-    settled = settled.sort("resolved_row")
-    of_batch = settled.filter("kept").unique("batch", keep="first", maintain_order=True)
+    resolved = releases.filter(~pl.col("edited"), pl.col("outcome").is_not_null())
+    resolved = resolved.sort("resolved_row")
+    of_batch = resolved.filter("kept").unique("batch", keep="first", maintain_order=True)
     return Evidence(
         history=history,
         holds=holds,
@@ -137,10 +137,10 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
         | {"likely origin": likely(holds), "all": np.zeros(len(holds), np.int64)},
         held_by_others=~by_hand.to_numpy(),
         held=Stream(holds[ours], np.flatnonzero(ours)),
-        good=_settled(holds, settled, good=True),
-        bad=_settled(holds, settled, good=False),
-        first_good=_settled(holds, of_batch, good=True),
-        first_bad=_settled(holds, of_batch, good=False),
+        good=_resolved(holds, resolved, good=True),
+        bad=_resolved(holds, resolved, good=False),
+        first_good=_resolved(holds, of_batch, good=True),
+        first_bad=_resolved(holds, of_batch, good=False),
         left=_left(history, holds, ours),
         started={
             name: CountIndex(history, starts, keys)
@@ -212,9 +212,9 @@ def _likely_origins(history: History, holds: Ints, origin: Ints, rows: Ints) -> 
     return found
 
 
-def _settled(holds: Ints, settled: pl.DataFrame, *, good: bool) -> Stream:
-    """The rows that settled releases well, or badly, each with the hold that was released."""
-    ended = settled.filter(pl.col("outcome") == good)
+def _resolved(holds: Ints, resolved: pl.DataFrame, *, good: bool) -> Stream:
+    """The rows that resolved releases well, or badly, each with the hold that was released."""
+    ended = resolved.filter(pl.col("outcome") == good)
     rows, hold_rows = ended["resolved_row"].to_numpy(), ended["hold_row"].to_numpy()
     return Stream(rows.astype(np.int64), np.searchsorted(holds, hold_rows).astype(np.int64))
 

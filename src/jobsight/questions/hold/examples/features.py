@@ -156,7 +156,7 @@ class FeatureIndex:
         """How earlier releases of like holds ended, of all time."""
         columns: Columns = {}
         for family in ("all", *FAMILIES):
-            good, bad = self._settled(family, keys[family], views)
+            good, bad = self._resolved(family, keys[family], views)
             coarser = columns.get(f"{_COARSER.get(family)}: rate", np.full(len(views), 0.5))
             columns[f"{family}: rate"] = _rate(good, bad, coarser)
             columns[f"{family}: settled"] = np.log1p(good + bad)
@@ -167,7 +167,7 @@ class FeatureIndex:
                 index[family].count(keys[family], views.clean_cuts) for index in self._batches
             )
             learned = _rate(good, bad, learned, _BATCHES if family != "all" else 1.0)
-        own = self._settled("job and cause", keys["job and cause"], views)
+        own = self._resolved("job and cause", keys["job and cause"], views)
         columns[LEARNED_RATE] = _rate(*own, learned, _BATCHES)
         return columns
 
@@ -183,8 +183,8 @@ class FeatureIndex:
             number = at(self._hold_before, number)
             known = at(evidence.held_by_others, number) > 0
             code, cause = (at(evidence.keys[name], number) for name in ("code", "cause"))
-            coarser = _rate(*self._settled("code", code, views), np.full(len(views), 0.5))
-            earlier = _rate(*self._settled("cause", cause, views), coarser)
+            coarser = _rate(*self._resolved("code", code, views), np.full(len(views), 0.5))
+            earlier = _rate(*self._resolved("cause", cause, views), coarser)
             worst = np.where(known, np.minimum(worst, earlier), worst)
         return worst
 
@@ -195,7 +195,7 @@ class FeatureIndex:
         columns: Columns = {}
         for family in _RECENT:
             for name, start in starts.items():
-                good, bad = self._settled(family, keys[family], views, start)
+                good, bad = self._resolved(family, keys[family], views, start)
                 columns[f"{family}, {name}: rate"] = _rate(good, bad, rates[f"{family}: rate"])
             last = self._good[family].last(keys[family], views.clean_cuts)
             columns[f"{family}: since last good"] = self._age(views, last)
@@ -203,7 +203,7 @@ class FeatureIndex:
             columns[f"{family}: since last hold"] = self._age(views, last)
         return columns
 
-    def _settled(
+    def _resolved(
         self, family: str, keys: Ints, views: Views, starts: Ints | None = None
     ) -> tuple[Ints, Ints]:
         """Numbers of good and of bad outcomes under each key."""

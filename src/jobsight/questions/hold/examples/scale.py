@@ -36,7 +36,7 @@ class Scale:
         windows: spans looked back at the pool.
         delays: what "wait" may propose.
         timeframe_len: length of a frame.
-        horizon: what is not settled within it has no outcome.
+        horizon: what is not resolved within it has no outcome.
     """
 
     time_scale: float
@@ -63,8 +63,8 @@ def resolve_scale(decisions: pl.DataFrame, settings: HoldSettings) -> Scale:
             `released` and `resolved_time` (µs). May have no outcome: `DEFAULT_TIME_SCALE` then.
         settings: what is set there is taken as it is.
     """
-    settled = decisions.filter(pl.col("outcome").is_not_null())
-    median = settled.select((pl.col("resolved_time") - pl.col("released")).median()).item()
+    resolved = decisions.filter(pl.col("outcome").is_not_null())
+    median = resolved.select((pl.col("resolved_time") - pl.col("released")).median()).item()
     time_scale = (
         DEFAULT_TIME_SCALE if median is None else max(float(median) / _MICRO, _LEAST_TIME_SCALE)
     )

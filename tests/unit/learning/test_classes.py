@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score, roc_auc_score
 
-from jobsight.learning.targets import Kinds
+from jobsight.learning.targets import Classes
 
-GOAL = Kinds(("a", "b", "c", "d"))
+GOAL = Classes(("a", "b", "c", "d"))
 
 
 @given(st.integers(0, 10_000), st.integers(1, 40))

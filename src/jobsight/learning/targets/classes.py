@@ -23,7 +23,7 @@ from jobsight.learning.targets.base import (
 )
 from jobsight.models.base import Floats, Ints, Output
 
-__all__ = ["Kinds", "KindsCalibrated"]
+__all__ = ["Classes", "ClassesCalibrated"]
 
 _TEMPERATURES = np.exp(np.linspace(0.0, np.log(4.0), 41))
 """None below 1: kinds drift, and a part with more of one of them would sharpen all predictions."""
@@ -63,7 +63,7 @@ _METRICS: dict[str, Metric] = {
 
 
 @dataclass(frozen=True)
-class KindsCalibrated(Calibrated):
+class ClassesCalibrated(Calibrated):
     """A temperature, and the least probability of a kind in the set.
 
     Attributes:
@@ -97,7 +97,7 @@ class KindsCalibrated(Calibrated):
 
 
 @dataclass(frozen=True)
-class Kinds(Target):
+class Classes(Target):
     """Which of some kinds; values are int64 (n,), indices of `kinds`.
 
     Attributes:
@@ -130,20 +130,20 @@ class Kinds(Target):
 
     def calibrate(
         self, raw: Floats, values: Values, weight: Floats, batch: Ints, *, as_is: bool = False
-    ) -> KindsCalibrated:
+    ) -> ClassesCalibrated:
         """See `Target.calibrate`."""
         if weight.sum() < LEAST_TO_CALIBRATE:
-            return KindsCalibrated(1.0, 0.0)
-        fits = [KindsCalibrated(float(t), 0.0) for t in _TEMPERATURES]
+            return ClassesCalibrated(1.0, 0.0)
+        fits = [ClassesCalibrated(float(t), 0.0) for t in _TEMPERATURES]
         losses = [float(_log_loss(one.apply(raw), values, weight)) for one in fits]
         best = fits[int(np.argmin(losses))]
         observed = best.apply(raw)[np.arange(len(values)), values]
         limit = conformal(1.0 - observed, weight, batch, HELD)
-        return KindsCalibrated(best.temperature, 1.0 - limit)
+        return ClassesCalibrated(best.temperature, 1.0 - limit)
 
-    def calibrated(self, data: Mapping[str, Any]) -> KindsCalibrated:
+    def calibrated(self, data: Mapping[str, Any]) -> ClassesCalibrated:
         """See `Target.calibrated`."""
-        return KindsCalibrated(float(data["temperature"]), float(data["least"]))
+        return ClassesCalibrated(float(data["temperature"]), float(data["least"]))
 
     def unlearnable(self, values: Values, weight: Floats) -> str | None:
         """Too few batches of all kinds but one."""
