@@ -20,8 +20,6 @@ from bench import (
     serving,
     store,
     stored_answers,
-    sweeps_planning,
-    sweeps_training,
     trees,
 )
 from bench.measure import Section, machine
@@ -44,8 +42,6 @@ _BENCHMARKS: dict[str, Callable[[], Section]] = {
     "serving": serving.run,
     "soaking": serving.soak,
     "following": following.run,
-    "sweeps_training": sweeps_training.run,
-    "sweeps_planning": sweeps_planning.run,
     "trees": trees.run,
 }
 _RESULTS = Path(__file__).with_name("RESULTS.md")

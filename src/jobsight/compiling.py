@@ -2,7 +2,6 @@
 
 Kernels release the GIL and are cached on disk, so that a command does not wait for the compiler.
 Where no cache directory is writable, kernels are compiled anew in each process and all else works.
-A pack (`jobsight.cluster.packing`) has them compiled already, next to their sources.
 """
 
 import contextlib
@@ -28,7 +27,7 @@ import numba.np.linalg
 
 from jobsight.runtime import cache_folder
 
-__all__ = ["compiled", "is_compiled", "kernels_marker"]
+__all__ = ["compiled", "is_compiled"]
 
 
 _OF_KERNELS = (
@@ -71,20 +70,6 @@ def _processor() -> str:
             features = ""
     checks = " checked" if getattr(numba.config, "BOUNDSCHECK", None) else ""
     return hashlib.sha256(f"{name} {features}{checks}".encode()).hexdigest()[:16]
-
-
-def kernels_marker() -> str:
-    """The file in the package that marks compiled kernels next to their sources."""
-    return f"__pycache__/kernels-{_sources()}-{_processor()}"
-
-
-def _is_beside_sources() -> bool:
-    """Whether kernels are next to their sources, where Numba searches if no cache is set."""
-    package = Path(__file__).parent
-    if "NUMBA_CACHE_DIR" in os.environ or not (package / kernels_marker()).exists():
-        return False
-    # Numba passes over what it cannot write into.
-    return all(os.access(folder, os.W_OK) for folder in (package, *package.rglob("__pycache__")))
 
 
 def _cache_directory() -> str | None:
@@ -137,9 +122,7 @@ def _load_without_blas() -> None:
 
 
 _load_without_blas()
-_BESIDE = _is_beside_sources()
-_CACHE = None if _BESIDE else _cache_directory()
-_CACHED = _BESIDE or _CACHE is not None
+_CACHE = _cache_directory()
 if _CACHE is not None:
     setattr(numba.config, "CACHE_DIR", _CACHE)  # noqa: B010 - numba makes its settings at run time
 
@@ -173,7 +156,7 @@ setattr(  # noqa: B010 - not typed
 
 def compiled(function: Callable[..., Any], **options: Any) -> Any:
     """Numba's function, in nopython mode, without the GIL, cached where a cache is writable."""
-    return numba.njit(nogil=True, cache=_CACHED, **options)(function)
+    return numba.njit(nogil=True, cache=_CACHE is not None, **options)(function)
 
 
 def is_compiled(kernel: Any) -> bool:

@@ -13,8 +13,7 @@ The tree::
     │   ├── TooMuchError          more than one put may hold
     │   └── ConflictError         another writer was first: read again, then put again
     ├── JobError                  the job asked for is unknown, or is not held at that time
-    ├── ClusterError              a scheduler is missing, does not answer, or refuses a plan
-    │   └── PlanError             a plan of work is wrong in itself; names the node
+    ├── ClusterError              a scheduler is missing, does not answer, or refuses
     ├── TrainingError             the examples do not suffice to train or to judge a model
     ├── SweepError                a sweep's folder is missing, damaged, or in another state
     └── ModelError                a model directory is missing, damaged or of another schema
@@ -31,7 +30,6 @@ __all__ = [
     "JobsightError",
     "ModelError",
     "OutputError",
-    "PlanError",
     "SettingsError",
     "SourceError",
     "StoreError",
@@ -107,10 +105,6 @@ class JobError(JobsightError):
 
 class ClusterError(JobsightError):
     """A scheduler is missing, does not answer, or refuses what it is given."""
-
-
-class PlanError(ClusterError):
-    """A plan of work is wrong in itself; names the node."""
 
 
 class TrainingError(JobsightError):

@@ -3,7 +3,6 @@
 import contextlib
 import enum
 import fcntl
-import gzip
 import hashlib
 import json
 import math
@@ -13,7 +12,6 @@ import secrets
 import shutil
 import stat
 import time
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,7 +54,6 @@ class Kind(enum.Enum):
     EVENTS = "an event table"
     REPORT = "a report"
     VERIFICATION = "a verification"
-    PACK = "a packed environment"
     SWEEP = "a sweep"
     STORE = "a store of jobs"
     ARCHIVE = "the archive of a store"
@@ -170,14 +167,14 @@ def new_file(path: Path, kind: Kind | None = None) -> Iterator[Path]:
     Args:
         path: of the file.
         kind: of an output that a user names, see `require_replaceable`; a new one holds data of
-            jobs, unless it is a pack. None: a file within a folder of Jobsight's own; it is
+            jobs. None: a file within a folder of Jobsight's own; it is
             replaced whatever it is, and a new one has the permissions of the umask.
 
     Raises:
         OutputError: the folder is not writable or full, or something that is not a regular file
             (a folder, a device) or not to be replaced has that name; `path` is then untouched.
     """
-    private = kind not in (None, Kind.PACK)
+    private = kind is not None
     with _replacing(path, kind, private=private) as target:
         mode = folder_mode() & 0o666 if private else None
         if target.exists():
@@ -276,13 +273,11 @@ def _kind_of_folder(folder: Path) -> Kind | None:
 
 
 def _kind_of_file(file: Path) -> Kind | None:
-    """What a file is by its first bytes, of what is compressed too, and its last."""
+    """What a file is by its first bytes and its last."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD)
         stream.seek(-min(_TAIL, file.stat().st_size), os.SEEK_END)
         tail = stream.read()
-    with contextlib.suppress(OSError, EOFError, zlib.error), gzip.open(file) as unpacked:
-        head = unpacked.read(_HEAD)
     if head.startswith(b"SQLite format 3\0"):
         # The application id is at byte 68 (sqlite.org/fileformat.html); ours spells Jobs.
         return Kind.STORE if head[68:72] == b"Jobs" else None
@@ -292,8 +287,6 @@ def _kind_of_file(file: Path) -> Kind | None:
         return Kind.TIMELINE if tail.endswith(b"</svg>\n") else None
     if head.startswith(b"PAR1") and tail.endswith(b"PAR1"):
         return Kind.EVENTS if Kind.EVENTS.schema.encode() in tail else None
-    if head.startswith(b"bin/jobsight\0"):
-        return Kind.PACK
     return _kind_of_json(file) if head.lstrip().startswith(b"{") else None
 
 

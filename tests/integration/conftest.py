@@ -6,11 +6,9 @@ import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.integration.noticing import QUICK
-from tests.integration.sweepproof import SHORT, Sweep
 from tests.support.limits import prove
 from tests.testbed import SlurmCluster
 
@@ -24,15 +22,6 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("kafka") / "kafka.properties"
     path.write_text(QUICK)
     return path
-
-
-@pytest.fixture(scope="session")
-def short_sweep(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The result of the short sweep on this machine, undisturbed."""
-    sweep = Sweep.new(tmp_path_factory.mktemp("here") / "sweep", "here", **SHORT)
-    sweep.told("submit")
-    sweep.check_best()
-    return sweep.result()
 
 
 @pytest.fixture(params=["24.11", pytest.param("22.05", marks=prove)])

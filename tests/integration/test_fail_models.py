@@ -140,9 +140,9 @@ def test_a_sweep_searches_settings(
     run("sweep", "plan", config)
     folder = config.with_suffix(".sweep")
     monkeypatch.chdir(folder)
-    for node in (("parse", "s01"), ("run", 1), ("run", 2), ("best",)):
+    for node in (("run", 1), ("run", 2), ("best",)):
         run("sweep", "node", *node, ".")
     found = json.loads(run("sweep", "best", folder, "--json"))
     assert found["model"]["test"][model][metric]
-    results = [json.loads(one.read_text()) for one in folder.glob("runs/*/result.json")]
+    results = [json.loads(one.read_text()) for one in folder.glob("runs/*/run.json")]
     assert model != "boosted" or len({one["metrics"][metric] for one in results}) == 2

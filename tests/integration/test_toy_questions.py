@@ -91,8 +91,8 @@ def test_a_sweep_searches_the_settings_of_a_question(
     monkeypatch.setenv("JOBSIGHT_TIMEZONE", "UTC")
     run("sweep", "plan", config)
     folder = config.with_suffix(".sweep")
-    monkeypatch.chdir(folder)  # each node runs there
-    for node in (("parse", "s01"), ("run", 1), ("run", 2), ("best",), ("register",)):
+    monkeypatch.chdir(folder)  # each run is started there
+    for node in (("run", 1), ("run", 2), ("best",), ("register",)):
         run("sweep", "node", *node, ".")
     found = json.loads(run("sweep", "best", folder, "--json"))
     assert found["parameters"]["recent"] in (5, 20) and found["model"]["test"]["boosted"][loss]

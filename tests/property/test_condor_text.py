@@ -1,14 +1,12 @@
 """What is written for HTCondor is read back as what was meant, by its documented rules.
 
-tests/integration/test_dagman.py asks HTCondor itself.
+tests/integration/test_sweeps.py asks HTCondor itself.
 """
-
-import re
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.cluster.dagfiles import environment_list, macro_text, vars_value, word_list
+from jobsight.tuning.dagfiles import environment_list, macro_text, word_list
 
 TEXT = st.text(
     st.one_of(
@@ -17,13 +15,6 @@ TEXT = st.text(
     ),
     max_size=30,
 )
-
-
-def unquoted(value: str) -> str:
-    """A VARS value as DAGMan reads it: up to a quote that no backslash protects."""
-    assert value[0] == value[-1] == '"'
-    assert not re.search(r'(?<!\\)(?:\\\\)*"', value[1:-1])
-    return re.sub(r"\\(.)", r"\1", value[1:-1])
 
 
 def expanded(text: str) -> str:
@@ -67,8 +58,7 @@ def words(text: str) -> list[str]:
 
 @given(st.lists(TEXT.filter(lambda text: "\0" not in text), max_size=6))
 def test_words_come_back(given_words: list[str]) -> None:
-    line = vars_value(word_list(given_words))
-    assert words(expanded(unquoted(line))) == given_words
+    assert words(expanded(word_list(given_words))) == given_words
 
 
 @given(st.dictionaries(st.from_regex(r"[A-Z_]{1,5}", fullmatch=True), TEXT, max_size=4))
@@ -79,4 +69,4 @@ def test_variables_come_back(variables: dict[str, str]) -> None:
 
 @given(TEXT)
 def test_a_path_comes_back(path: str) -> None:
-    assert expanded(unquoted(vars_value(macro_text(path)))) == path
+    assert expanded(macro_text(path)) == path

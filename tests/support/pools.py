@@ -16,8 +16,6 @@ import pytest
 from jobsight.history.timelines import History
 from jobsight.learning.audit import Audit, audit, leaks
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.sweep.config import SweepConfig
-from jobsight.learning.sweep.sections import EarlyStopping
 from jobsight.learning.train import train
 from jobsight.learning.trained import Trained
 from jobsight.questions.hold.question import HOLD
@@ -40,26 +38,6 @@ def settings(**changed: Any) -> HoldSettings:
     """Settings that are quick to train with."""
     small = {"bootstrap": 200, "frames": {"m": 6, "j": 3}, "lstm": {"epochs": 5, "hidden_size": 8}}
     return HoldSettings.model_validate(small | changed)
-
-
-def sweep_of(shared: HoldSettings) -> SweepConfig:
-    """The config of a sweep whose runs share these settings."""
-    told = shared.model_dump(mode="json", exclude_unset=True)
-    told.pop("seed", None)
-    told["lstm"] = {
-        name: value
-        for name, value in told.get("lstm", {}).items()
-        if name not in ("epochs", "patience")
-    }
-    return SweepConfig(
-        data=("pool.log",),
-        runs=1,
-        parameters={"learning_rate": {"value": 0.01}},
-        seed=shared.seed,
-        epochs=shared.lstm.epochs,
-        early_stopping=EarlyStopping(patience=shared.lstm.patience),
-        settings=told,
-    )
 
 
 def events(clusters: int = 260, seed: int = 1) -> pl.DataFrame:

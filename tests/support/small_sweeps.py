@@ -2,13 +2,9 @@
 
 import datetime as dt
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from jobsight.cluster import Plan
 from jobsight.files import write_json
-from jobsight.learning.sweep.config import SweepConfig
-from jobsight.learning.sweep.layout import Frozen, Layout, Shard
-from jobsight.learning.sweep.planning import freeze, lay_out
 from tests.support import pools
 from tests.support.logtext import SEPARATOR
 
@@ -29,24 +25,6 @@ SPACE: dict[str, Any] = {
 }
 
 
-class Planned(NamedTuple):
-    """A sweep that was planned."""
-
-    layout: Layout
-    frozen: Frozen
-    plan: Plan
-    changed: bool
-
-
-def planned(folder: Path, **config: Any) -> Planned:
-    """A small sweep, planned in ``sweep`` in a folder."""
-    given = {"data": ["x"], "epochs": 9, "parameters": SPACE, **config}
-    shards = (Shard("s01", ("/x",), modified=(0.0,)),)
-    layout = Layout(folder / "sweep")
-    frozen = freeze(SweepConfig.model_validate(given), {}, shards, base=Path("/"))
-    return Planned(layout, *lay_out(frozen, layout, ("jobsight",)))
-
-
 def write_log(path: Path, *, clusters: int = 220, seed: int = 1) -> Path:
     """The log of a pool of `tests.support.pools`, as HTCondor would write it."""
     with path.open("wb") as log:
@@ -60,14 +38,16 @@ def write_log(path: Path, *, clusters: int = 220, seed: int = 1) -> Path:
 
 def config(folder: Path, **changed: Any) -> Path:
     """The config of a sweep of three runs on ``pool.log`` beside it; JSON is YAML too."""
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "data": ["pool.log"],
         "runs": 3,
         "epochs": 2,
         "parameters": SPACE,
         "settings": {"bootstrap": 100, "delays": []},
-        "here": {"processes": 2},
+        "at_once": 2,
     }
     path = folder / "sweep.yaml"
-    write_json(path, {key: value for key, value in (told | changed).items() if value is not None})
+    write_json(
+        path, {key: value for key, value in (content | changed).items() if value is not None}
+    )
     return path

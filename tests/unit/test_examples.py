@@ -6,11 +6,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from jobsight.learning.sweep.config import SweepConfig
-from jobsight.learning.sweep.searched import with_parameters
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 from jobsight.settings import Settings
+from jobsight.tuning.config import SweepConfig
+from jobsight.tuning.space import with_parameters
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -1,5 +1,4 @@
 import contextlib
-import gzip
 import json
 import os
 import stat
@@ -216,8 +215,6 @@ PAGE = '<!doctype html>\n<html><meta name="generator" content="jobsight.report/1
         ("PAR1 jobsight.events/1", Kind.EVENTS, "not written by jobsight"),
         ("SQLite format 3\0".ljust(68) + "Jobs", Kind.REPORT, "is a store of jobs, not a report"),
         ("SQLite format 3\0".ljust(100), Kind.REPORT, "not written by jobsight"),
-        ("\x1f\x08\0\0", Kind.PACK, "not written by jobsight"),
-        ("bin/jobsight".ljust(512, "\0"), Kind.PACK, None),
     ],
 )
 def test_a_file_is_replaced_by_its_own_kind_only(
@@ -230,17 +227,6 @@ def test_a_file_is_replaced_by_its_own_kind_only(
             temporary.write_text("new")
         assert said is None
     assert target.read_text() == (text if said else "new")
-
-
-def test_a_compressed_pack_is_known(tmp_path: Path) -> None:
-    target = tmp_path / "pack.tar.gz"
-    for data in (gzip.compress(b"bin/jobsight".ljust(512, b"\0")), b"new"):
-        with new_file(target, Kind.PACK) as temporary:
-            temporary.write_bytes(data)
-    for data in (gzip.compress(b"thesis"), b"\x1f\x8b\x08\0\xff\xff\xff\xff\0\0\xff\xff\xff"):
-        target.write_bytes(data)
-        with pytest.raises(OutputError, match="not written"), new_file(target, Kind.PACK):
-            raise AssertionError
 
 
 def test_a_failed_folder_leaves_the_old_one(tmp_path: Path) -> None:
@@ -311,10 +297,7 @@ def test_what_holds_jobs_is_its_owners_alone(tmp_path: Path) -> None:
         temporary.write_text("")
     with new_folder(place / "model", Kind.MODEL) as folder:
         ours(folder, "1")
-    with new_file(place / "pack.tar", Kind.PACK):
-        pass
     found = {path.name: mode(path) for path in tmp_path.rglob("*")}
-    assert found.pop("pack.tar") == 0o666 & ~os.umask(os.umask(0o22))
     folders = {"a": 0o700, "b": 0o700, "model": 0o700, "models": 0o700}
     assert found == {"report.html": 0o600, "manifest.json": 0o600, "x": 0o600, **folders}
 

@@ -20,7 +20,6 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.output import say, stages
 from jobsight.cli.reading import Judged, open_judged
-from jobsight.cli.sweepopening import layout_of
 from jobsight.clock import micros, parse_moment, zone_named
 from jobsight.errors import SourceError, UsageError
 from jobsight.files import Kind, read_json
@@ -28,7 +27,9 @@ from jobsight.learning.evaluation import evaluate_all
 from jobsight.questions import answerable_named, question_named
 from jobsight.reports.report import write_report
 from jobsight.reports.shown import Shown
-from jobsight.reports.sweep.report import write_report as write_sweep_report
+from jobsight.tuning.finish import write_report as write_sweep_report
+from jobsight.tuning.folder import Sweep
+from jobsight.tuning.plan import folder_of
 
 __all__ = ["report"]
 
@@ -63,9 +64,9 @@ def report(
     if question == SWEEP:
         if len(logs) != 1:
             raise UsageError("name one sweep, by its config file or its folder")
-        layout = layout_of(Path(logs[0]))
-        check_output(output, Kind.REPORT, model=layout.best_model)
-        write_sweep_report(layout.folder, output, Kind.REPORT)
+        sweep = Sweep.open(folder_of(Path(logs[0])))
+        check_output(output, Kind.REPORT, model=sweep.best / "model")
+        write_sweep_report(sweep, output, Kind.REPORT)
         say(f"wrote {output}")
         return
     if model is None:

@@ -6,12 +6,13 @@ Okabe and Ito (https://jfly.uni-koeln.de/color/), which colour-blind readers can
 
 from __future__ import annotations
 
+import contextlib
 import html
 import io
 import logging
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["BLACK", "BLUE", "GREEN", "GREY", "GRID", "ORANGE", "PALETTE", "RED", "SKY",
-           "clock_axis", "days", "draw"]  # fmt: skip
+           "clock_axis", "days", "draw", "styled", "to_svg"]  # fmt: skip
 
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, RED, PINK, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#1b2733"
@@ -46,6 +47,7 @@ _STYLE: dict[str, Any] = {
     "axes.titlesize": 11,
     "axes.titleweight": "bold",
     "axes.unicode_minus": False,
+    "figure.constrained_layout.use": True,
     "figure.facecolor": "none",
     "font.family": ["DejaVu Sans"],
     "font.size": 9.5,
@@ -104,30 +106,45 @@ def draw(
         titles: by URL of what is drawn as a link within the page (``#ID``): what it shows under the
             pointer.
     """
+    with styled(name):
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(width, height), layout="constrained")
+        paint(figure)
+        return to_svg(figure, alternative, titles)
+
+
+@contextlib.contextmanager
+def styled(name: str) -> Iterator[None]:
+    """Have the figure `name`, made and written in this block, in our style."""
     # Where the library keeps its cache, if the home folder is not writable, is not worth a message.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    # A figure of its own backend: nothing global, no display, no state between two figures.
     from matplotlib import style
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
 
-    with style.context(["default", {**_STYLE, "svg.hashsalt": name}]):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        canvas: Any = FigureCanvasSVG(figure)
-        with warnings.catch_warnings():
-            # Characters that the measuring font lacks are drawn by the reader's browser.
-            warnings.filterwarnings("ignore", message="Glyph ")
-            warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
-            paint(figure)
-            buffer = io.StringIO()
-            nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-            canvas.print_svg(buffer, metadata=nothing)
-            return _inline(buffer.getvalue(), alternative, titles or {})
+    with (
+        style.context(["default", {**_STYLE, "svg.hashsalt": name}]),
+        warnings.catch_warnings(),
+    ):
+        # Letters that the measuring font lacks are drawn by the reader's browser.
+        warnings.filterwarnings("ignore", message="Glyph ")
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+        yield
+
+
+def to_svg(figure: Figure, alternative: str, titles: Mapping[str, str] | None = None) -> Markup:
+    """A figure as `draw` returns it; to be called within `styled`."""
+    # A canvas of its own backend: nothing global, no display, no state between two figures.
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    canvas: Any = FigureCanvasSVG(figure)
+    buffer = io.StringIO()
+    canvas.print_svg(buffer, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    return _inline(buffer.getvalue(), alternative, titles or {})
 
 
 def _inline(svg: str, alternative: str, titles: Mapping[str, str]) -> Markup:
     """The drawing without prolog and metadata, without a fixed size, with words next to it."""
-    body = svg[svg.index("<svg") :].strip()
+    body = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", svg[svg.index("<svg") :]).strip()
     body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, count=1, flags=re.S)
     box = re.search(r'viewBox="([^"]*)"', body)
     content = body[body.index(">") + 1 : body.rindex("</svg>")]

@@ -7,19 +7,16 @@ Subclass `ModelContract` in a test module, give it a `new_model`, and pytest doe
             return Mine()
 
 So too `StoreContract` (it needs hypothesis), with a `new_opener` of a `Store` made of your
-`Backend`, and `SchedulerContract`, with a `new_scheduler` and a `new_folder`.
+`Backend`.
 """
 
 from jobsight.testing.madejobs import made_document
 from jobsight.testing.models import ModelContract, made_examples
-from jobsight.testing.schedulers import SchedulerContract, made_plan
 from jobsight.testing.stores import StoreContract
 
 __all__ = [
     "ModelContract",
-    "SchedulerContract",
     "StoreContract",
     "made_document",
     "made_examples",
-    "made_plan",
 ]

@@ -79,11 +79,10 @@ def test_a_sweep_plans_reads_and_trains(programs: Path) -> None:
     )
     said("sweep", "plan", config)
     folder = config.with_suffix(".sweep")
-    said("sweep", "node", "parse", "s01", folder)
     said("sweep", "node", "run", "1", folder)
-    result = json.loads((folder / "runs" / "0001" / "result.json").read_text())
-    assert (result["status"], result["parameters"].keys()) == ("finished", {"num_leaves"})
-    config.write_text(config.read_text().replace("programs.jsonl", "."))
+    result = json.loads((folder / "runs" / "0001" / "run.json").read_text())
+    assert (result["state"], result["params"].keys()) == ("complete", {"num_leaves"})
+    config.write_text(config.read_text().replace("programs.jsonl", ".") + "folder: other\n")
     assert "has no measured programs" in said("sweep", "plan", config, status=1)
 
 

@@ -103,7 +103,7 @@ def test_an_output_replaces_only_its_own_kind(log: Path, model: Path, tmp_path: 
         (("events", log, "-o", other / "manifest.json"), "is a model, not an event table"),
         *(
             ((*call, notes), "was not written by jobsight")
-            for call in (report, verify, ("events", log, "-o"), ("sweep", "pack", "-o"))
+            for call in (report, verify, ("events", log, "-o"))
         ),
     ]
     for call, said in cases:

@@ -1,1 +1,0 @@
-"""Sweeps: many trainings from one config; knows parameters and records, no question."""

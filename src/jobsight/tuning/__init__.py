@@ -1,0 +1,1 @@
+"""Tuning: many trainings from one config, with Optuna, on this machine, Slurm or HTCondor."""
