@@ -198,7 +198,7 @@ def test_a_server_that_goes_away_does_not_keep_the_run(
         tracked = tracker(folder, "online", said)
         tracked.start(7, POINT, {})
         tracked.log(1, {"train_loss": 0.5})
-        until(lambda: server.rows(RUN))
+        until(lambda: server.of("UpsertBucket"))
     begun = time.monotonic()
     tracked.log(2, {"train_loss": 0.4})
     assert time.monotonic() - begun < limit(1)

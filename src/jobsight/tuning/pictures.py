@@ -11,7 +11,6 @@ from optuna.exceptions import ExperimentalWarning
 from optuna.trial import FrozenTrial
 
 from jobsight.format import percent, short
-from jobsight.models import is_baseline
 from jobsight.reports.drawing import (
     BLACK,
     BLUE,
@@ -29,9 +28,7 @@ from jobsight.text import counted, printable
 from jobsight.tuning.sweepdata import (
     FEW_RUNS,
     STATUSES,
-    Examination,
     SweepData,
-    epochs_of,
     evenly,
     study_of,
 )
@@ -42,9 +39,8 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-__all__ = ["MOST_DRAWN", "MOST_LINES", "best_run_plot", "contour_plot", "curves_plot",
-           "history_plot", "importances_plot", "parallel_plot", "slice_plot", "test_plot",
-           "timeline_plot"]  # fmt: skip
+__all__ = ["MOST_DRAWN", "MOST_LINES", "contour_plot", "curves_plot", "history_plot",
+           "importances_plot", "parallel_plot", "slice_plot", "timeline_plot"]  # fmt: skip
 
 MOST_DRAWN = 400
 """Runs in one picture; of more, the best half as many and an even choice of the others."""
@@ -207,35 +203,6 @@ def curves_plot(data: SweepData) -> Markup | None:
                       lambda plots: plots.plot_intermediate_values(study), finish)  # fmt: skip
 
 
-def best_run_plot(data: SweepData) -> Markup | None:
-    """Losses and the metric of the best run, epoch by epoch; None where it has fewer than two."""
-    best = data.best
-    lines = [] if best is None else epochs_of(best)
-    if best is None or len(lines) < 2:
-        return None
-    columns = {
-        key: [np.nan if line.get(key) is None else line[key] for line in lines]
-        for key in ("epoch", "train_loss", "loss", "metric")
-    }
-    kept = best.user_attrs.get("best_epoch")
-
-    def paint(figure: Figure) -> None:
-        upper, lower = figure.subplots(2, 1, sharex=True)
-        upper.plot(columns["epoch"], columns["train_loss"], color=GREY, label="train part")
-        upper.plot(columns["epoch"], columns["loss"], color=BLUE, label="held-out rows")
-        upper.set_ylabel("loss")
-        lower.plot(columns["epoch"], columns["metric"], color=BEST)
-        lower.set(xlabel="epoch", ylabel=data.metric)
-        _count_on(lower.xaxis)
-        if kept is not None:
-            for axes in (upper, lower):
-                axes.axvline(kept, color=BLACK, lw=0.9, ls=":", label=f"epoch {kept}, kept")
-        upper.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=3, columnspacing=1.2)
-
-    words = f"Losses and {data.metric} of run {data.run(best)} after each of {len(lines)} epochs."
-    return draw("best run", 5.6, 3.9, words, paint)
-
-
 def importances_plot(data: SweepData) -> Markup | None:
     """Bars of what each parameter says of the metric; None where runs are too few to say."""
     largest = list(data.importances.items())[:20]
@@ -368,7 +335,8 @@ def contour_plot(data: SweepData) -> Markup | None:
 
 def timeline_plot(data: SweepData) -> Markup | None:
     """When each run trained and how it ended; None where no run says when it started."""
-    spans = [(trial, span) for trial in data.trials if (span := data.span(trial)) is not None]
+    begun = [trial for trial in data.trials if data.status(trial) != "waiting"]
+    spans = [(trial, span) for trial in begun if (span := data.span(trial)) is not None]
     if not spans:
         return None
 
@@ -398,29 +366,3 @@ def timeline_plot(data: SweepData) -> Markup | None:
     first, last = min(span[0] for _, span in spans), max(span[1] for _, span in spans)
     words = f"When {counted(len(spans), 'run')} trained, from {first:%Y-%m-%d %H:%M} to "
     return draw("timeline", 10.6, 3.8, f"{words}{last:%Y-%m-%d %H:%M} UTC.", paint)
-
-
-def test_plot(test: Examination) -> Markup | None:
-    """Losses less the best baseline's on the test part; None where no model has any."""
-    rows = [(name, gain) for name in test.models if (gain := test.gain(name)) is not None]
-    if not rows:
-        return None
-
-    def paint(figure: Figure) -> None:
-        axes = figure.subplots()
-        axes.axvline(0.0, color=GREY, lw=1)
-        for place, (name, (value, low, high)) in enumerate(rows):
-            colour = GREY if is_baseline(name) else BLUE
-            colour = BEST if name == test.network else colour
-            axes.plot([low, high], [place, place], color=colour, lw=2)
-            axes.plot(value, place, "o", color=colour, ms=7)
-            axes.text(1.02, place, f"{value:+.3f}", va="center", color=BLACK,
-                      transform=axes.get_yaxis_transform())  # fmt: skip
-        axes.set_yticks(range(len(rows)), [printable(name, 26) for name, _ in rows])
-        axes.grid(visible=False, axis="y")
-        axes.invert_yaxis()
-        axes.set_xlabel("loss less the best baseline's (← better)")
-
-    listed = ", ".join(f"{printable(name, 26)} {gain[0]:+.3f}" for name, gain in rows)
-    words = f"Loss less the best baseline's on the test part, with 95 % intervals: {listed}."
-    return draw("test", 5.6, 1.0 + 0.3 * len(rows), words, paint)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from importlib import resources
 from statistics import median
-from typing import Any
 
-import numpy as np
 import optuna
-from optuna.distributions import FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial
 
 from jobsight.clock import format_span
-from jobsight.format import UNKNOWN, interval, number, percent, short
+from jobsight.format import UNKNOWN, number, percent, short
 from jobsight.models import is_baseline
 from jobsight.reports.page import (
     Child,
@@ -44,10 +41,7 @@ __all__ = ["report_html"]
 
 MOST_ROWS = 300
 _MOST_COLUMNS, _MOST_PANELS, _MOST_PARAMETERS = 12, 12, 60
-_MOST_CAUSES, _MOST_NUMBERS, _MOST_MACHINES = 40, 12, 20
-_MOST_CONFIG = 60_000
-_BORDER = 0.04
-"""Share of a searched range at whose end a best value is reported to be."""
+_MOST_CAUSES, _MOST_NUMBERS = 40, 12
 
 
 def report_html(study: optuna.Study, facts: SweepFacts) -> str:
@@ -66,7 +60,6 @@ def report_html(study: optuna.Study, facts: SweepFacts) -> str:
         "Time": _time_part(data),
         "Failures": _failures_part(data),
         "All runs": _runs_part(data),
-        "The config": _config_part(facts.config),
     }
     style = (resources.files("jobsight.tuning") / "report.css").read_text(encoding="utf-8")
     title = f"Jobsight: sweep {printable(facts.name, 80)}"
@@ -131,18 +124,12 @@ def _gain_words(test: Examination) -> str:
 
 
 def _cards(data: SweepData) -> list[Markup]:
-    cards, best, test = [], data.best, data.facts.test
+    cards, best = [], data.best
     if best is not None:
         values = sorted(trial.value or 0.0 for trial in data.judged) or [best.value or 0.0]
         note = f"the median run has {values[len(values) // 2]:.3g}"
         name = f"{data.metric} of run {data.run(best)}, validation block"
         cards.append(card(_metric(best, 3), name, note))
-    if test is not None and test.network in test.models:
-        auc = test.models[test.network].get("roc_auc")
-        if auc is not None:
-            low, high = test.models[test.network].get("roc_auc_ci") or (None, None)
-            note = f"95 % interval {interval(low, high)}"
-            cards.append(card(f"{auc:.2f}", "ROC AUC of its model, on test", note))
     hosts = {host for trial in data.trials if (host := trial.user_attrs.get("host"))}
     epochs = sum(len(epochs_of(trial)) for trial in data.trials)
     spent = _time(sum(map(data.seconds, data.trials)))
@@ -160,7 +147,7 @@ def _best_part(data: SweepData) -> Markup | None:
             printable(name, 80),
             range_words(best.distributions[name]) if name in data.searched else "fixed",
             percent(data.importances.get(name)),
-            _value(data.searched.get(name), best.params[name]),
+            printable(short(best.params[name]), 40),
         ]
         for name in names[:_MOST_PARAMETERS]
         if name in best.params
@@ -169,28 +156,20 @@ def _best_part(data: SweepData) -> Markup | None:
     scored = [
         [HEADINGS.get(name) or printable(name, 60), number(value)] for name, value in scores.items()
     ]
-    picture = pictures.best_run_plot(data)
     kept = best.user_attrs.get("best_epoch")
     how = {"patience": "stopped early", "epochs": "ran all its epochs"}
+    stopped = how.get(best.user_attrs.get("stopped", ""), "ended")
     caption = (
-        f"It {how.get(best.user_attrs.get('stopped', ''), 'ended')} after "
-        f"{counted(len(epochs_of(best)), 'epoch')}{f'; epoch {kept} was the best' if kept else ''}."
-        " Where the loss on the train part falls while that on the held-out rows rises, a run "
-        "overfits."
+        f"Its metrics. It {stopped} after {counted(len(epochs_of(best)), 'epoch')}"
+        f"{f'; epoch {kept} was the best' if kept else ''}."
     )
     headings = ["parameter", "searched", "importance", "value"]
     return section(
         f"The best run: {data.run(best)}",
         element(
             "div",
-            None if picture is None else figure(picture, caption),
-            element(
-                "div",
-                table(headings, point, caption="Its point.", text_columns=2),
-                table(["on the validation block", ""], scored, caption="Its metrics.")
-                if scored
-                else None,
-            ),
+            table(headings, point, caption="Its point.", text_columns=2),
+            table(["on the validation block", ""], scored, caption=caption) if scored else None,
             class_="pair",
         ),
         lead=f"Chosen by {data.metric} on the validation block, a stretch of history later than "
@@ -199,25 +178,10 @@ def _best_part(data: SweepData) -> Markup | None:
     )
 
 
-def _value(given: Any, value: Any) -> Child:
-    """A best value, and whether it is at an end of what was searched."""
-    text = printable(short(value), 40)
-    if not isinstance(given, IntDistribution | FloatDistribution):
-        return text
-    ends = np.array([given.low, value, given.high], np.float64)
-    low, place, high = np.log(ends) if given.log else ends
-    share = (place - low) / (high - low)
-    if _BORDER <= share <= 1 - _BORDER:
-        return text
-    advice = "at the low end: search lower" if share < _BORDER else "at the high end: search higher"
-    return join([text, element("span", f" {advice}", class_="small")])
-
-
 def _test_part(test: Examination | None) -> Markup | None:
     """All models on the test part: a picture with intervals, then the table."""
     if test is None:
         return None
-    picture = pictures.test_plot(test)
     sizes = [
         counted(test.report[key], noun, plural)
         for key, noun, plural in (("batches", "batch", "batches"), ("examples", "decision", None))
@@ -227,23 +191,21 @@ def _test_part(test: Examination | None) -> Markup | None:
     if test.looks > 1:
         often = f"{test.looks} times, each with another model, which flatters the last"
     keys = [key for key in HEADINGS if any(key in scores for scores in test.models.values())]
-    rows = [
-        [
-            f"{printable(name, 60)}{' (answers)' if name == test.report['chosen'] else ''}",
-            *(number(scores.get(key)) for key in keys),
-        ]
-        for name, scores in test.models.items()
-    ]
+    rows = []
+    for name, scores in test.models.items():
+        label = f"{printable(name, 60)}{' (answers)' if name == test.report['chosen'] else ''}"
+        label += ", a baseline" if is_baseline(name) else ""
+        gain, bounds = UNKNOWN, UNKNOWN
+        if (known := test.gain(name)) is not None:
+            gain, bounds = f"{known[0]:+.3f}", f"{known[1]:+.3f} to {known[2]:+.3f}"
+        rows.append([label, gain, bounds, *(number(scores.get(key)) for key in keys)])
     return section(
         "The best run on the test part",
-        None if picture is None else figure(
-            picture, "Lines are 95 % intervals. Grey: baselines, which need no learning."
-        ),
         table(
-            ["model", *(HEADINGS[key] for key in keys)],
+            ["model", "loss less baseline's", "95 % interval", *(HEADINGS[key] for key in keys)],
             rows,
             caption="By batch. Higher is better of ROC AUC, precision, F1, accuracy and coverage, "
-            "lower of the others.",
+            "lower of the others and of the loss less the best baseline's.",
             marked=[k for k, name in enumerate(test.models) if name == test.network],
         ),
         element("p", printable(test.reason, 600)) if test.reason else None,
@@ -330,36 +292,17 @@ def _parameters_part(data: SweepData) -> Markup | None:
 
 
 def _time_part(data: SweepData) -> Markup | None:
-    """Time, and where the runs worked."""
-    machines: dict[str, list[FrozenTrial]] = defaultdict(list)
-    for trial in data.trials:
-        if data.seconds(trial) > 0:
-            machines[printable(trial.user_attrs.get("host") or "unknown", 80)].append(trial)
-    if not machines:
-        return None
-    each = [data.seconds(trial) for there in machines.values() for trial in there]
-    spent = {name: sum(map(data.seconds, there)) for name, there in machines.items()}
-    order = sorted(machines, key=lambda name: (-spent[name], name))
-    rows = [
-        [
-            name,
-            f"{len(machines[name]):,}",
-            f"{sum(data.status(trial) == 'failed' for trial in machines[name]):,}",
-            _time(spent[name]),
-        ]
-        for name in order[:_MOST_MACHINES]
-    ]
-    more = len(order) - len(rows)
-    left_out = f" {more:,} more machines are not listed." if more > 0 else ""
+    """When the runs trained, and how long."""
     picture = pictures.timeline_plot(data)
+    if picture is None:
+        return None
+    each = [data.seconds(trial) for trial in data.trials if data.seconds(trial) > 0] or [0.0]
     return section(
-        "Time and machines",
-        picture and figure(picture, "A bar is a run, from its start to its end.", class_="wide"),
-        table(["machine", "runs", "failed", "trained"], rows,
-              caption=f"Where the runs trained last.{left_out}"),
+        "Time",
+        figure(picture, "A bar is a run, from its start to its end.", class_="wide"),
         lead=f"All runs took {_time(sum(each))} of training; one took {_time(median(each))} "
         f"(median), the longest {_time(max(each))}.",
-    )  # fmt: skip
+    )
 
 
 def _failures_part(data: SweepData) -> Markup | None:
@@ -439,18 +382,6 @@ def _runs_part(data: SweepData) -> Markup:
         shown = element("div", shown, class_="scroll", tabindex="0", role="region",
                         aria_label="All runs")  # fmt: skip
     return section("All runs", shown)
-
-
-def _config_part(config: str) -> Markup | None:
-    if not config.strip():
-        return None
-    cut = "\n… cut here" if len(config) > _MOST_CONFIG else ""
-    lines = f"{config[:_MOST_CONFIG]}{cut}".splitlines()
-    return section(
-        "The config",
-        element("pre", *(element("span", f"{line}\n") for line in lines), tabindex="0"),
-        lead="The same config, data, seed and machine give the same runs.",
-    )
 
 
 def _metric(trial: FrozenTrial, digits: int = 4) -> str:

@@ -94,7 +94,6 @@ class SweepFacts:
         name: of the sweep.
         metric: by which the best run is chosen, on the validation block.
         question: that is learned.
-        config: text of the sweep's config.
         best: ``bestmodel.info``, see `read_info`; empty before the best run is chosen.
         test: None before the test.
         notes: what could not be read, in a sentence each.
@@ -103,7 +102,6 @@ class SweepFacts:
     name: str
     metric: str
     question: str = "hold"
-    config: str = ""
     best: Mapping[str, Any] = field(default_factory=dict)
     test: Examination | None = None
     notes: Sequence[str] = ()
@@ -125,7 +123,7 @@ def read_facts(folder: Path, *, metric: str, question: str, network: str) -> Swe
     """What a sweep's folder holds besides its study; what is damaged is a note.
 
     Args:
-        folder: with ``sweep.yaml``, and ``best/`` once the best run is chosen and tested.
+        folder: with ``best/`` once the best run is chosen and tested.
         metric: see `SweepFacts`.
         question: see `SweepFacts`.
         network: see `Examination`.
@@ -144,12 +142,10 @@ def read_facts(folder: Path, *, metric: str, question: str, network: str) -> Swe
         pass
     except (OSError, ValueError, TypeError) as error:
         notes.append(printable(f"{path} cannot be read: {error}", 300))
-    config = folder / "sweep.yaml"
     return SweepFacts(
         name=folder.resolve().name.removesuffix(".sweep"),
         metric=metric,
         question=question,
-        config=config.read_text("utf-8", "replace") if config.exists() else "",
         best=best,
         test=test,
         notes=notes,

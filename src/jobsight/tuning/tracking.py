@@ -22,13 +22,16 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from jobsight.errors import UsageError
 from jobsight.files import without_nan
 from jobsight.text import printable
 
-__all__ = ["Tracker", "TrackingOptions", "open_tracker"]
+if TYPE_CHECKING:
+    from jobsight.learning.sweep.sections import TrackingSettings
+
+__all__ = ["Tracker", "open_tracker"]
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,19 +48,6 @@ _BEGINS = 60.0
 """Seconds in which the SDK is imported, on a busy machine."""
 _MOST_WAITING = 4 << 20
 """Bytes that the process has not read yet, after which it is given up."""
-
-
-class TrackingOptions(Protocol):
-    """The section `tracking` of a sweep's config."""
-
-    @property
-    def wandb(self) -> str: ...  # noqa: D102
-    @property
-    def project(self) -> str: ...  # noqa: D102
-    @property
-    def entity(self) -> str | None: ...  # noqa: D102
-    @property
-    def tags(self) -> tuple[str, ...]: ...  # noqa: D102
 
 
 class Tracker:
@@ -78,7 +68,7 @@ class Tracker:
 
 
 def open_tracker(
-    settings: TrackingOptions,
+    settings: TrackingSettings,
     folder: Path,
     sweep_name: str,
     *,
@@ -117,7 +107,7 @@ class _Wandb(Tracker):
 
     def __init__(
         self,
-        settings: TrackingOptions,
+        settings: TrackingSettings,
         folder: Path,
         sweep_name: str,
         say: Callable[[str], None],

@@ -59,7 +59,7 @@ def _begun_as(mode: str, start: Mapping[str, Any]) -> Any:
     import wandb
 
     settings = wandb.Settings(
-        mode=mode,  # type: ignore[arg-type]
+        mode=mode,
         root_dir=start["folder"],
         init_timeout=start["patience"],
         finish_timeout=start["patience"],
