@@ -20,7 +20,7 @@ from typing import Any
 
 from jobsight.text import printable
 
-__all__ = ["main"]
+__all__ = ["explained", "main"]
 
 _KEY_LIKE = re.compile(r"[0-9A-Za-z_-]{32,}")
 
