@@ -1,8 +1,7 @@
-"""The report of a sweep as a browser shows it: widths, both colour schemes, buttons, print."""
+"""The report of a sweep as a browser shows it: widths, both colour schemes, print."""
 
 from pathlib import Path
 
-import pytest
 from tests.integration.browsers import (
     WIDTHS,
     assert_light_and_dark,
@@ -10,66 +9,33 @@ from tests.integration.browsers import (
     measured,
     run_browser,
 )
-from tests.unit.reports.sweep.sweep_folders import sweep_folder
+from tests.unit.tuning.studies import TEST, sweep_study
 
-from jobsight.reports.sweep.report import write_report
+from jobsight.tuning.report import report_html
+from jobsight.tuning.sweepdata import Examination, SweepFacts
 
-MORE = """frame => {
-  const inner = frame.contentDocument;
-  const faint = () => {
-    const lines = inner.querySelector("svg .rest");
-    return +frame.contentWindow.getComputedStyle(lines).opacity;
-  };
-  const before = faint();
-  inner.getElementById("show-one").click();
-  const after = faint();
-  return {
-    before, after,
-    outside: [...inner.querySelectorAll("figure:not(.wide) svg text")].filter(text => {
-      const box = text.getBoundingClientRect();
-      const whole = text.closest("svg").getBoundingClientRect();
-      return box.left < whole.left - 3 || box.right > whole.right + 3;
-    }).map(text => text.textContent),
-  };
-}"""
+OUTSIDE = """frame => ({
+  outside: [...frame.contentDocument.querySelectorAll("figure svg text")].filter(text => {
+    const box = text.getBoundingClientRect();
+    const whole = text.closest("svg").getBoundingClientRect();
+    return box.left < whole.left - 3 || box.right > whole.right + 3;
+  }).map(text => text.textContent),
+})"""
 
 
-@pytest.fixture(scope="module")
-def browser() -> str:
-    return find_browser()
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = sweep_folder(tmp_path_factory.mktemp("sweep") / "night.sweep", 100)
-    path = folder.with_suffix(".html")
-    write_report(folder, path)
-    return path
-
-
-def test_it_fits_every_width_and_its_buttons_need_no_script(
-    browser: str, report: Path, tmp_path: Path
-) -> None:
-    pages = measured(browser, report, tmp_path, MORE)
-    assert [page["asked"] for page in pages] == list(WIDTHS)
-    for page in pages:
-        assert page["needed"] <= page["asked"]
-        assert page["scripts"] == 1
-        assert page["height"] > 2000
-        assert min(page["pictures"]) > 50
-        assert page["outside"] == []
-        assert page["before"] > 0.3
-        assert page["after"] < 0.1
-
-
-def test_it_is_light_or_dark_as_its_reader_wants(
-    browser: str, report: Path, tmp_path: Path
-) -> None:
-    assert_light_and_dark(browser, report, tmp_path)
-
-
-def test_it_prints(browser: str, report: Path, tmp_path: Path) -> None:
-    paper = tmp_path / "paper.pdf"
-    run_browser(browser, tmp_path, f"--print-to-pdf={paper}", report.as_uri())
+def test_it_fits_every_width_is_light_or_dark_and_prints(tmp_path: Path) -> None:
+    browser, page, paper = find_browser(), tmp_path / "night.html", tmp_path / "paper.pdf"
+    facts = SweepFacts("night", "f1", test=Examination(TEST))
+    page.write_text(report_html(sweep_study(60), facts), encoding="utf-8")
+    pages = measured(browser, page, tmp_path, OUTSIDE)
+    assert [seen["asked"] for seen in pages] == list(WIDTHS)
+    for seen in pages:
+        assert seen["needed"] <= seen["asked"]
+        assert seen["scripts"] == 1
+        assert seen["height"] > 2000
+        assert min(seen["pictures"]) > 50
+        assert seen["outside"] == []
+    assert_light_and_dark(browser, page, tmp_path)
+    run_browser(browser, tmp_path, f"--print-to-pdf={paper}", page.as_uri())
     assert paper.read_bytes().startswith(b"%PDF")
     assert paper.stat().st_size > 50_000

@@ -1,15 +1,15 @@
 """The real W&B SDK: offline without a network, sent later, and online where servers misbehave."""
 
-import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote
 
 import pytest
@@ -17,14 +17,14 @@ from tests.integration.wandb_server import KEY, black_hole, serving
 from tests.support.limits import PROVE, limit
 from tests.testbed.namespace import until
 
-from jobsight.errors import SweepError
-from jobsight.learning.sweep.records import RunStatus, read_record
-from jobsight.learning.tracking import RunEnd, Tracker, WandbOptions, create_sweep, next_point
+from jobsight.tuning.config import TrackingSettings
+from jobsight.tuning.tracking import Tracker, open_tracker
 
 pytestmark = pytest.mark.skipif(find_spec("wandb") is None, reason="the SDK is not installed")
 
-SWEEP = "0123456789abcdef" * 4
-RUN = f"{SWEEP[:12]}-0007"
+SWEEP = "night 01234567"
+RUN = "night-01234567-0007-86f2f405"
+POINT = {"j": 20}
 
 
 @pytest.fixture(autouse=True)
@@ -58,25 +58,18 @@ def processes(folder: Path) -> list[str]:
     return found
 
 
-def options(mode: Any, patience: float = 3) -> WandbOptions:
-    return WandbOptions(mode, project="proj", tags=("t1",), sweep=SWEEP, patience=patience)
+def tracker(
+    folder: Path, mode: Literal["online", "offline"], said: list[str], patience: float = 3
+) -> Tracker:
+    settings = TrackingSettings(wandb=mode, project="proj", tags=("t1",))
+    return open_tracker(settings, folder, SWEEP, say=said.append, patience=patience)
 
 
-def attempt(
-    folder: Path, chosen: WandbOptions, epochs: range, *, ends: bool, say: Callable[[str], None]
-) -> None:
-    model = folder / "model"
-    model.mkdir(parents=True, exist_ok=True)
-    (model / "weights[1].bin").write_bytes(b"123")
-    with Tracker(folder, chosen, say=say) as told:
-        told.start(run=7, parameters={"j": 20}, epoch=epochs.start - 1)
-        for epoch in epochs:
-            told.epoch(epoch, {"train_loss": 1 / epoch, "f1": float("nan")})
-        if ends:
-            told.model(model)
-            told.end(RunEnd("finished", None, epochs.stop - 1, 2, {"f1": 0.5}))
-        else:
-            told.stopped("evicted")
+def attempt(tracked: Tracker, epochs: range, failed: str | None = None) -> None:
+    tracked.start(7, POINT, {"seed": 3})
+    for epoch in epochs:
+        tracked.log(epoch, {"train_loss": 1 / epoch, "f1": float("nan")})
+    tracked.finish({"best_epoch": 2, "f1": 0.5}, failed)
 
 
 def secretless(folder: Path) -> None:
@@ -109,9 +102,9 @@ def test_offline_attempts_become_one_run_when_synced(
     with serving() as server:
         monkeypatch.setenv("WANDB_BASE_URL", server.url)
         monkeypatch.setenv("WANDB_API_KEY", KEY)
-        attempt(folder, options("offline"), range(1, 3), ends=False, say=said.append)
+        attempt(tracker(folder, "offline", said), range(1, 3), failed="evicted")
         time.sleep(1.1)  # the SDK names attempts by the second
-        attempt(folder, options("offline"), range(3, 5), ends=True, say=said.append)
+        attempt(tracker(folder, "offline", said), range(3, 5))
         assert not server.queries
         assert not server.streamed
         assert said == []
@@ -119,37 +112,36 @@ def test_offline_attempts_become_one_run_when_synced(
         assert ("wandb" in sys.modules) == before
         assert not list((tmp_path / "home").iterdir())
         secretless(folder)
-        assert {path.name for path in folder.iterdir()} == {"record.jsonl", "wandb", "model"}
         sync(folder, server.url)
         rows = server.rows(RUN)
         assert [row["epoch"] for row in rows] == [row["_step"] for row in rows] == [1, 2, 3, 4]
         assert rows[3]["train_loss"] == 0.25
         assert "f1" not in rows[0]
-        (config,) = {told["config"] for told in server.of("UpsertBucket")[:1]}
-        assert '"j":{"value":20}' in config
-        assert {told["name"] for told in server.of("UpsertBucket")} == {RUN}
-        assert all(told["host"] in (None, "") for told in server.of("UpsertBucket"))
-        files = {unquote(path): content for path, content in server.files.items()}
-        assert files["/upload/model/weights[1].bin"] == b"123"
-    record = read_record(folder)
-    assert record.attempts == 2
-    assert record.epochs.number.tolist() == [1, 2, 3, 4]
+        (first,) = server.of("UpsertBucket")[:1]
+        assert '"j":{"value":20}' in first["config"]
+        assert '"seed":{"value":3}' in first["config"]
+        assert first["groupName"] == SWEEP
+        assert {query["name"] for query in server.of("UpsertBucket")} == {RUN}
+        assert all(query["host"] in (None, "") for query in server.of("UpsertBucket"))
+        sent = repr((server.streamed, {unquote(path): file for path, file in server.files.items()}))
+        assert "best_epoch" in sent
     secretless(folder)
 
 
-def test_online_the_server_is_told_as_the_run_goes(
+def test_online_the_server_gets_the_run_as_it_goes_and_a_later_attempt_continues_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, said = tmp_path / "run", list[str]()
-    online = options("online", patience=limit(30))
     with serving() as server:
         monkeypatch.setenv("WANDB_BASE_URL", server.url)
         monkeypatch.setenv("WANDB_API_KEY", KEY)
-        attempt(folder, online, range(1, 3), ends=False, say=said.append)
+        attempt(tracker(folder, "online", said, limit(30)), range(1, 3), failed="evicted")
         time.sleep(1.1)
-        attempt(folder, online, range(3, 5), ends=True, say=said.append)
+        attempt(tracker(folder, "online", said, limit(30)), range(3, 5))
         assert said == []
         assert [row["epoch"] for row in server.rows(RUN)] == [1, 2, 3, 4]
+        codes = [body["exitcode"] for _, body in server.streamed if "exitcode" in body]
+        assert codes == [1, 0]
         sent = repr((server.queries, server.streamed, server.files))
         assert socket.gethostname() not in sent.replace(str(tmp_path), "")
         assert server.telemetry == 0
@@ -161,29 +153,35 @@ def closed_port() -> str:
         return f"http://127.0.0.1:{listening.getsockname()[1]}"
 
 
-@pytest.mark.parametrize("trouble", ["no key", "wrong key", "closed port", "black hole"])
-def test_without_a_server_the_run_is_kept_offline_and_says_so_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], trouble: str
+@pytest.mark.parametrize("problem", ["no key", "wrong key", "closed port", "black hole"])
+def test_without_a_server_the_run_is_kept_offline_and_one_line_says_so(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    problem: str,
 ) -> None:
     folder, said, begun = tmp_path / "run", list[str](), time.monotonic()
     with black_hole() as hole, serving(refuse_key=True) as refusing:
-        url = {"black hole": hole, "closed port": closed_port()}.get(trouble, refusing.url)
+        url = {"black hole": hole, "closed port": closed_port()}.get(problem, refusing.url)
         monkeypatch.setenv("WANDB_BASE_URL", url)
-        if trouble != "no key":
+        if problem != "no key":
             monkeypatch.setenv("WANDB_API_KEY", KEY)
-        attempt(folder, options("online"), range(1, 3), ends=True, say=said.append)
+        tracked = tracker(folder, "online", said)
+        tracked.start(7, POINT, {})
+        tracked.log(1, {"train_loss": 1.0})
+        tracked.log(2, {"train_loss": 0.5})
+        assert time.monotonic() - begun < limit(1)
+        tracked.finish({})
     assert time.monotonic() - begun < limit(20)
     (line,) = said
-    assert "this run is kept in files; 'wandb sync' sends them" in line
+    assert "this run is kept in files, which 'wandb sync' sends" in line
     assert "\n" not in line
     assert KEY not in line + "".join(capfd.readouterr())
-    assert read_record(folder).status is RunStatus.FINISHED
-    assert json.dumps(line) in (folder / "record.jsonl").read_text()
     secretless(folder)
     secretless(tmp_path / "home")
     (kept,) = (folder / "wandb").iterdir()
     assert kept.name.startswith("offline-run-")
-    if trouble != "wrong key" and not PROVE:
+    if problem != "wrong key" and not PROVE:
         return  # however it came about, an offline run is sent in the same way
     with serving() as server:
         sync(folder, server.url)
@@ -197,28 +195,49 @@ def test_a_server_that_goes_away_does_not_keep_the_run(
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     with serving() as server:
         monkeypatch.setenv("WANDB_BASE_URL", server.url)
-        told = Tracker(folder, options("online"), say=said.append)
-        told.start(run=7, parameters={})
-        told.epoch(1, {"train_loss": 0.5})
+        tracked = tracker(folder, "online", said)
+        tracked.start(7, POINT, {})
+        tracked.log(1, {"train_loss": 0.5})
+        until(lambda: server.of("UpsertBucket"))
     begun = time.monotonic()
-    told.epoch(2, {"train_loss": 0.4})
-    told.end(RunEnd("finished"))
-    told.close()
+    tracked.log(2, {"train_loss": 0.4})
+    assert time.monotonic() - begun < limit(1)
+    tracked.finish({})
     assert time.monotonic() - begun < limit(15)
-    assert read_record(folder).status is RunStatus.FINISHED
     with serving() as server:
         sync(folder, server.url)
         assert [row["epoch"] for row in server.rows(RUN)] == [1, 2]
+
+
+def test_a_process_that_hangs_delays_the_end_of_a_run_alone_and_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobsight.tuning.tracking._BEGINS", 0.0)
+    folder, said = tmp_path / "run", list[str]()
+    tracked: Any = tracker(folder, "offline", said, patience=1)
+    tracked.start(7, POINT, {})
+    until(lambda: list(folder.rglob("*.wandb")))
+    os.kill(tracked._process.pid, signal.SIGSTOP)
+    begun = time.monotonic()
+    for epoch in range(1, 2000):  # more than a pipe takes
+        tracked.log(epoch, {"train_loss": 0.5, "select_loss": 0.4})
+    assert time.monotonic() - begun < limit(2)
+    tracked.finish({})
+    assert time.monotonic() - begun < limit(10)
+    assert said == ["Weights & Biases: it does not end in time; 'wandb sync' sends what is kept"]
+    until(lambda: not processes(tmp_path))
 
 
 def test_a_training_that_is_killed_leaves_no_process_and_its_epochs(tmp_path: Path) -> None:
     code = f"""
 import os, signal
 from pathlib import Path
-from jobsight.learning.tracking import Tracker, WandbOptions
-told = Tracker(Path({str(tmp_path / "run")!r}), WandbOptions("offline", sweep={SWEEP!r}))
-told.start(run=7, parameters={{}})
-told.epoch(1, {{"train_loss": 0.5}})
+from jobsight.tuning.config import TrackingSettings
+from jobsight.tuning.tracking import open_tracker
+folder = Path({str(tmp_path / "run")!r})
+tracked = open_tracker(TrackingSettings(wandb="offline"), folder, {SWEEP!r})
+tracked.start(7, {POINT}, {{}})
+tracked.log(1, {{"train_loss": 0.5}})
 os.kill(os.getpid(), signal.SIGKILL)
 """
     subprocess.run([sys.executable, "-c", code], check=False, timeout=limit(30))
@@ -226,34 +245,3 @@ os.kill(os.getpid(), signal.SIGKILL)
     with serving() as server:
         sync(tmp_path / "run", server.url)
         assert [row["epoch"] for row in server.rows(RUN)] == [1]
-
-
-def test_a_sweep_that_a_server_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = {"type": "run", "run_id": "r1", "args": {"j": {"value": 3}, "m": {"value": 20}}}
-    with serving(points=[given]) as server:
-        monkeypatch.setenv("WANDB_BASE_URL", server.url)
-        monkeypatch.setenv("WANDB_API_KEY", KEY)
-        definition = {"method": "random", "parameters": {"j": {"min": 1, "max": 3}}}
-        sweep = create_sweep(definition, project="proj", entity="me", patience=20)
-        assert sweep == "swp1"
-        assert "method: random" in server.of("UpsertSweep")[0]["config"]
-        point = next_point(sweep, project="proj", entity="me", patience=20)
-        assert point == ("r1", {"j": 3, "m": 20})
-        if not PROVE:
-            return  # the SDK takes its time to believe that there is no more
-        with pytest.raises(SweepError, match="no more points"):
-            next_point(sweep, project="proj", entity="me", patience=30)
-
-
-def test_a_server_of_sweeps_out_of_reach_is_one_clear_error(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("WANDB_API_KEY", KEY)
-    begun = time.monotonic()
-    with black_hole() as hole:
-        monkeypatch.setenv("WANDB_BASE_URL", hole)
-        with pytest.raises(SweepError, match="check the network, WANDB_BASE_URL and the key"):
-            create_sweep({"method": "random"}, project="proj", patience=2)
-        with pytest.raises(SweepError, match="check the network"):
-            next_point("swp1", project="proj", patience=2)
-    assert time.monotonic() - begun < limit(15)

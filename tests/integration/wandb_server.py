@@ -20,10 +20,9 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, *, refuse_key: bool = False, points: list[dict[str, Any]] | None = None):
+    def __init__(self, *, refuse_key: bool = False):
         super().__init__(("127.0.0.1", 0), Handler)
         self.refuse_key = refuse_key
-        self.points = points or []
         self.queries: list[tuple[str, dict[str, Any]]] = []
         self.streamed: list[tuple[str, dict[str, Any]]] = []
         self.files: dict[str, bytes] = {}
@@ -74,16 +73,6 @@ class Server(ThreadingHTTPServer):
             ]
             made = {"runID": "1", "uploadHeaders": [], "files": files}
             return {"createRunFiles": made}
-        if operation == "UpsertSweep":
-            sweep = {"name": "swp1", "project": project}
-            return {"upsertSweep": {"sweep": sweep, "configValidationWarnings": []}}
-        if operation == "CreateAgent":
-            return {"createAgent": {"agent": {"id": "agent1"}}}
-        if operation == "Heartbeat":
-            command = self.points.pop(0) if self.points else {"type": "exit"}
-            return {
-                "agentHeartbeat": {"agent": {"id": "agent1"}, "commands": json.dumps([command])}
-            }
         return {}
 
     def resumed(self, name: str) -> dict[str, Any] | None:

@@ -7,12 +7,11 @@ Okabe and Ito (https://jfly.uni-koeln.de/color/), which colour-blind readers can
 from __future__ import annotations
 
 import contextlib
-import html
 import io
 import logging
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,12 +89,8 @@ def draw(
     height: float,
     alternative: str,
     paint: Callable[[Figure], None],
-    *,
-    titles: Mapping[str, str] | None = None,
 ) -> Markup:
     """Draw a figure as an inline SVG element that scales with the page.
-
-    What is drawn with a ``gid`` of ``class:NAME`` is in a group of that class.
 
     Args:
         name: of the figure on its page; keeps the ids of two figures apart.
@@ -103,15 +98,13 @@ def draw(
         height: inches.
         alternative: what it shows, for readers who do not see it.
         paint: draws on the empty figure.
-        titles: by URL of what is drawn as a link within the page (``#ID``): what it shows under the
-            pointer.
     """
     with styled(name):
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(width, height), layout="constrained")
         paint(figure)
-        return to_svg(figure, alternative, titles)
+        return to_svg(figure, alternative)
 
 
 @contextlib.contextmanager
@@ -131,7 +124,7 @@ def styled(name: str) -> Iterator[None]:
         yield
 
 
-def to_svg(figure: Figure, alternative: str, titles: Mapping[str, str] | None = None) -> Markup:
+def to_svg(figure: Figure, alternative: str) -> Markup:
     """A figure as `draw` returns it; to be called within `styled`."""
     # A canvas of its own backend: nothing global, no display, no state between two figures.
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -139,10 +132,10 @@ def to_svg(figure: Figure, alternative: str, titles: Mapping[str, str] | None = 
     canvas: Any = FigureCanvasSVG(figure)
     buffer = io.StringIO()
     canvas.print_svg(buffer, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    return _inline(buffer.getvalue(), alternative, titles or {})
+    return _inline(buffer.getvalue(), alternative)
 
 
-def _inline(svg: str, alternative: str, titles: Mapping[str, str]) -> Markup:
+def _inline(svg: str, alternative: str) -> Markup:
     """The drawing without prolog and metadata, without a fixed size, with words next to it."""
     body = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", svg[svg.index("<svg") :]).strip()
     body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, count=1, flags=re.S)
@@ -151,14 +144,8 @@ def _inline(svg: str, alternative: str, titles: Mapping[str, str]) -> Markup:
     # A style in a page is everybody's; the page's own style sheet says the same for figures.
     content = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", content, count=1, flags=re.S)
     # Ids of groups are not used here, and those of two figures would clash.
-    content = re.sub(r'<g id="class:(\w+)"', r'<g class="\1"', content)
     content = re.sub(r'<g id="[^"]*"', "<g", content)
     content = re.sub(r' d="([^"]*)"', lambda path: f' d="{_shortened(path[1])}"', content)
-    content = re.sub(
-        r'<a xlink:href="([^"]*)"[^>]*>',
-        lambda link: _linked(link[1], titles.get(link[1])),
-        content,
-    )
     words = printable(alternative)
     return element(
         "svg",
@@ -176,9 +163,3 @@ def _inline(svg: str, alternative: str, titles: Mapping[str, str]) -> Markup:
 def _shortened(path: str) -> str:
     """A path to a tenth of a point; the library writes millionths, and a line for each point."""
     return re.sub(r"(\d\.\d)\d+", r"\1", re.sub(r"\s*([A-Za-z])\s*", r"\1", path)).strip()
-
-
-def _linked(url: str, title: str | None) -> str:
-    """The beginning of a link within the page; Tab passes over it: the table has the same links."""
-    inside = "" if title is None else element("title", title)
-    return f'<a href="{html.escape(url)}" tabindex="-1">{inside}'

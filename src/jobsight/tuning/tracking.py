@@ -29,7 +29,7 @@ from jobsight.files import without_nan
 from jobsight.text import printable
 
 if TYPE_CHECKING:
-    from jobsight.learning.sweep.sections import TrackingSettings
+    from jobsight.tuning.config import TrackingSettings
 
 __all__ = ["Tracker", "open_tracker"]
 

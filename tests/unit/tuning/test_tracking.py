@@ -3,9 +3,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from jobsight.learning.sweep.sections import TrackingSettings
 
 from jobsight.errors import UsageError
+from jobsight.tuning.config import TrackingSettings
 from jobsight.tuning.tracking import open_tracker
 from jobsight.tuning.wandbchild import explained
 
@@ -14,7 +14,7 @@ def test_off_neither_imports_nor_starts_the_sdk_nor_writes(tmp_path: Path) -> No
     code = f"""
 import sys
 from pathlib import Path
-from jobsight.learning.sweep.sections import TrackingSettings
+from jobsight.tuning.config import TrackingSettings
 from jobsight.tuning.tracking import open_tracker
 tracker = open_tracker(TrackingSettings(), Path({str(tmp_path)!r}), "night")
 tracker.start(1, {{"j": 20}}, {{}})

@@ -1,1 +1,0 @@
-"""Reports of sweeps: many trainings of one question, side by side; they know no question."""
