@@ -193,6 +193,7 @@ def curves_plot(data: SweepData) -> Markup | None:
                 line.set(color=BEST, alpha=1.0, linewidth=2.4, zorder=4)
         if (legend := axes.get_legend()) is not None:
             legend.remove()
+        _count_on(axes.xaxis)
         axes.set(xlabel="epoch", ylabel=data.metric)
 
     words = (
