@@ -172,7 +172,7 @@ class EarlyTerminate(Section):
         """Epochs after which a run is first compared."""
         if self.min_iter is not None:
             return self.min_iter
-        return max(1, math.floor((self.max_iter or 1) / self.eta ** float(self.s or 0)))
+        return max(1, math.floor((self.max_iter or 1) / float(self.eta) ** (self.s or 0)))
 
     @pydantic.model_validator(mode="after")
     def _whole(self) -> EarlyTerminate:

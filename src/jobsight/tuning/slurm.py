@@ -20,8 +20,7 @@ from jobsight.commands import child_environment
 from jobsight.documents.states import State, slurm_state
 from jobsight.errors import ClusterError, SweepError
 from jobsight.files import new_file, write_json
-from jobsight.history.slurm.client import SlurmClient
-from jobsight.history.slurm.failures import SlurmError
+from jobsight.history.slurm.client import SlurmClient, SlurmError
 from jobsight.history.slurm.ids import SlurmId, pack
 from jobsight.settings import SlurmSettings
 from jobsight.text import printable
