@@ -60,7 +60,7 @@ class _Recurrent(nn.Module):
         self.embed = nn.Linear(width, hidden)
         self.lstm = nn.LSTM(hidden, hidden, layers, batch_first=True, dropout=between)
         self.drop = nn.Dropout(settings.dropout)
-        self.beside = nn.Linear(shape.rest, hidden) if shape.rest else None
+        self.rest = nn.Linear(shape.rest, hidden) if shape.rest else None
         self.answer = nn.Linear(2 * hidden if shape.rest else hidden, 1)
 
     def embedded(self, frames: Tensor) -> Tensor:
@@ -71,9 +71,9 @@ class _Recurrent(nn.Module):
         """Log-odds of each row: (batch,)."""
         steps = torch.relu(self.embedded(frames))  # (batch, m, hidden)
         last = self.lstm(steps)[0][:, -1]  # (batch, hidden)
-        if self.beside is not None:
-            beside = torch.relu(self.beside(rest))  # (batch, hidden)
-            last = torch.cat([last, beside], dim=1)  # (batch, 2 · hidden)
+        if self.rest is not None:
+            hidden_rest = torch.relu(self.rest(rest))  # (batch, hidden)
+            last = torch.cat([last, hidden_rest], dim=1)  # (batch, 2 · hidden)
         logit: Tensor = self.answer(self.drop(last)).squeeze(1)  # (batch,)
         return logit
 

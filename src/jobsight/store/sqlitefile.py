@@ -204,8 +204,8 @@ class SqliteFile:
 
     def _is_writable(self) -> bool:
         """Whether this user may write the file, and the log that it needs."""
-        beside = os.access(self._log.parent, os.W_OK) or self._log.exists()
-        return beside and os.access(self._path, os.W_OK)
+        writable = os.access(self._log.parent, os.W_OK) or self._log.exists()
+        return writable and os.access(self._path, os.W_OK)
 
     def _require_place(self, create: bool) -> None:
         try:

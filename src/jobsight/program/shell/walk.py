@@ -108,8 +108,8 @@ class _Walker(Runner):
     def statements(self, nodes: list[Node]) -> None:
         for at, node in enumerate(nodes):
             if self.ended:
-                told = node.type in ("comment", "function_definition") or not node.is_named
-                if self.left_by and not told:
+                ignored = node.type in ("comment", "function_definition") or not node.is_named
+                if self.left_by and not ignored:
                     self.walk.unreached.append((self.source, self.place(node), self.left_by))
                     self.left_by = ""
                 return

@@ -175,7 +175,7 @@ class FeatureIndex:
         """The lowest rate among the causes of this hold and of the job's holds before it.
 
         A job whose input is missing may be held the next time because a site cannot be reached; a
-        release mends no more than the last of its ills.
+        release fixes no more than the last of its faults.
         """
         evidence, worst = self._evidence, rate
         number = evidence.hold_numbers(views.hold_row)
