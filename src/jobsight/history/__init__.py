@@ -13,7 +13,7 @@ its accounting. `jobdocuments` makes documents of events, `eventtables` events o
 Events as of a moment. `timelines`: the table indexed, and what a decision sees. `outcomes` decides
 what became of a released job. `labels` (cause, site, owner of a row), `reasons` (texts of holds),
 `held`, `duplicates` (jobs in two logs), `counts`, `allotments` (amounts of runs), `pooltime`;
-`sampling` and `frames`: the tensor of a held job and of others next to it.
+`frames`: the tensor of a held job and of others next to it.
 
 Jobs as of a moment. `jobtable`: one row per job of either scheduler, with its columns; `past`:
 what was known of earlier jobs that are alike, computed by `pastwalk`; `jobsasked`: the jobs that

@@ -10,9 +10,8 @@ import pytest
 from tests.support.histories import micros, table
 
 from jobsight.errors import SettingsError
-from jobsight.history.frames import FrameIndex, build_frames
+from jobsight.history.frames import FrameIndex, Moments, SampleIndex, build_frames
 from jobsight.history.labels import label_rows
-from jobsight.history.sampling import Moments, SampleIndex
 from jobsight.history.timelines import History
 from jobsight.settings import STATE_EVENTS
 
