@@ -25,7 +25,7 @@ from jobsight.runtime import cache_folder
 __all__ = [
     "amounts_named",
     "bare_number",
-    "exit_told",
+    "exit_named",
     "kept_masks",
     "mask",
     "masked",
@@ -290,7 +290,7 @@ _EXIT_SIGNAL = re.compile(
 )
 
 
-def exit_told(reason: str | None) -> tuple[int | None, int | None]:
+def exit_named(reason: str | None) -> tuple[int | None, int | None]:
     """The exit code and the signal that a reason says the program ended with, each or None."""
     text = _clean(reason)
     code, signal = _EXIT_CODE.search(text), _EXIT_SIGNAL.search(text)

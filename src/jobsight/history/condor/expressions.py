@@ -95,10 +95,10 @@ def _value(node: ast.AST, ad: Mapping[str, Any]) -> float | bool | None:
     """The number or truth value of a node; None where it is not known."""
     if isinstance(node, ast.BoolOp):
         values = [_value(one, ad) for one in node.values]
-        settles = isinstance(node.op, ast.Or)
-        if any(value is not None and bool(value) is settles for value in values):
-            return settles
-        return None if None in values else not settles
+        decides = isinstance(node.op, ast.Or)
+        if any(value is not None and bool(value) is decides for value in values):
+            return decides
+        return None if None in values else not decides
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         value = _value(node.operand, ad)
         return None if value is None else not value

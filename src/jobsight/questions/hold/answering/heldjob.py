@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from jobsight.codes import exit_meaning, exit_signal
-from jobsight.history.reasons import amounts_named, exit_told
+from jobsight.history.reasons import amounts_named, exit_named
 from jobsight.questions.hold.answering.findings import Finding
 from jobsight.questions.hold.answering.policies import Policy, ahead, policy_of
 from jobsight.text import printable
@@ -195,7 +195,7 @@ class Held:
         """The exit code and the signal of the program, where a policy held the job for them."""
         if self.code not in (3, 21, 26):
             return None, None
-        named = exit_told(self.reason)
+        named = exit_named(self.reason)
         if named == (None, None) and self.fresh and self.policy and self.policy.when == "at exit":
             killed = self.ad.get("ExitBySignal") is True
             value = self.ad.get("ExitSignal" if killed else "ExitCode")
