@@ -68,60 +68,25 @@ def test_what_it_runs_is_followed() -> None:
     "body",
     [
         "make -j1\n./built input.dat\n=== Makefile\ninclude rules.mk\nall: $(PROGRAMS)\n",
-        "module load samtools\nsamtools sort in.bam\n",
-        'IN="$1"\nsort "$IN" > out.txt\n',
-        "curl -sO https://example.org/a.csv\nsort a.csv\n",
-        "[ -f extra.txt ] && sort extra.txt\ntrue\n",
-        'rm -rf "${SCRATCH:?}/tmp"\n',
-        'while read -r line; do echo "$line"; done < <(seq 3)\n',
-        "cat <<EOF > late.sh\n#SBATCH --mem=4G\nEOF\ncat late.sh\n",
-        "python3 -c 'import sys; sys.exit(0)' || exit 3\n",
         "apptainer exec /images/tool.sif run_tool /data/in\n",
         "paste - /dev/fd/3 <<A 3<<B\n1\nA\nsort no.txt\nB\n",
-        "for d in dry wet; do mkdir -p $d; seq 3 > $d/x; done\ncd dry\nsort x ../wet/x\n",
-        "for s in a b; do gcc -c $s.c; done\ngcc -o run a.o b.o\n",
         'set -u\nfor k in a b; do declare "v_$k=1"; done\necho $v_a\n',
         "set -u\nfill() { local -n out=$1; out=5; }\nfill result\necho $result\n",
         'set -u\nprintf -v "name_$HOSTNAME" %s x\necho $name_a\n',
         "seq 9 | awk '{ print > ($1 \".col\") }'\nsort 1.col\n",
-        "seq 9 | split -l 3 - part_\nsort part_aa\n",
         "R CMD BATCH --no-save fit.R\nR --vanilla --args 3 < fit.R\n=== fit.R\nx <- 1\n",
-        "N=3\nsed 's/\\$N/x/' a.txt\nbash -c 'echo $N'\n=== a.txt\n1\n",
-        'id=${PBS_JOBID:-$SLURM_JOB_ID}\necho "$id"\n',
         "D=d_$USER\nmkdir $D && cd $D\ncp ../a.txt .\nsort a.txt\n=== a.txt\n1\n",
         "perl a.pl\n=== a.pl\n$b{$_} = 1 for qw(x y);\nprint sort keys %b;\n",
         "python3 a.py\n=== a.py\nprint(''.join('ab'))\n=== __init__.py\n",
         "octave a.m\n=== a.m\n# a comment\nx = 1;\nif (! x)\n  x += 1;\nendif\nprintf('%d', x)\n",
-        "show() { if [ $# -eq 0 ]; then echo none; else echo $1; fi; }\nshow\n",
-        "shopt -s extglob\ncase $USER in\n  a|+(b)) ;;\nesac\n",
         "id=$(sbatch --parsable --wrap 'python3 a.py')\nsbatch -d afterok:$id --wrap date\n",
-        "gfortran -o a a.f90\necho 1 > a.nml\n./a\n=== a.f90\nprogram a\n"
-        "open(9, file='a.nml', status='old')\nend program\n",
         "seq 3 > a\ntrap 'rm -f a' EXIT\nsort a\nmv a b\nsort b\nseq 2 > a\ngzip -k a\ncat a\n",
-        "seq 3 > a\ngzip a\nif [ -f x ]; then rm a.gz; fi\nzcat a.gz\nrm -f c\n/f.x\nsort c\n",
         "module load anaconda3\nconda activate fit\n",
         "cat > a.py <<'A'\nfor n in 1, 2:\n    print(f'${n:.2f} ${n}')\nA\nn=3\npython3 a.py\n",
         "ls *.sh | parallel 'sort {} > {.}.out'\nparallel -j2 'a {}' ::: 1 2\n",
         'calc() { awk "BEGIN { print $1 }"; }\ncalc 3\n',
-        "W=$(mktemp -d)\nexport TMPDIR=$W\n/fill\ncp $W/a.txt x\n=== a.txt\n1\n",
-        "W=$(mktemp -d)\nseq 3 > $W/x_$USER\nD=$HOME/a\nseq 3 > $D/x\n",
-        "if command -v ehco; then\n  ehco 1\nfi\n",
-        "for i in 1 2; do /a $i & done\nsleep 60\nkill %1\n",
-        "for i in 1 2; do /a $i & done\nwhile pgrep a; do sleep 1; done\ncat out\n",
-        "make clean\nmake a.o b\n=== Makefile\nB = b\nclean:\n$(B):\n%.o:\n\ttouch $@\n",
-        '[ -n "$X" ] && mkdir a && sort no.txt\ntrue\n',
-        "python3 a.py\n=== a.py\nimport os\ndef main():\n    if os.path.exists('x.csv'):\n"
-        "        return\n    open('x.csv')\nmain()\n",
-        "python3 a.py\n=== a.py\nfrom tools import fill\nfill()\nopen('out/x.csv', 'w')\n"
-        "print(open('made.txt').read())\n=== tools.py\nimport os\ndef fill():\n"
-        "    os.makedirs('out')\n    os.system('seq 3 > made.txt')\n",
-        "python3 a.py\nsort results/x_1.csv\n=== a.py\nimport os\nos.makedirs('results')\n"
-        "for k in range(3):\n    open(f'results/x_{k}.csv', 'w')\n",
-        "OPTS='-k 1 -r'\nsort $OPTS a.txt\n=== a.txt\n1\n",
         "here=`cd \\`dirname $0\\` && pwd`\nname=`echo \"$here\" | sed 's,\\\\,/,'`\necho $name\n",
         'set -u\nif [ "${RAW:-}" ]; then\n  ls "$RAW"\nfi\n',
-        'declare -A left=(["/usr"]=1 \\\n  ["/bin"]=1 ["/sbin"]=1)\necho "${left[@]}"\n',
-        "if test -f a; then :; else if test -f b; then cat b; fi; fi\n",
         'if [ "z1" = "z1" ]; then echo yes; fi\nset x `date`; shift\necho $1\n',
         "python3 ask.py\n=== ask.py\nimport sys\nif sys.stdin.isatty():\n    input()\n",
         "python3 old.py\n=== old.py\nimport sys\nPY2 = sys.version_info < (3,)\nif PY2:\n"
@@ -130,33 +95,19 @@ def test_what_it_runs_is_followed() -> None:
         "        return input\n    return raw_input\nprint(text, read)\n",
         "python3 late.py\n=== late.py\nfrom __future__ import annotations\nlast: Run = None\n"
         "class Run:\n    pass\nprint(last)\n",
-        "perl where.pl\n=== where.pl\nuse POSIX qw(getcwd);\nprint getcwd();\n",
         "set -u\nexec {log}> log.txt\nexec {P[1]}>&-\necho 1 >&$log\n",
-        "python3 a.py\n=== a.py\nimport json\n"
-        "print([json.loads(x) for x in open('a.json').read().split()])\n"
-        "=== a.json\n{}\n[]\n",
         "python3 a.py\n=== a.py\nimport configparser\n"
         "configparser.ConfigParser(allow_no_value=True).read('a.ini')\n=== a.ini\n[a]\nfast\n",
         "gcc -o a a.c\n./a a.cfg\n=== a.c\nint main(void) {}\n=== a.cfg\nn = 1\n",
-        ". /etc/profile.d/no-modules.sh\nsource /usr/share/no-lmod/init/bash\n",
-        "#SBATCH --tasks-per-node=2\nsrun hostname\n",
         "#SBATCH --array=1-3\n#SBATCH --output=%a.out\nfit $SLURM_ARRAY_TASK_ID --out=fits -n 5\n"
         "fit $SLURM_ARRAY_TASK_ID --outdir fits\n",
-        "#  sbatch --dependency=afterok:1 next.sh\n",
-        "module load anaconda3\nsource activate unet\npython fit.py || exit 1\n",
         "N=$(cat n || echo 1)\nif [ $N -ge 9 ]; then\n  exit 0\nfi\n"
         "echo $((N + 1)) > n\nsbatch job.sh\n",
         "gfortran -o a a.f90\n./a\n=== a.f90\nprogram a\nreal :: x(9)\n"
         "do concurrent (i = 1:9)\nx(i) = i\nend do\nend program\n",
-        "make\ncat r\n=== Makefile\n.RECIPEPREFIX := >\nr: one.in\n> sort $< > $@\n=== one.in\n1\n",
-        "python3 -m venv env\n. env/bin/activate\npip install numpy\npython -c 'import numpy'\n",
-        "python3 -m venv --system-site-packages e\n. e/bin/activate\npython -c 'import numpy'\n",
-        "seq 4 | xargs -P 2 -I{} sh -c 'echo {}'\n",
-        "echo 1 > a1\necho 2 > a2\nN='1 2'\nfor n in $N; do sort a$n; done\n",
         "gcc -o a a.c\n./a b\n=== a.c\nint main(int argc, char **argv) {\n"
         "char *f = argc > 1 ? argv[1] : 0;\nif (!f) return 1;\nreturn 0;\n}\n",
         "echo done | mail -s done me\ncython a.pyx\nlfortran a.f90\nusleep 5\n",
-        f"{FORTRAN}  allocate(a(n, n))\n  deallocate(a)\n  allocate(b(n, n))\nend program\n",
     ],
 )
 def test_sound_scripts_have_no_errors(body: str) -> None:
@@ -180,36 +131,26 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
             "JS216",
         ),
         ("Rscript a.R\n=== a.R\nx <- mclapply(1:3, sqrt, mc.cores = 64)\nprint(x)\n", 1, "JS209"),
-        ("bash b.sh\n=== b.sh\nsort $1 > out\n", 4, "JS336"),
         ("java -jar tool.jaar\n=== tool.jar\n1\n", 4, "JS116"),
-        ("julia a.jl\n=== a.jl\nx = [1, 2]\nprintln(mean(x))\n", 2, "JS356"),
         (
             "octave a.m\n=== a.m\nfunction a()\nfor k = 1:3\n  if k > 1\n    disp(k)\nend\nend\n",
             3,
             "JS004",
         ),
-        ("cp /etc/passwd missing/copy\n", 4, "JS104"),
-        ("set -u\nseed=$((SLURM_ARRAY_TASK_ID * 17))\n", 5, "JS216"),
         ("OPTS='-Xms1g -Xmx24g'\njava $OPTS -jar /opt/a.jar\n", 5, "JS210"),
         ("gcc a.c\n=== a.c\ndouble *x = malloc(4000000000 * sizeof *x);\n", 1, "JS210"),
-        ("DATA_ROOT=a\npython3 a.py\n=== a.py\nimport os\nos.environ['DATA_ROOT']\n", 2, "JS334"),
         ("python3 a.py\n=== a.py\nt = {}\nt[[1, 2]] = 3\n", 2, "JS334"),
         ("seq 3 > a\ngzip a\nwc -l a\n", 6, "JS101"),
-        ("seq 3 > a\nmv a b\nsort a\n", 6, "JS101"),
         (
             "python3 a.py\n=== a.py\nimport sys\nn = len(sys.argv) / 2\nprint(range(n))\n",
             3,
             "JS334",
         ),
-        ("python3 a.py\n=== a.py\nimport zipfile\nzipfile.ZipFile('no.zip')\n", 2, "JS109"),
         ("#SBATCH -n 4\nexport OMP_NUM_THREADS=$SLURM_CPUS_ON_NODE\nsrun -n 4 /a\n", 5, "JS209"),
         ("module load gcc\nconda activate fit\n", 5, "JS329"),
         ('W=$(mktemp -d)\ncp "$W"/a.txt x\n=== a.txt\n1\n', 5, "JS117"),
         ("gcc -o a a.cpp\n=== a.cpp\n#include <iostream>\nint main() {}\n", 4, "JS337"),
-        ("conda env create -f env.yml\n", 4, "JS101"),
-        ("python3 -m pip install -q -r reqs.txt\n", 4, "JS101"),
         ("for i in 1 2; do /a $i & done\ncat out.*\n", 4, "JS312"),
-        ("make clean && make plots\n=== Makefile\nclean:\n%.o:\n\ttouch $@\n", 4, "JS114"),
         (
             "python3 a.py\n=== a.py\nimport json\nwith open('a.py') as f:\n    json.loads(f)\n",
             3,
@@ -236,10 +177,6 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
             "JS109",
         ),
         ("echo 1 > logs/a_$SLURM_JOB_ID.txt\n", 4, "JS104"),
-        ("cat <<A || exit 1\nx\nA\nsort no.txt\n", 7, "JS101"),
-        ("if [ -e x ]; then\n  ehco 1\nesle\n  echo 2\nfi\n", 5, "JS103"),
-        ("if [ -e x ]; then\n  ehco 1\nesle\n  echo 2\nfi\n", 6, "JS103"),
-        ("seq 3 > a\nexit 0\ncp a /b\n", 6, "JS323"),
         ("seq 96 | xargs -P 48 -I{} sh -c 'echo {}'\n", 4, "JS209"),
         ("again() {\n  sbatch job.sh\n}\ntrap again EXIT\ntrue\n", 5, "JS306"),
         (
@@ -251,12 +188,6 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
         ),
         (f"{FORTRAN}  allocate(a(n, n))\n  allocate(b(0:n, n))\nend program\n", 5, "JS210"),
         ("julia a.jl\n=== a.jl\nconst N = 700\na = zeros(Float32, N, N, N)\n", 2, "JS210"),
-        (
-            "python3 a.py\n=== a.py\nNAMES = 'names.txt'\ndef lines(path):\n"
-            "    with open(path) as text:\n        return list(text)\nprint(lines(NAMES))\n",
-            5,
-            "JS109",
-        ),
         (
             'python3 a.py b.txt\n=== a.py\n"""Read, and write gains."""\nimport sys\n'
             "a = open('a.txt').read()\nopen(sys.argv[1], 'w').write(a)\n",
@@ -283,8 +214,6 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
             "JS209",
         ),
         (f"python3 a.py --to no/b.txt --from c.txt\n{PARSED}open(args.to, 'w')\n", 6, "JS109"),
-        (f"python3 a.py --to b.txt --from c.txt\n{PARSED}open(args.source)\n", 6, "JS109"),
-        ("command -v gcc && echo 1\nsort no.txt\n", 5, "JS101"),
         (
             "gcc a.c -o a\n./a\n=== a.c\n#include <stdint.h>\n#include <stdlib.h>\n#define L 800\n"
             "#define ALL ((size_t)L * L * L)\nstatic uint16_t *a, *b;\nint main(void) {\n"
@@ -299,18 +228,9 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
             2,
             "JS107",
         ),
-        ("cd run || exit 1\nsbatch $0\n", 5, "JS306"),
-        ("if python3 -c 'raise SystemExit(3)' | tee log; then\n  rm a.csv\nfi\n", 4, "JS302"),
-        ("make clean\n=== Makefile\nclean:\n\trm -rf $(BUILD)/*\n", 2, "JS303"),
         ("make -j $N\n=== Makefile\na:\n\tcc -c a.c\n", 2, "JS101"),
-        ("gcc -o a a.c\n./a\n=== a.c\nint main(void) { return 0; }\n", 3, "JS213"),
-        ("python3 -m venv env\nsource env/bin/activate\npython -c 'import numpy'\n", 6, "JS107"),
-        ("gmx mdrun -ntomp 16 -deffnm md\n", 4, "JS209"),
         ("matlab -batch a\n=== a.m\np = readtable(fullfile('in', 'p.csv'));\n", 1, "JS112"),
         ("x=1\nif [ $x -lt 2 ] then\n  echo 1\nfi\n", 5, "JS001"),
-        ("for x in 1 2 do\n  echo 1\ndone\n", 4, "JS001"),
-        ("python3 -c 'raise SystemExit(1)'\necho at $(date)\n", 5, "JS301"),
-        ("#PBS -q long\ncd $PBS_O_WORKDIR\n", 5, "JS352"),
         (
             "python3 a.py --n-in 3\n=== a.py\nimport argparse\ndef given():\n"
             "    p = argparse.ArgumentParser()\n    p.add_argument('--n-in')\n"
@@ -319,32 +239,17 @@ def test_results_are_copied_by_a_function_at_the_end() -> None:
             7,
             "JS335",
         ),
-        ("Rscript a.R\n=== a.R\nf <- 'a.csv'\nd <- read.csv(f)\n", 2, "JS112"),
-        ("Rscript a.R\n=== a.R\nwrite.csv(mtcars, 'out/a.csv')\n", 1, "JS112"),
-        (f'{COMPILE_C}  FILE *f = fopen("in.dat", "r");\n', 3, "JS112"),
         (f'{COMPILE_C}  FILE *f = fopen("out/a.dat", "w");\n', 3, "JS112"),
-        (f'{COMPILE_C}#include "grid.h"\n'.replace("./a", '"$X"/a'), 3, "JS110"),
-        (
-            "gfortran -c a.f90\ngfortran a.o -o a\nsrun ./a\n=== a.f90\nprogram a\n"
-            "  character(*), parameter :: name = 'in.dat'\n  open(10, file=name, status='old')\n"
-            "end program\n",
-            3,
-            "JS112",
-        ),
         (
             "javac A.java\njava -Xmx1g A\n=== A.java\npublic class A {\n  static String s() throws"
             ' Exception {\n    return Files.readString(Path.of("in.txt"));\n  }\n}\n',
             3,
             "JS112",
         ),
-        ('julia a.jl\n=== a.jl\nopen("out/a.txt", "w") do io\n  println(io, 1)\nend\n', 1, "JS112"),
-        ("Rscript a.R\n=== a.R\nm <- matrix(0, nrow = 20000, ncol = 2e4)\n", 1, "JS210"),
         ("Rscript a.R\n=== a.R\nn <- 2e4\na <- array(0, dim = c(n, n, 3L))\n", 2, "JS210"),
         ("Rscript a.R\n=== a.R\nx <- rep(NA, 600000000)\n", 1, "JS210"),
         ("octave a.m\n=== a.m\nx = zeros(20000);\n", 1, "JS210"),
         ("Rscript a.R\n=== a.R\nx <- 3\nif (x > 2) print(1)\nelse print(2)\n", 3, "JS004"),
-        ("source settings.sh\n", 4, "JS101"),
-        ("bash a.sh in.csv\n=== a.sh\nfile=$1\nsort $file\n", 2, "JS101"),
         ("for f in data/*.csv; do wc -l $f; done\n", 4, "JS101"),
         ("for i in 1..5; do echo $i; done\n", 4, "JS328"),
         ("n=3\nfor i in {1..$n}; do echo $i; done\n", 5, "JS328"),
@@ -360,21 +265,8 @@ def test_errors_are_at_their_lines(body: str, line: int, code: str) -> None:
     "body",
     [
         f'mkdir out\n{COMPILE_C}  FILE *f = fopen("out/a.dat", "w");\n  return !f;\n}}\n',
-        f'{COMPILE_C}  FILE *f = fopen("in.dat", "r");\n  return !f;\n}}\n'.replace("./a", "./b")
-        + "=== b\n",
-        "Rscript a.R\n=== a.R\nm <- matrix(0L, 10000, 20000)\n"
-        "m <- matrix(scan('stdin'), ncol = 3)\n",
         "Rscript a.R\n=== a.R\nf <- function(x) {\n  if (x > 2) 1\n  else 2\n}\nprint(f(3))\n",
-        "module load tools\nsource settings.sh\n",
-        "bash -c 'sort \"$1\"' _ b.csv\n=== b.csv\n1\n",
-        'f() { head "$1" "$2" "$3"; }\nf -n 2 b.csv\n=== b.csv\n1\n',
         "bash a.sh in.csv b.csv\n=== a.sh\nshift\nsort $1\n=== b.csv\n1\n",
-        "bash a.sh in.csv\n=== a.sh\nset -- b.csv\nsort $1\n=== b.csv\n1\n",
-        'f() { echo "$1"; }\ng() { f x; sort "$1"; }\ng b.csv\n=== b.csv\n1\n',
-        "PATH=$PWD/bin:$PATH\ngcc a.c -o bin/tide\ntide\n=== bin/x\n"
-        "=== a.c\nint main() { return 0; }\n",
-        "shopt -s nullglob\nls data/*.csv\n",
-        "#SBATCH -n 8\nsrun python3 a.py\n=== a.py\nimport os\nprint(os.environ['SLURM_PROCID'])\n",
         "seq 3 | xargs -I{} bash -c 'wc $0 $1' _ {}\n",
     ],
 )

@@ -35,13 +35,9 @@ _FINDER = "MAPPING: dict[str, str] = {'lens': '/src/lens'}\nNAMESPACES: dict[str
     ("path", "finder", "wrong"),
     [
         ("{src}\n", "", [2]),
-        ("import os; os.environ\n# none\n\n", "", [1, 2]),
         ("{src}/gone\n", "", []),
-        ("x" * 5000 + "\n", "", []),
-        ("a\0b\n", "", []),
         ("import __editable___lens_finder; __editable___lens_finder.install()\n", _FINDER, [2]),
         ("import __editable___lens_finder; __editable___lens_finder.install()\n", "x = 1\n", []),
-        ("import __editable___lens_finder; __editable___lens_finder.install()\n", "", []),
     ],
 )
 def test_names_that_an_editable_install_adds(path: str, finder: str, wrong: list[int]) -> None:
@@ -60,9 +56,7 @@ def test_names_that_an_editable_install_adds(path: str, finder: str, wrong: list
         ("import plate_oi", True),
         ("from utils.io_helpers import read", True),
         ("from utils.io_helper import read", False),
-        ("from utils import io_helpers", False),
         ("import plate_io, corners, json", False),
-        ("import sys\nsys.path.insert(0, 'lib')\nimport plate_oi", False),
     ],
 )
 def test_own_modules_where_the_packages_are_not_known(imports: str, wrong: bool) -> None:
@@ -72,7 +66,6 @@ def test_own_modules_where_the_packages_are_not_known(imports: str, wrong: bool)
 
 
 _VENV = "python3 -m venv v\nsource v/bin/activate\n"
-_CONDA = "conda env create -f environment.yml -p ./v\nconda activate ./v\n"
 
 
 @pytest.mark.parametrize(
@@ -81,13 +74,8 @@ _CONDA = "conda env create -f environment.yml -p ./v\nconda activate ./v\n"
         (f"{_VENV}pip install -q -r r.txt", "pandas>=2\nscikit-learn\n", [1, 4]),
         (f"{_VENV}pip install -r r.txt opencv-python", "pandas\nsklearn\n", []),
         (f"{_VENV}pip install -r r.txt opencv-python", "# of the fit\nseaborn==0.13\n", [2, 4]),
-        (f"{_VENV}pip install -r r.txt", "pandas\nown-tools\n", []),
         (f"{_VENV}pip install -r r.txt\npip install .", "pandas\n", []),
         (f"{_VENV}pip install -r r.txt -f wheels/", "pandas\n", []),
-        (f"{_VENV}pip install -r r.txt\nexport PYTHONPATH=/apps", "pandas\n", []),
-        ("module load python\npip install --user -r r.txt", "pandas\n", []),
-        (_CONDA, "pandas\n", [1, 2, 4]),
-        (f"{_CONDA}conda install -y scikit-learn", "pandas\n", []),
         (f"conda env create -f environment.yml -p ./v\n{_VENV}", "pandas\n", []),
     ],
 )
@@ -108,15 +96,10 @@ _R += "=== rlib/zoo/DESCRIPTION\n=== rlib/sandwich/DESCRIPTION\n"
     ("script", "program", "wrong"),
     [
         ("export R_LIBS_USER=$PWD/rlib\nRscript R/a.R", "", [3]),
-        ("# of install.packages(lib=...)\nR_LIBS=rlib Rscript R/a.R", "", [3]),
-        ("Rscript R/a.R", ".libPaths(c('rlib', .libPaths()))\n", [4]),
         ("Rscript R/a.R", ".libPaths(file.path(getwd(), 'rlib'))\n", [4]),
-        ("Rscript R/a.R\n=== .Renviron\nR_LIBS_USER=rlib\n", "", [3]),
         ("Rscript R/a.R", "", []),
         ("export R_LIBS=$GROUP/r:rlib\nRscript R/a.R", "", []),
         ("export R_LIBS=rlib\nR CMD INSTALL lmtest.tgz\nRscript R/a.R", "", []),
-        ("export R_LIBS=rlib\nRscript R/a.R", ".libPaths(Sys.getenv('OWN'))\n", []),
-        ("module load r-bundle/4.3\nexport R_LIBS=rlib\nRscript R/a.R", "", []),
     ],
 )
 def test_a_package_that_the_library_of_the_project_lacks(
@@ -124,8 +107,3 @@ def test_a_package_that_the_library_of_the_project_lacks(
 ) -> None:
     text = f"{SLURM}{script}\n{_R}".replace("=== R/a.R\n", f"=== R/a.R\n{program}")
     assert found(text) == [("R/a.R", line, "JS111") for line in wrong]
-
-
-def test_packages_that_come_with_many_installations_of_r() -> None:
-    text = f"{SLURM}export R_LIBS=rlib\nRscript R/a.R\n{_R}".replace("lmtest", "ggplot2")
-    assert found(text) == []

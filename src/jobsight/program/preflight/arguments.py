@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import fnmatch
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -15,7 +14,7 @@ from typing import Any
 from jobsight.program.known import KNOWN
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
-from jobsight.program.python import PythonText, catches, dotted
+from jobsight.program.python import PythonText, dotted
 from jobsight.program.shell.model import Program, Source, Word
 from jobsight.program.shell.programs import COMPILERS
 
@@ -44,7 +43,7 @@ def _refused(job: Job) -> Iterator[Hit]:
         if program.language == "python":
             text = texts.get(id(program.source)) or PythonText(program.source.text)
             parser = _parser_of(text)
-            found = _misuse(parser, words) if parser else _not_a_number(text, words)
+            found = _misuse(parser, words) if parser else None
         else:
             found = _by_options(program.source.text, program.language, words)
         if found is not None:
@@ -84,22 +83,6 @@ def _results(program: Program, text: PythonText) -> Iterator[Hit]:
 def _destination(names: list[str]) -> str:
     long = next((one for one in names if one.startswith("--")), names[0])
     return long.lstrip("-").replace("-", "_")
-
-
-def _not_a_number(text: PythonText, words: list[Word]) -> tuple[Word, str] | None:
-    """``int(sys.argv[1])`` of a text."""
-    for name, call, around in text.calls:
-        first = call.args[0] if call.args else None
-        if name in ("int", "float") and isinstance(first, ast.Subscript) and not catches(
-            call, around, "ValueError"
-        ):  # fmt: skip
-            given = dotted(first.value) in ("sys.argv", "argv")
-            number = text.number(first.slice) if given else None
-            if number and 0 < number <= len(words):
-                wrong = _wrong({"type": name}, words[int(number) - 1])
-                if wrong is not None:
-                    return words[int(number) - 1], wrong
-    return None
 
 
 def given_words(program: Program) -> list[Word] | None:
@@ -293,38 +276,14 @@ def _by_options(
             for some, kind in specs if kind == "!" for one in some.split("|") for dash in ("", "-")
         ]  # fmt: skip
         names = [] if "pass_through" in text or "<>" in text else names
-    elif language == "r" and re.search(r"\b(?:OptionParser|ArgumentParser)\(", text):
-        form = r"\b(?:make_option|add_option|add_argument)\(([^=]*?)(?:\w+\s*=|\))"
-        names = re.findall(r"[\"'](--?[\w-]+)[\"']", "".join(re.findall(form, text)))
-        names += ["--help"] if names else []
     elif language == "bash":
-        return _getopts(text, words) or _cases(text, words)
+        return _getopts(text, words)
     for word in words if names else ():
         option = word.text.partition("=")[0].lower()
         if option == "--":
             break
         if re.match(r"--[a-z]", option) and not any(n.lower().startswith(option) for n in names):
             return word, f"the program has no option {option}"
-    return None
-
-
-def _cases(text: str, words: list[Word]) -> tuple[Word | None, str] | None:
-    """Options of ``case $1 in``, whose last pattern ends the script."""
-    block = re.search(r"\bcase\s+\"?\$\{?1\}?\"?\s+in\b(.*?)^[ \t]*esac", text, re.S | re.M)
-    inner = re.sub(r"\"[^\"\n]*\"|\$\([^)]*\)", "", block[1]) if block else ""
-    pattern = r"(?:^|;;|\n)\s*\(?([^\s()#;]+(?:[ \t]*\|[ \t]*[^\s()#;]+)*)\)"
-    known = [one.strip() for some in re.findall(pattern, inner) for one in some.split("|")]
-    refused = re.search(r"(?:^|\s)\(?(?:-?\*|-\*\s*\|\s*\*)\)([^)]*)", inner)
-    if refused is None or not re.search(r"\b(?:exit|usage|die|fail|error|return)\b", refused[1]):
-        return None
-    known = [one for one in known if one not in ("*", "-*", "--*")]
-    for word in words:
-        if word.text == "--":
-            return None
-        option = word.value or word.text
-        taken = any(fnmatch.fnmatchcase(option, one) for one in known)
-        if re.match(r"--?[A-Za-z]", word.text) and not taken and " " not in option:
-            return word, f"the script has no option {option[:40]}"
     return None
 
 

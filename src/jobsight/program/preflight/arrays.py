@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from jobsight.program.preflight.files import path_of, uses_of
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.otherfiles import filled
-from jobsight.program.python import dotted
 from jobsight.program.shell.model import Word
 from jobsight.program.submission.job import Place
 
@@ -45,7 +43,7 @@ class _Choice:
 
 @rule("JS344 Tasks of an array for which the list has nothing")
 def _beyond(job: Job) -> Iterator[Hit]:
-    """Lines of files count from 1, arrays of bash and lists of Python from 0."""
+    """Lines of files count from 1, arrays of bash from 0."""
     if not job.is_slurm or not job.submission.request.array:
         return
     setting = job.submission.settings["array"]
@@ -53,7 +51,7 @@ def _beyond(job: Job) -> Iterator[Hit]:
     guard = r"\[\s+(?:!\s+)?-[znefs]\s|ARRAY_TASK_ID\S*\"?\s+-[lg][te]\b|%\s*\$"
     if not numbers or re.search(guard, job.text):
         return
-    for one in {*_chosen(job), *_chosen_in_python(job)}:
+    for one in set(_chosen(job)):
         low, high = min(numbers) + one.offset, max(numbers) + one.offset
         shown = f"{one.name} has numbers {one.first} to {one.last}"
         if low < one.first or high > one.last:
@@ -131,50 +129,6 @@ def _array_count(name: str, code: str, job: Job) -> int | None:
         here, form = Path(job.machine.real(job.folder)), sets[0].strip()
         return None if form.startswith("/") else len(list(here.glob(form)))
     return None if re.search(r"[$`*?{}()]", sets[0]) else len(words)
-
-
-def _chosen_in_python(job: Job) -> Iterator[_Choice]:
-    """Lists of constants in Python programs that are given the number, or read it."""
-    known = _aliases(job)
-    for program, text in job.pythons:
-        given = {str(k): _offset(w.text, known) for k, w in enumerate(program.arguments, 1)}
-        lists = {
-            node.targets[0].id: len(node.value.elts)
-            for node, _ in text.nodes
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple)
-            and isinstance(node.targets[0], ast.Name) and text.stores[node.targets[0].id] == 1
-            and not any(isinstance(one, ast.Starred) for one in node.value.elts)
-        }  # fmt: skip
-        names: dict[str, int] = {}
-        for node, _ in text.nodes:
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                number = _python_offset(node.value, given, names)
-                if number is not None and text.stores[node.targets[0].id] == 1:
-                    names[node.targets[0].id] = number
-        grown = {m[0] for m in re.findall(r"\b(\w+)\.(append|extend|insert|pop)\(", text.text)}
-        for node, _ in text.nodes:
-            name = dotted(node.value) if isinstance(node, ast.Subscript) else ""
-            if isinstance(node, ast.Subscript) and name in lists.keys() - grown:
-                offset = _python_offset(node.slice, given, names)
-                if offset is not None:
-                    yield _Choice(name, 0, lists[name] - 1, offset)
-
-
-def _python_offset(
-    node: ast.AST, given: dict[str, int | None], names: dict[str, int]
-) -> int | None:
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-        left, right = _python_offset(node.left, given, names), node.right
-        if left is not None and isinstance(right, ast.Constant) and isinstance(right.value, int):
-            return left + (right.value if isinstance(node.op, ast.Add) else -right.value)
-        return None
-    source = ast.unparse(node) if isinstance(node, ast.Call) else ""
-    if re.fullmatch(rf"int\(os\.(?:environ\[|environ\.get\(|getenv\()'{_ID}'.*\)", source):
-        return 0
-    found = re.fullmatch(r"int\((?:sys\.)?argv\[(\d+)\]\)", source)
-    return given.get(found[1]) if found else None
 
 
 _OWN = re.compile(

@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 from jobsight.commands import bounded_child, child_environment, run_command
@@ -149,25 +148,12 @@ def built_for(program: Program, job: Job) -> tuple[str, frozenset[str]] | None:
         if one is command:
             break
         before.append(one)
-    made = [one for one in before if {"create"} & {w.text for w in one.arguments[:2]}]
     if re.search(r"PYTHONPATH|--system-site|\bspack\b|\$\(pip|easy_install", job.text):
         return None
-    if command.environment.fresh:
-        if _CREATES.search(job.text):
-            return None
-        installs = [words for one in before if (words := _installed(one)) is not None]
-        lists = [found for words in installs for found in _pip(words, before, job)]
-    elif len(made) == 1 and len(_CREATES.findall(job.text)) == 1 and "install" not in job.text:
-        form = r"(?m)^[ \t]*(?:source|conda|mamba|micromamba)\s+activate\s+(\S+)"
-        entered = re.findall(form, job.text)
-        own = "/" in (program.interpreter or "")
-        if not own and (len(entered) != 1 or entered[0] == "base"):
-            return None
-        words = made[0].arguments
-        files = [b for a, b in pairwise(words) if a.text in ("-f", "--file")]
-        lists = [_conda(one, made[0], job) for one in files]
-    else:
+    if not command.environment.fresh or _CREATES.search(job.text):
         return None
+    installs = [words for one in before if (words := _installed(one)) is not None]
+    lists = [found for words in installs for found in _pip(words, before, job)]
     if not lists or any(one is None for _, one in lists):
         return None
     names = {"pip", "setuptools", "wheel"} | {one for _, some in lists for one in some or ()}
@@ -217,16 +203,6 @@ def _named_packages(lines: list[str]) -> list[str] | None:
 def _requirements(word: Word, folder: str | None, job: Job) -> list[str] | None:
     text = text_here(word, folder, job)
     return None if text is None else _named_packages(text.splitlines())
-
-
-def _conda(word: Word, command: Command, job: Job) -> tuple[str, list[str] | None]:
-    """The packages of an ``environment.yml``, with those for pip."""
-    text = text_here(word, command.folder, job)
-    block = re.search(r"(?m)^dependencies:[ \t]*\n((?:[ \t]*(?:-.*|#.*)?(?:\n|$))+)", text or "")
-    if block is None:
-        return word.text, None
-    items = re.findall(r"(?m)^[ \t]*-[ \t]*[\"']?([^\"'\n]+)", block[1])
-    return word.text, _named_packages([one for one in items if one.strip() != "pip:"])
 
 
 def _imported(packages: set[str]) -> frozenset[str] | None:

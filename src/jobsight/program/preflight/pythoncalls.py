@@ -76,13 +76,6 @@ def _misfits(job: Job) -> Iterator[Hit]:
             if isinstance(node, _Function) and cls is not None and _selfless(node, text):
                 yield hit(node, f"{node.name}() has no self: TypeError where it is called",
                           f"def {node.name}(self)", source=program.source)  # fmt: skip
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple):
-                given = _returned(node.value, known)
-                wanted = len(node.targets[0].elts)
-                starred = within(node.targets[0].elts, ast.Starred)
-                if given is not None and given != wanted and not starred:
-                    message = f"{wanted} names for {given} values: ValueError"
-                    yield hit(node, message, source=program.source)
 
 
 def _selfless(node: _Function, text: PythonText) -> bool:
@@ -108,19 +101,6 @@ def _method(name: str, text: PythonText) -> _Function | None:
                     return next((f for f in cls.body if isinstance(f, _Function)
                                  and f.name == method), None)  # fmt: skip
     return None
-
-
-def _returned(node: ast.AST, known: dict[str, tuple[_Function, int]]) -> int | None:
-    """How many values a call of a function of the program gives; None: that is not known."""
-    function = known.get(dotted(node.func), (None, 0))[0] if isinstance(node, ast.Call) else None
-    if function is None or function.name == "__init__" or function.decorator_list:
-        return None
-    inner = list(ast.walk(function))
-    if within(inner, ast.Yield, ast.YieldFrom):
-        return None
-    returns = [one.value for one in inner if isinstance(one, ast.Return)]
-    sizes = {len(one.elts) if isinstance(one, ast.Tuple) else None for one in returns}
-    return sizes.pop() if len(sizes) == 1 else None
 
 
 def known_in(

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 
 from jobsight.program.known import KNOWN
-from jobsight.program.preflight.files import absent, near, path_of, siblings, trace_of
+from jobsight.program.preflight.files import absent, near, path_of, trace_of
 from jobsight.program.preflight.findings import Hit, hit, rule
 from jobsight.program.preflight.job import Job
 from jobsight.program.shell.model import Command, Word
@@ -178,7 +178,6 @@ def _matlab(job: Job) -> Iterator[Hit]:
                 yield hit(word, f"{text} is not a statement: MATLAB takes the name without .m", fix,
                           source=command.source)  # fmt: skip
                 continue
-            yield from _script_of_matlab(word, text, command, job)
             if option.text == "-r" and not _exits(text, command, job):
                 yield hit(word, "MATLAB waits at its prompt when this has run", "-batch",
                           severity="warning", source=command.source)  # fmt: skip
@@ -190,18 +189,6 @@ def _exits(text: str, command: Command, job: Job) -> bool:
         return True
     texts = [source.text for one, source in job.sources if one.command is command]
     return not texts or any(re.search(r"(?m)^[ \t]*(?:exit|quit)\b", one) for one in texts)
-
-
-def _script_of_matlab(word: Word, text: str, command: Command, job: Job) -> Iterator[Hit]:
-    """The one script that is named, where one of nearly that name is there."""
-    path = path_of(word._replace(value=f"{text}.m"), command.folder, job)
-    if path is None or not re.fullmatch(r"[A-Za-z]\w*", text) or job.machine.exists(path):
-        return
-    names = [one[:-2] for one in siblings(path) if one.endswith(".m")]
-    for name in names:
-        if one_slip(text, name) or text.lower() == name.lower():
-            yield hit(word, f"there is no {text}.m", name, source=command.source)
-            return
 
 
 @rule("JS116 A class or an archive of Java that is not there")

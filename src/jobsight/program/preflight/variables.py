@@ -162,14 +162,11 @@ def _spaced_assignment(job: Job) -> Iterator[Hit]:
 
 _NAMED = r"(?:\$\{?|\(\([^()]*?(?<![\w$]))SLURM_([A-Z_]+)\b(?!\}?:?[-+?=])"
 """A variable that is filled in, or named in arithmetic."""
-_READS: dict[str, str] = KNOWN["variables"]["reads"]
-"""How programs read a number from a variable that must be set."""
 _CALL = re.compile(
     r"(?m)sbatch\b.*?\s(?:--(?:array|cpus-per-task|ntasks|mem|gpus)|-[anc]\s*\S)"
     r"|^\s*#(?!SBATCH\b).*\s(?:--array|-a)[= ]\s*\d"
 )
 """Such options in a call of sbatch, or in a comment."""
-_GUARDS = r"is\.na\(|nzchar|isnan\(|isempty\(|haskey\(|tryCatch|try\b"
 
 
 @rule("JS216 A variable that Slurm sets only with an option that is not given", severity="warning")
@@ -202,15 +199,6 @@ def _unset_by_slurm(job: Job) -> Iterator[Hit]:
                 if not (asked or chosen or catches(node, around, "KeyError")):
                     yield hit(node, *_missing_option(name), severity=_severity(job),  # type: ignore[arg-type]
                               source=program.source)  # fmt: skip
-        for program, source in job.sources:
-            form = _READS.get(program.language or "", r"(?!)")
-            if re.search(_GUARDS, source.text):
-                continue
-            for found in re.finditer(form, source.text):
-                if _lacks(found[1], job):
-                    yield hit(
-                        found, *_missing_option(found[1]), severity=_severity(job), source=source
-                    )
 
 
 def _severity(job: Job) -> Severity | None:
