@@ -177,7 +177,7 @@ class CondorJob:
             return None
         script = Job(source, text.encode(), path, start or "/", self.machine, executable=True)
         script.blind = start is None
-        script.given = _environment(one)
+        script.variables = _environment(one)
         cpus = one.known("request_cpus") or "1"
         script.cpus = int(cpus) if cpus.isdecimal() else None
         memory = megabytes(one.known("request_memory") or "", "m")

@@ -102,7 +102,7 @@ class Job:
     """What it is given; None: unknown."""
     blind: bool = False
     """What is in its folder is not known."""
-    given: frozenset[str] | None = frozenset()
+    variables: frozenset[str] | None = frozenset()
     """Variables that a submit file sets; None: also those of the caller."""
 
     @cached_property

@@ -17,7 +17,7 @@ from jobsight.program.site import Node, Partition
 from jobsight.program.submission.job import Place
 from jobsight.program.submission.proposals import Ceilings, proposed
 from jobsight.program.submission.sbatch import memory_mb
-from jobsight.program.tree.expressions import Given, evaluated
+from jobsight.program.tree.expressions import KnownValues, evaluated
 from jobsight.text import meant, wordset
 
 __all__ = ["allocations", "ceilings", "other_allocations"]
@@ -412,8 +412,8 @@ def _constants(text: str, language: str) -> dict[str, float]:
             kinds[name.lower()] = 4.0 if int(digits) <= 6 else 8.0
         for name in re.findall(r"(\w+)\s*=\s*kind\s*\(\s*[\d.]+d", plain, re.I):
             kinds[name.lower()] = 8.0
-        return {**Given(plain.lower(), language).constants, **kinds}
-    found = dict(Given(text, language).constants)
+        return {**KnownValues(plain.lower(), language).constants, **kinds}
+    found = dict(KnownValues(text, language).constants)
     for name, value in re.findall(r"^[ \t]*#\s*define\s+(\w+)[ \t]+(\S.*)$", text, re.M):
         if (number := evaluated(value, found)) is not None:
             found[name] = number

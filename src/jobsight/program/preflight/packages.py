@@ -92,7 +92,7 @@ def _of_r(source: Source, command: Command, job: Job) -> Iterator[Hit]:
 
 def _libraries(source: Source, command: Command, job: Job) -> frozenset[str] | None:
     """The packages of the folders that a job adds to R's libraries; None: they are not known."""
-    if any(one.startswith("R_LIBS") for one in job.given or ()):
+    if any(one.startswith("R_LIBS") for one in job.variables or ()):
         return None
     given = [value for name, value in command.assigned.items() if name.startswith("R_LIBS")]
     start = job.machine.text(f"{command.folder}/.Renviron") or ""

@@ -77,7 +77,12 @@ def _meant(module: str, program: Program, job: Job) -> str | None:
     """The module next to a program that is meant: misspelt, or not transferred by HTCondor."""
     path = job.machine.real(program.path or "")
     own = os.path.dirname(path)  # noqa: PTH120
-    if not own or job.given is None or "PYTHONPATH" in job.given or module in _KNOWN_PACKAGES:
+    if (
+        not own
+        or job.variables is None
+        or "PYTHONPATH" in job.variables
+        or module in _KNOWN_PACKAGES
+    ):
         return None
     if isinstance(job.machine, Sandbox) and not re.search(_UNPACKS, job.text):
         here = (job.machine.exists(f"{own}/{module}{end}") for end in (".py", "/__init__.py"))
@@ -119,7 +124,7 @@ def _importable(program: Program, text: PythonText, job: Job) -> tuple[str, froz
     name = program.interpreter or next((w for w in words if "python" in w), "python3")
     venv = _venv_of(name, program.command, job)
     known = venv is not None or not (environment.opaque or environment.modules)
-    known = known and job.given is not None and "PYTHONPATH" not in job.given
+    known = known and job.variables is not None and "PYTHONPATH" not in job.variables
     path = environment.path  # with a folder that is not here, an interpreter may come from there
     added = {*(path or "?").split(":")} - {*job.machine.path.split(":")}
     known = known and (venv is not None or all(map(job.machine.is_folder, added)))

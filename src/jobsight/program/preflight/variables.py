@@ -40,11 +40,11 @@ def _unset_variables(job: Job) -> Iterator[Hit]:
 
     Who calls the script, or the site, may set others: of these all are named once, in a warning.
     """
-    if job.given is None:
+    if job.variables is None:
         return
     outside: dict[str, tuple[Word, Source]] = {}
     defaulted = {name for one in _DEFAULTED.findall(job.text) for name in one}
-    known = job.walk.assigned | job.given | defaulted
+    known = job.walk.assigned | job.variables | defaulted
     seen, usual = set[str](), known - _PATHS
     for word, source, nounset in _words_read(job):
         if ":-" in word.depends or re.search(r"\$\{\w+[:\-+=?]", word.text):

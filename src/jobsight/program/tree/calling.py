@@ -48,8 +48,8 @@ def on_call(context: Context, node: Node, added: int, owner: int) -> bool:
             return True
     if context.grammar.language in _DEFINED_BY_CALL and _defines(context, name, node, added, owner):
         return True
-    if dot and head not in values.aliases and head in values.given.makers:
-        maker, point, last = values.given.makers[head].partition(".")
+    if dot and head not in values.aliases and head in values.known.makers:
+        maker, point, last = values.known.makers[head].partition(".")
         values.aliases[head] = f"{values.aliases.get(maker, maker)}{point}{last}()"
     full = values.aliases[head] + dot + rest if head in values.aliases else name
     if context.grammar.language == "fortran":
@@ -73,10 +73,10 @@ def on_call(context: Context, node: Node, added: int, owner: int) -> bool:
         values, default = context.values, _DEFAULT.search(text)
         names = [first or last for first, last in _OPTION_NAME.findall(text)]
         if names and not names[0].startswith("-"):
-            value = values.given.positional(context.positions)
+            value = values.known.positional(context.positions)
             context.positions += 1
         else:
-            value = values.given.option(names)
+            value = values.known.option(names)
         if value is None and default:
             value = evaluated(default[1], values.constants)
         if value is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from jobsight.program.shell.model import Command
 from jobsight.program.tree.effects import Effects
-from jobsight.program.tree.expressions import Given
+from jobsight.program.tree.expressions import KnownValues
 from jobsight.program.tree.grammars import Grammar
 from jobsight.program.tree.normalized import Growing
 from jobsight.program.tree.values import Values
@@ -46,12 +46,12 @@ class Context:
     def __init__(
         self, tree: Growing, grammar: Grammar, effects: Effects, data: bytes, first: int,
         launched: Callable[[Context, int, Node], None],
-        commands: Mapping[tuple[int, int], Command], given: Given,
+        commands: Mapping[tuple[int, int], Command], known: KnownValues,
     ) -> None:  # fmt: skip
-        """Begin a text; `given`: what it and its command line give names."""
+        """Begin a text; `known`: values that it and its command line give names."""
         self.tree, self.grammar, self.effects, self.data = tree, grammar, effects, data
         self.first, self.launched, self.commands = first, launched, commands
-        self.values = Values(tree, grammar.language, given)
+        self.values = Values(tree, grammar.language, known)
         self.own: set[str] = set()
         self.names_gpu = _ON_GPU.search(data) is not None
         self.in_memory = b":memory:" in data

@@ -116,7 +116,7 @@ def _enter(context: Context, node: Node, name: str) -> None:
     elif name == "__init__" and outer is not None and outer.parent is not None:
         of_class = outer.parent.child_by_field_name("name")
         name = context.text(of_class) if of_class is not None else name
-    context.values.enter(context.values.given.parameters(name, head[start:]))
+    context.values.enter(context.values.known.parameters(name, head[start:]))
 
 
 def _extent_of(context: Context, text: str, name: str) -> float | None:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from jobsight.text import wordset
 
-__all__ = ["Given", "computed", "evaluated", "number_of"]
+__all__ = ["KnownValues", "computed", "evaluated", "number_of"]
 
 _NUMBER_FORM = re.compile(
     r"0[xX][\da-fA-F_]+|0[bB][01_]+|(?:\d[\d_']*\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?"
@@ -139,7 +139,7 @@ def computed(operator: str, values: list[float]) -> float | None:
     return max(left, right)
 
 
-class Given:
+class KnownValues:
     """What a text says of its names elsewhere than where they are used.
 
     Args:

@@ -20,7 +20,7 @@ from jobsight.program.shell.walk import Walk, walk_script
 from jobsight.program.tree.context import Context
 from jobsight.program.tree.effects import Names, effects_of
 from jobsight.program.tree.ending import endless_parts
-from jobsight.program.tree.expressions import Given
+from jobsight.program.tree.expressions import KnownValues
 from jobsight.program.tree.grammars import LANGUAGES, grammar_of
 from jobsight.program.tree.normalized import Endless, Growing
 from jobsight.program.tree.visiting import MOST_NODES, add_text
@@ -110,8 +110,8 @@ class Reader:
                     self.add(program.source, program.language, program.path, call,
                              tree.lexical[call], words)  # fmt: skip
 
-        given = Given(source.text, language, arguments)
-        context = Context(tree, grammar, effects, data, source.first, launched, commands, given)
+        known = KnownValues(source.text, language, arguments)
+        context = Context(tree, grammar, effects, data, source.first, launched, commands, known)
         try:
             add_text(context, source.file, parent, lexical)
         except SourceError as error:

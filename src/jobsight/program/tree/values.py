@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from jobsight.program.tree.expressions import Given, computed
+from jobsight.program.tree.expressions import KnownValues, computed
 from jobsight.program.tree.normalized import Growing
 from jobsight.program.tree.vocabulary import EFFECT_NUMBERS, KIND_NUMBERS, ROLE_NUMBERS
 from jobsight.text import wordlist, wordset
@@ -62,8 +62,8 @@ def _bucket(value: float) -> int:
 class Values:
     """The values of one text's nodes, while its part of the tree grows."""
 
-    def __init__(self, tree: Growing, language: str, given: Given) -> None:
-        self.tree, self.language, self.given = tree, language, given
+    def __init__(self, tree: Growing, language: str, known: KnownValues) -> None:
+        self.tree, self.language, self.known = tree, language, known
         self.aliases: dict[str, str] = {}
         self.constants: dict[str, float] = {}
         self.operators: dict[int, str] = {}
@@ -93,8 +93,8 @@ class Values:
         """A node is a name: it is worth what that was given."""
         known = self.constants.get(name)
         if known is None:
-            given = self.given.passed if name in self.arrays else self.given.constants
-            known = given.get(name)
+            elsewhere = self.known.passed if name in self.arrays else self.known.constants
+            known = elsewhere.get(name)
         self.give(node, known)
         if name in self._sized:
             self._extents.add(node)
@@ -208,10 +208,10 @@ class Values:
                 return None
             text = tree.texts.get(inside[1], "")
             if text:
-                return self.given.entries.get(text.strip("\"'"))
+                return self.known.entries.get(text.strip("\"'"))
             if tree.names.get(inside[0], "").rpartition(".")[2] in _ARGV and inside[1] in children:
                 first = 0 if self.language in ("java", "perl") else 1
-                found = self.given.argument(int(self._values[inside[1]]) - first)
+                found = self.known.argument(int(self._values[inside[1]]) - first)
                 if found is not None:
                     self._sure.add(node)
                 return found
@@ -322,8 +322,8 @@ class Values:
             short = name.rpartition(".")[2]
             own = [c for c in worth if not paired or c == given[at]]
             values = [self._values[c] for c in own]
-            if short in self.given.passed:
-                values = [self.given.passed[short]]
+            if short in self.known.passed:
+                values = [self.known.passed[short]]
             self.arrays.add(name)
             header = _R["header"] in (tree.role[node], tree.role[tree.parent[node]])
             if tree.role[node] == _R["parameter"] and short in self.parameters:
