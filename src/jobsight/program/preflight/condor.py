@@ -327,7 +327,11 @@ def _retries(job: CondorJob) -> Iterator[Hit]:
         if kept and re.search(r"exitcode(?:!=|=!=|>)0|^\(?true", hold):
             message = "on_exit_hold holds each failure before it is tried again"
             yield hit(given["max_retries"], message, "leave out on_exit_hold, or max_retries")
-        yield from _releases(one)
+        release = re.sub(r"[\s()]", "", one.value("periodic_release") or "").lower()
+        if release and release not in ("false", "0") and not _BOUNDED.search(release):
+            message = "every hold is released again, for ever"
+            fix = "periodic_release = NumHolds < 5 && ..."
+            yield hit(one.setting("periodic_release"), message, fix, severity="warning")
         yield from _good_ends(job, one)
         retries = one.known("max_retries")
         if retries is not None and not re.fullmatch(r"\d+", retries.strip()):
@@ -352,14 +356,6 @@ _BOUNDED = re.compile(
     r"num(?:job|shadow|system)?\w*(?:starts|holds|completions)|runcount|holdreason(?:sub)?code"
     r"|enteredcurrentstatus|my\.\w+"
 )
-
-
-def _releases(one: Instance) -> Iterator[Hit]:
-    release = re.sub(r"[\s()]", "", one.value("periodic_release") or "").lower()
-    if release and release not in ("false", "0") and not _BOUNDED.search(release):
-        message = "every hold is released again, for ever"
-        fix = "periodic_release = NumHolds < 5 && ..."
-        yield hit(one.setting("periodic_release"), message, fix, severity="warning")
 
 
 _PROBLEMS = re.compile(

@@ -163,25 +163,19 @@ def _limits(job: Job) -> Iterator[Hit]:
         if most and request.nodes > most and "nodes" in settings:
             message = f"--nodes={request.nodes} is more than the {most} of {chosen.name}"
             yield hit(settings["nodes"], message, f"--nodes={most}")
-        yield from _most(job, chosen)
+        cpus, cap = chosen.number("TotalCPUs"), chosen.number("MaxMemPerNode")
+        place = job.submission.first("ntasks", "ntasks-per-node", "cpus-per-task")
+        if cpus and place and request.cpus > cpus:
+            yield hit(place, f"{request.cpus} CPUs are more than the {cpus} of {chosen.name}")
+        place = job.submission.first(*_MEMORY)
+        if cap and place and (request.needed_memory_mb or 0) > cap:
+            yield hit(place, f"{chosen.name} allows {cap:,} MB per node")
     yield from _node_limits(job, chosen)
     array, most_array = request.array, job.site.config.get("maxarraysize", "")
     if array and most_array.isdecimal():
         last = max(map(int, re.findall(r"\d+", re.sub(r"[:%]\d+", "", settings["array"].value))))
         if last >= int(most_array):
             yield hit(settings["array"], f"task {last} is not below MaxArraySize {most_array}")
-
-
-def _most(job: Job, chosen: Partition) -> Iterator[Hit]:
-    """CPUs and memory of a partition."""
-    request, total = job.submission.request, chosen.number("TotalCPUs")
-    place = job.submission.first("ntasks", "ntasks-per-node", "cpus-per-task")
-    if total and place and request.cpus > total:
-        yield hit(place, f"{request.cpus} CPUs are more than the {total} of {chosen.name}")
-    cap = chosen.number("MaxMemPerNode")
-    place = job.submission.first(*_MEMORY)
-    if cap and place and (request.needed_memory_mb or 0) > cap:
-        yield hit(place, f"{chosen.name} allows {cap:,} MB per node")
 
 
 def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
@@ -207,7 +201,6 @@ def _node_limits(job: Job, chosen: Partition | None) -> Iterator[Hit]:
         yield hit(at, f"{each} CPUs are more than {where} has: {cpus}")
     yield from _gpu_limits(job, nodes, where)
     # Nodes and features that are named
-    assert job.site is not None
     settings = job.submission.settings
     known = {one.name for one in job.site.nodes}
     for name in re.split(r",(?![^\[]*\])", job.submission.value("nodelist") or ""):
