@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.sweeps import PATIENCE, SLOW, Sweep, open_umask, require
+from tests.integration.sweeps import PATIENCE, SLOW, Sweep, open_umask, program, require
 from tests.support.limits import limit
-from tests.testbed import HtcondorPool, SlurmCluster
+from tests.testbed import BedError, HtcondorPool, SlurmCluster
+from tests.testbed.containers import image, pack_image
 from tests.testbed.namespace import until
 
 pytestmark = pytest.mark.slow
@@ -116,7 +117,7 @@ def test_dagman_transfers_files_and_resumes_an_evicted_run(condor_pool: Htcondor
     (job,) = condor_pool.queue('DAGNodeName == "run-0001"')
     condor_pool.run("condor_vacate_job", str(job["ClusterId"]))
     status = sweep.wait()
-    assert status["done"], status
+    assert status["done"], (status["failures"], status)
     sweep.check_best()
     first = sweep.record(1)
     assert first["attempts"] == 2 and len(first["epochs"]) == 12
@@ -128,7 +129,7 @@ def test_dagman_has_the_checkpoint_of_a_long_run_fetched(condor_pool: HtcondorPo
     sweep = Sweep.new(condor_pool.folder / "work/saves", condor_pool, **how)
     sweep.submit()
     status = sweep.wait()
-    assert status["done"], status
+    assert status["done"], (status["failures"], status)
     record = sweep.record(1)
     assert record["attempts"] >= 3 and len(record["epochs"]) == 12
 
@@ -139,7 +140,7 @@ def test_dagman_chooses_points_as_runs_end(condor_pool: HtcondorPool) -> None:
     sweep = Sweep.new(condor_pool.folder / "work/learns", condor_pool, **how)
     sweep.submit()
     status = sweep.wait()
-    assert status["done"], status
+    assert status["done"], (status["failures"], status)
     sweep.check_best()
     points = [json.dumps(sweep.record(run)["params"]) for run in (1, 2, 3, 4)]
     assert len(set(points)) == 4
@@ -202,7 +203,7 @@ def test_slurm_requeues_a_run_at_its_time_limit(slurm_cluster: SlurmCluster) -> 
     )
     slurm_cluster.run("scontrol", "update", f"JobId={array}_1", "StartTime=now")
     status = sweep.wait()
-    assert status["done"], status
+    assert status["done"], (status["failures"], status)
     sweep.check_best()
     first = sweep.record(1)
     assert first["attempts"] == 2 and len(first["epochs"]) == 12
@@ -231,3 +232,32 @@ def test_slurm_learns_through_the_study_and_reports_what_it_killed(
     assert not status["done"] and not status["states"].get("complete")
     slow.submit()
     assert slow.wait()["done"] and slow.record(1)["attempts"] == 2
+
+
+@pytest.mark.usefixtures("apptainer")
+@pytest.mark.parametrize("bed", ["condor_pool", "slurm_cluster"])
+def test_runs_are_in_containers(bed: str, request: pytest.FixtureRequest) -> None:
+    """The image is Debian 12 on machines that are Debian 13, and alone has `jobsight`."""
+    there: HtcondorPool | SlurmCluster = request.getfixturevalue(bed)
+    require(there)
+    file = there.folder / "work/image.sif"
+    pack_image(there.namespace, image(there.folder / "work/image"), file)
+    with pytest.raises(BedError, match=r"127|No such file"):
+        there.run("jobsight", "--version", user="alice")
+    where = "dagman" if bed == "condor_pool" else "slurm"
+    how: dict[str, Any] = {"where": where, "program": {"image": "../image.sif"}}
+    if where == "slurm":
+        how["program"] |= program(there)
+    sweep = Sweep.new(there.folder / "work/contained", there, **{**how, "runs": 2})
+    sweep.submit()
+    status = sweep.wait()
+    assert status["done"], (status["failures"], status)
+    sweep.check_best()
+    missing = Sweep.new(
+        there.folder / "work/no-image", there, where=where, program={"image": "/no.sif"}, runs=1
+    )
+    if where == "slurm":
+        missing.submit()
+        status = missing.wait()
+        causes = [failure["cause"] for failure in status["failures"]]
+        assert not status["done"] and any("no.sif" in cause for cause in causes), causes

@@ -64,7 +64,7 @@ _IMAGE = """
   The same in containers: add  program: {{image: {file}}}
 """
 _NO_SWEEP = """
-  Sweeps there need a pack (docs/sweeps.md): jobs do not see this Python, which lies in /usr.
+  Sweeps there need a container image (docs/sweeps.md): jobs do not see this Python in /usr.
 """
 _END = """
 Ctrl-C stops everything and removes it.

@@ -4,6 +4,7 @@ Apptainer is in the root of Debian 13, taken from a later suite. Jobs run it as 
 user namespaces, without any privilege.
 """
 
+import importlib
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -59,6 +60,14 @@ def image(place: Path, command: Sequence[str] = (sys.executable, "-m", "jobsight
         shutil.copytree(base / part, place / part, symlinks=True, ignore=_left_out)
     for name in _EMPTY:
         (place / name).mkdir(parents=True)
+    # What the base lacks and Optuna and LightGBM need of the machine.
+    for module in ("_sqlite3", "lightgbm"):
+        importlib.import_module(module)
+    for library in set(Path("/proc/self/maps").read_text().split()):
+        name = Path(library).name
+        if library.startswith(("/usr/lib/", "/lib/")) and name.startswith(("libsqlite", "libgomp")):
+            link = "libsqlite3.so.0" if "sqlite" in name else "libgomp.so.1"
+            shutil.copy(library, place / "usr/lib/x86_64-linux-gnu" / link)
     program = place / "usr/local/bin/jobsight"
     program.write_text(f'#!/bin/sh\nexec {" ".join(command)} "$@"\n')
     program.chmod(0o755)

@@ -16,6 +16,7 @@ import msgspec
 from jobsight.errors import OutputError, SweepError, UsageError
 from jobsight.files import new_file, write_json
 from jobsight.learning.manifest import Source, package_versions
+from jobsight.modes import make_folder
 from jobsight.text import printable
 from jobsight.tuning.config import SweepConfig
 from jobsight.tuning.folder import Planned, Sweep, write_source
@@ -135,6 +136,8 @@ def plan_sweep(
             _clear(folder, keep_data=before.planned.inputs == planned.inputs)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if planned.image is not None:  # containers see what is there
+            make_folder(registry)
         if not (folder / "history" / "read.json").exists():
             source, sources = read(inputs)
             write_source(folder, source, config.asked.reads, sources)

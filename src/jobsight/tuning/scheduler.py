@@ -110,17 +110,19 @@ def scheduler_of(where: str, settings: Settings | None = None) -> Scheduler:
 def words_of(sweep: Sweep, *words: str, runner: str = "apptainer") -> list[str]:
     """The command of a process of the sweep in its folder, on this machine or on Slurm.
 
-    In an image it is run by Apptainer: the container sees the sweep's folder under the same path
-    and the environment of the caller, but for what would have its Python take packages of the
-    machine.
+    In an image it is run by Apptainer: the container sees the sweep's folder and the registry under
+    the same paths, and the environment but for what would have its Python use the machine's
+    packages.
     """
     arguments = ["sweep", "node", *words, "."]
-    image, folder = sweep.planned.image, sweep.planned.folder
+    image = sweep.planned.image
     if image is None:
         return [*sweep.planned.command, *arguments]
-    # A field in double quotes, as in comma-separated values; Apptainer's manual, "--mount".
-    quoted = folder.replace('"', '""')
-    options = ["--pwd", folder, "--mount", f'type=bind,"src={quoted}","dst={quoted}"']
+    options = ["--pwd", sweep.planned.folder]
+    for folder in (sweep.planned.folder, sweep.planned.registry):
+        # A field in double quotes, as in comma-separated values; Apptainer's manual, "--mount".
+        quoted = folder.replace('"', '""')
+        options += ["--mount", f'type=bind,"src={quoted}","dst={quoted}"']
     for name, value in _APART.items():
         if name not in sweep.config.program.environment:
             options += ["--env", f"{name}={value}"]
