@@ -7,12 +7,10 @@ saves, and is queued again. Options: sbatch(1).
 
 from __future__ import annotations
 
-import contextlib
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -22,22 +20,23 @@ from jobsight.errors import ClusterError, SweepError
 from jobsight.files import new_file, write_json
 from jobsight.history.slurm.client import SlurmClient, SlurmError
 from jobsight.history.slurm.ids import SlurmId, pack
+from jobsight.history.slurm.squeue import Queued
 from jobsight.settings import SlurmSettings
-from jobsight.text import printable
+from jobsight.text import printable, wordset
 from jobsight.tuning.config import LEARNING
 from jobsight.tuning.folder import Sweep, saved
 from jobsight.tuning.scheduler import RESUME, NodeStatus, Status, last_line, words_of
 
 __all__ = ["Slurm", "script_lines"]
 
-OPTIONS = (
-    *("account", "begin", "constraint", "exclude", "gres", "hint", "licenses", "mail-type"),
-    *("mail-user", "mcs-label", "nice", "nodelist", "partition", "prefer", "priority", "profile"),
-    *("qos", "reservation", "time-min", "tmp", "wckey"),
-)
-"""Options of sbatch that a config may set; `export` is our own."""
-FLAGS = ("contiguous", "exclusive", "oversubscribe")
+_OURS = wordset("""
+array chdir cpus-per-gpu cpus-per-task dependency error export-file gpus input job-name
+kill-on-invalid-dep mem mem-per-cpu nodes ntasks open-mode output parsable requeue signal time wait
+wrap
+""")
+"""Options that are written here, or would change what a script is."""
 
+_NAME = re.compile(r"[a-z][a-z0-9-]{1,40}", re.ASCII)
 _VALUE = re.compile(r"[A-Za-z0-9_.,:;=@%+*/|&()\[\]!~^-]{1,500}", re.ASCII)
 """What needs no quotes in a line of sbatch options."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -117,7 +116,7 @@ class Slurm:
 
     def submit(self, sweep: Sweep, runs: Sequence[int]) -> str:
         """Submit an array of these runs and the job that finishes; their numbers."""
-        if self._queue(sweep):
+        if self.status(sweep).active:
             raise ClusterError("the sweep is active; wait for it, or cancel it")
         self.write(sweep, runs)
         config = sweep.config
@@ -152,7 +151,7 @@ class Slurm:
         return number
 
     def status(self, sweep: Sweep) -> Status:
-        """The status by one call of squeue, and one of sacct where jobs left the queue."""
+        """The status by one call of squeue, which has jobs for minutes after their end too."""
         submitted = _submitted(sweep)
         if submitted is None:
             return Status(active=False)
@@ -161,34 +160,29 @@ class Slurm:
             rows = self._queue(sweep)
         except ClusterError as error:
             return Status(True, f"{manager}, of unknown state: {error}", asked=False)
-        seen: dict[str, tuple[State, str, str]] = {}
-        with contextlib.suppress(SlurmError):  # without accounts, the queue must do
-            jobs = [number for number in (submitted.array, submitted.finish) if number]
-            for run in sorted(self.client.accounts(jobs), key=lambda one: one.submit or 0):
-                if (state := slurm_state(run.state)) and state.ended:
-                    seen |= dict.fromkeys(_names(run.id), (state, "", run.hosts))
-        for row in rows:
-            if state := slurm_state(row.state):
-                seen |= dict.fromkeys(_names(row.id), (state, row.reason, row.hosts))
-        nodes = {name: _node(sweep, name, *found) for name, found in seen.items()}
-        return Status(bool(rows), manager, nodes)
+        seen = {
+            name: _node(sweep, name, state, row)
+            for row in rows
+            if (state := slurm_state(row.state)) is not None
+            for name in _names(row.id)
+        }
+        active = any(node.state in ("queued", "running", "held") for node in seen.values())
+        return Status(active, manager, seen)
 
     def cancel(self, sweep: Sweep) -> None:
         """Cancel the jobs that have not ended."""
-        living = {row.id.base for row in self._queue(sweep)}
-        if not living:
+        if not self.status(sweep).active:
             raise ClusterError("the sweep is not active; there is nothing to cancel")
-        self._run("scancel", *sorted(living))
+        self._run("scancel", *sorted({row.id.base for row in self._queue(sweep)}))
 
-    def _queue(self, sweep: Sweep) -> list[Any]:
-        """The jobs of the sweep in the queue that have not ended."""
+    def _queue(self, sweep: Sweep) -> list[Queued]:
+        """The jobs of the sweep as the controller knows them."""
         submitted = _submitted(sweep)
         jobs = [n for n in (submitted.array, submitted.finish) if n] if submitted else []
         try:
-            rows = self.client.queue(jobs) if jobs else []
+            return self.client.queue(jobs) if jobs else []
         except SlurmError as error:
             raise ClusterError(str(error)) from None
-        return [row for row in rows if (state := slurm_state(row.state)) and not state.ended]
 
     def _run(self, tool: str, *arguments: str) -> str:
         try:
@@ -216,10 +210,10 @@ def _names(job: SlurmId) -> list[str]:
     return ["finish" if task is None else f"run-{task:04d}" for task in tasks]
 
 
-def _node(sweep: Sweep, name: str, state: State, reason: str, host: str) -> NodeStatus:
-    where = host if host not in ("", "None assigned") else None
-    if state is State.HELD or (state is State.PENDING and "held" in reason.lower()):
-        return NodeStatus("held", f"{reason or 'no reason given'}; see scontrol release")
+def _node(sweep: Sweep, name: str, state: State, row: Queued) -> NodeStatus:
+    where = row.hosts or None
+    if state is State.HELD or (state is State.PENDING and "held" in row.reason.lower()):
+        return NodeStatus("held", f"{row.reason or 'no reason given'}; see scontrol release")
     if state is State.PENDING:
         return NodeStatus("queued")
     if not state.ended:
@@ -284,25 +278,23 @@ def script_lines(sweep: Sweep, what: str) -> Iterator[str]:
 
 
 def _checked(given: Mapping[str, str | list[str]]) -> dict[str, str]:
-    """Options of sbatch, checked; a flag has no value."""
+    """Further options of sbatch, checked; what is true is a flag and has no value."""
     options = {}
     for name, value in given.items():
-        if name == "export":
-            continue
-        if name not in (*OPTIONS, *FLAGS):
-            known = ", ".join((*OPTIONS, *FLAGS, "export"))
-            raise ClusterError(f"slurm: no option {printable(name, 60)!r}; known are {known}")
         text = value if isinstance(value, str) else ",".join(value)
-        if name in FLAGS and text in ("true", "false"):
-            if text == "true":
-                options[name] = ""
+        if name == "export" or text == "false":
             continue
+        if name in _OURS or not _NAME.fullmatch(name):
+            raise ClusterError(
+                f"slurm: {printable(name, 60)} is written by jobsight or is not an option; set the "
+                "config's own resources, or leave it out"
+            )
         if not _VALUE.fullmatch(text):
             raise ClusterError(
                 f"slurm: {name} is {printable(text, 60)!r}; give letters, digits and signs, no "
                 "blanks and no quotes"
             )
-        options[name] = text
+        options[name] = "" if text == "true" else text
     return options
 
 

@@ -53,19 +53,13 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 """The distributions that are taken, with their keys; `q` is 1 where it is not given."""
 
 _INSTEAD = {
-    "log_uniform": "its bounds are exponents of e; write log_uniform_values with the values' own",
-    "q_log_uniform": "its bounds are exponents of e; write q_log_uniform_values",
-    "inv_log_uniform": "write log_uniform_values",
-    "inv_log_uniform_values": "write log_uniform_values",
-    "normal": "Optuna has no normal distribution; write uniform",
-    "q_normal": "Optuna has no normal distribution; write q_uniform",
-    "log_normal": "Optuna has no normal distribution; write log_uniform_values",
-    "q_log_normal": "Optuna has no normal distribution; write q_log_uniform_values",
-    "beta": "Optuna has no beta distribution; write uniform",
-    "q_beta": "Optuna has no beta distribution; write q_uniform",
-    "categorical_w_probabilities": "Optuna draws all values alike; write categorical",
+    "beta": "Optuna has no such distribution; write uniform or q_uniform",
+    "normal": "Optuna has no such distribution; write uniform, or log_uniform_values",
+    "inv_": "write log_uniform_values",
+    "log_uniform": "its bounds are exponents; write log_uniform_values with the values' own",
+    "probabilities": "Optuna draws all values alike; write categorical",
 }
-"""W&B's other distributions, and what to write for them."""
+"""What to write for W&B's other distributions, by what is in their names."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}", re.ASCII)
 
@@ -178,12 +172,11 @@ def _parameter(location: tuple[str, ...], spec: Mapping[str, Any]) -> Parameter:
                     "or name a distribution"
                 )
             kind = "int_uniform" if all(integers) else "uniform"
-    if kind in _INSTEAD:
-        raise wrong(f": {kind} is not drawn here: {_INSTEAD[kind]}", "distribution")
     if kind not in _KEYS:
         near = closest(str(kind), _KEYS)
         known = f"did you mean {near}?" if near else f"there are {', '.join(_KEYS)}"
-        raise wrong(f": there is no distribution {shown(kind)}; {known}", "distribution")
+        instead = next((_INSTEAD[part] for part in _INSTEAD if part in str(kind)), known)
+        raise wrong(f": there is no distribution {shown(kind)}; {instead}", "distribution")
     if "probabilities" in spec:
         raise wrong(": Optuna draws all values alike; remove 'probabilities'", "probabilities")
     for key in spec:

@@ -270,7 +270,7 @@ def test_a_slurm_script_hands_signals_on_and_queues_again(tmp_path: Path) -> Non
     finish = list(script_lines(sweep, "finish"))
     assert shlex.split(finish[-1])[1:] == [str(run), "it's", "sweep", "node", "finish", "."]
     for options, said in (
-        ({"nodes": 2}, "no option 'nodes'"),
+        ({"nodes": 2}, "nodes is written by jobsight"),
         ({"partition": "a b"}, "no blanks and no quotes"),
     ):
         other = planned(tmp_path, where="slurm", folder="other", slurm=options)
