@@ -147,17 +147,13 @@ def _planned(file: Path, settings: Settings) -> tuple[Sweep, bool, list[Path]]:
             command=(sys.executable, "-m", "jobsight"),
             registry=settings.registry.absolute(),
             settings={"timezone": settings.timezone, "access_point": settings.access_point},
-            is_active=lambda before: _status(before, settings).active,
+            is_active=lambda old: scheduler_of(old.config.where, settings).status(old).active,
             progress=progress,
         )
     scheduler = scheduler_of(sweep.config.where, settings)
     if scheduler.status(sweep).active:
         return sweep, changed, []
     return sweep, changed, scheduler.write(sweep, bring_in(sweep.folder).unfinished())
-
-
-def _status(sweep: Sweep, settings: Settings | None) -> Status:
-    return scheduler_of(sweep.config.where, settings).status(sweep)
 
 
 def _points(sweep: Sweep) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -298,10 +294,7 @@ def _status_lines(progress: Progress, *, each: bool) -> Iterator[str]:
 def best(file: _FileArgument, as_json: JsonOption = False) -> None:
     """The best run: its parameters, its metrics, how it did in the test, where its model is."""
     sweep = Sweep.open(folder_of(file))
-    _show_best(sweep, read_best(sweep), as_json=as_json)
-
-
-def _show_best(sweep: Sweep, facts: Mapping[str, Any], *, as_json: bool) -> None:
+    facts = read_best(sweep)
     answer(facts, lambda: "\n".join(_best_lines(sweep, facts)), as_json=as_json)
 
 
@@ -322,28 +315,24 @@ def _best_lines(sweep: Sweep, facts: Mapping[str, Any]) -> Iterator[str]:
         f"{counted(model['test_batches'], 'batch', 'batches')}, looked at {looks}"
     )
     test = model["test"]
-    losses = {
-        name: scores["log_loss"]
-        for name, scores in test.items()
-        if is_baseline(name) and scores.get("log_loss") is not None
-    }
-    baseline = min(losses, key=lambda name: losses[name], default=None)
-    roles = {model["chosen"]: ["which answers"]}
-    roles.setdefault(sweep.config.trained, []).append("the run's")
-    if baseline is not None:
-        roles.setdefault(baseline, []).append("the best baseline")
-    shown = [name for name in _SCORES if test.get(model["chosen"], {}).get(name) is not None]
-    gain = "log loss less the baseline's (95 %)"
+    baselines = [name for name in test if is_baseline(name) and test[name].get("log_loss")]
+    roles: dict[str, list[str]] = {}
+    for name, role in (
+        (model["chosen"], "which answers"),
+        (sweep.config.trained, "the run's"),
+        (min(baselines, key=lambda one: test[one]["log_loss"], default=""), "the best baseline"),
+    ):
+        if name in test:
+            roles.setdefault(name, []).append(role)
+    shown = [name for name in _SCORES if test[model["chosen"]].get(name) is not None]
     rows = [
         [
             f"{printable(name, 30)}, {' and '.join(role)}",
             *(number(test[name].get(score)) for score in shown),
-            _gain(test[name]) if name != baseline else UNKNOWN,
         ]
         for name, role in roles.items()
-        if name in test
     ]
-    yield table(["model", *(HEADINGS[name] for name in shown), gain], rows, [gain], indent=2)
+    yield table(["model", *(HEADINGS[name] for name in shown)], rows, indent=2)
     entry = facts["registry"]
     yield f"model     {printable(sweep.best / 'model')}"
     if entry is None:
@@ -353,16 +342,6 @@ def _best_lines(sweep: Sweep, facts: Mapping[str, Any]) -> Iterator[str]:
         place = f"cluster {printable(entry['cluster'], 60)}, in {printable(entry['path'])}"
         yield f"registry  {entry['digest']}, {role} of {place}"
     yield f"all else  {printable(sweep.best / 'bestmodel.info')}, or --json"
-
-
-def _gain(scores: Mapping[str, Any]) -> str:
-    gain = scores.get("log_loss_gain") or {}
-    if gain.get("value") is None:
-        return UNKNOWN
-    text = number(gain["value"], signed=True)
-    if gain.get("low") is not None and gain.get("high") is not None:
-        text += f" ({gain['low']:+.3f} to {gain['high']:+.3f})"
-    return text
 
 
 def collect(
@@ -402,7 +381,7 @@ def collect(
         with stages() as step:
             find_best(sweep, again=again or _was_extended(sweep), progress=step)
         register_best(sweep)
-    _show_best(sweep, read_best(sweep), as_json=as_json)
+    best(file, as_json=as_json)
 
 
 def cancel(file: _FileArgument, config: ConfigOption = None, as_json: JsonOption = False) -> None:

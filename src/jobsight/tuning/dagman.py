@@ -113,8 +113,8 @@ class Dagman:
         lines = queue.stdout.decode("utf-8", "replace").splitlines()
         jobs = {line.split("\t")[0]: line.split("\t")[1:] for line in lines if line.count("\t") > 1}
         if not jobs:
-            line = _last_error(sweep.submitted / f"{dagfiles.DAG}.dagman.out")
-            return f"DAGMan job {job} ended{f': {line}' if line else ''}", False, True
+            log = f"submitted/{dagfiles.DAG}.dagman.out"
+            return f"DAGMan job {job} ended; its log is {log}", False, True
         status, reason = jobs.get(str(job), ["0", ""])[:2]
         words = {"1": "waits to start", "2": "runs", "5": f"is held: {printable(reason, 200)}"}
         return f"DAGMan job {job} {words.get(status, 'is being removed')}", True, True
@@ -168,17 +168,6 @@ def _run(sweep: Sweep, *words: str) -> Ended:
             f"{name} refused: {printable(' '.join(errors), 400) or f'status {ended.status}'}"
         )
     return ended
-
-
-def _last_error(path: Path) -> str | None:
-    """The last error in DAGMan's log, with the line before it, which says of what."""
-    try:
-        lines = path.read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return None
-    lines = [line.partition(" ")[2].partition(" ")[2] for line in lines[-2000:]]
-    at = next((at for at in reversed(range(len(lines))) if "ERROR" in lines[at]), None)
-    return None if at is None else printable("; ".join(lines[max(0, at - 1) : at + 1]), _WIDTH)
 
 
 def _events(path: Path) -> list[dict[str, Any]]:

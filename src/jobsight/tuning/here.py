@@ -183,14 +183,10 @@ class _Pool:
             for process in self.running.values():
                 process.send_signal(signal.SIGTERM if self.stopped == 1 else signal.SIGKILL)
 
-        try:
-            before = {
-                number: signal.signal(number, stop)
-                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-            }
-        except ValueError:  # not the main thread
-            yield
-            return
+        before = {
+            number: signal.signal(number, stop)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        }
         try:
             yield
         finally:

@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
@@ -53,26 +52,15 @@ def inputs_of(data: Sequence[str], base: Path) -> list[str]:
             raise UsageError("a sweep cannot read standard input; write it to a file and name that")
         if not _ADDRESS.match(text) or (base / text).exists():
             inputs.append(str(base / Path(text).expanduser()))
-        elif _holds_password(text):
+        elif "@" in text or "password" in text.lower():
             raise UsageError(
-                "the address of a store in `data` holds a password, which would be written into "
-                "the sweep's folder; leave it out and set JOBSIGHT_STORE_PASSWORD, or "
-                "store.password_file in the settings"
+                "the address of a store in `data` holds a user or password, which would be "
+                "written into the sweep's folder; leave it out and set JOBSIGHT_STORE_PASSWORD, "
+                "or store.password_file in the settings"
             )
         else:
             inputs.append(text)
     return inputs
-
-
-def _holds_password(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-        if parts.password is not None or "password" in parse_qs(parts.query):
-            return True
-    except ValueError:
-        return True  # what cannot be taken apart is not written down
-    # One that was not percent-encoded ends in what looks like the path.
-    return bool(parts.netloc) and "@" in f"{parts.path}{parts.query}{parts.fragment}"
 
 
 def plan_sweep(

@@ -16,7 +16,7 @@ from jobsight.tuning.run import CHECKPOINTS
 from jobsight.tuning.scheduler import NodeStatus, Status
 from jobsight.tuning.study import Runs
 
-__all__ = ["BestSoFar", "Failure", "Progress", "RunProgress", "leftovers", "progress_of"]
+__all__ = ["Failure", "Progress", "RunProgress", "leftovers", "progress_of"]
 
 _ENDED = {
     TrialState.COMPLETE: "complete",
@@ -30,14 +30,15 @@ class RunProgress:
     """One run.
 
     `state` is how it ended (complete, pruned, failed); before that running, queued, held, waiting,
-    or stopped; ``broken`` where its scheduler gave it up. `value` is the best so far; `where` the
-    machine it runs or ran on last.
+    or stopped; ``broken`` where its scheduler gave it up. `value` is the best so far, of `epoch`;
+    `where` the machine it runs or ran on last.
     """
 
     run: int
     state: str
     epochs: int
     value: float | None
+    epoch: int | None
     where: str | None
     attempts: int
     cause: str | None
@@ -54,15 +55,6 @@ class Failure:
     state: str
     cause: str
     log: str | None = None
-
-
-@dataclass(frozen=True)
-class BestSoFar:
-    """The run with the best value up to now, ended or not."""
-
-    run: int
-    value: float
-    epoch: int | None
 
 
 @dataclass(frozen=True)
@@ -91,7 +83,7 @@ class Progress:
     epochs_most: int
     failures: tuple[Failure, ...]
     metric: str
-    best: BestSoFar | None
+    best: RunProgress | None
     done: bool
     spent: float
 
@@ -111,7 +103,6 @@ def progress_of(sweep: Sweep, runs: Runs, status: Status) -> Progress:
     config, each = sweep.config, []
     trials = runs.trials()
     maximize = config.metric.goal == "maximize"
-    best: BestSoFar | None = None
     spent = 0.0
     for trial in trials:
         run = trial.number + 1
@@ -120,9 +111,6 @@ def progress_of(sweep: Sweep, runs: Runs, status: Status) -> Progress:
         epoch = (max if maximize else min)(values, key=values.__getitem__, default=None)
         value = None if epoch is None else values[epoch]
         state, cause = _state(trial, node, active=status.active)
-        if value is not None and state not in ("failed", "pruned"):
-            better = best is None or (value > best.value if maximize else value < best.value)
-            best = BestSoFar(run, value, epoch) if better else best
         spent += record.seconds if record else 0.0
         each.append(
             RunProgress(
@@ -130,11 +118,16 @@ def progress_of(sweep: Sweep, runs: Runs, status: Status) -> Progress:
                 state=state,
                 epochs=len(record.epochs) if record else len(values),
                 value=value,
+                epoch=epoch,
                 where=(node and node.where) or (record and record.host) or None,
                 attempts=record.attempts if record else 0,
                 cause=cause,
             )
         )
+    judged = [
+        one for one in each if one.value is not None and one.state not in ("failed", "pruned")
+    ]
+    best = (max if maximize else min)(judged, key=lambda one: one.value or 0.0, default=None)
     failures = [
         Failure(name, node.state, node.cause or "no cause given", node.log)
         for name, node in status.nodes.items()

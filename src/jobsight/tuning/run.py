@@ -13,6 +13,7 @@ import shutil
 import socket
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from jobsight.errors import JobsightError, SettingsError, TrainingError
 from jobsight.learning.backtest import last_block
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.train import fit_model
-from jobsight.models.base import Labelled
 from jobsight.models.watching import Epoch as Fitted
 from jobsight.models.watching import EpochRecord, FittingWatch
 from jobsight.text import printable
@@ -106,50 +106,44 @@ def _require_device(settings: Any) -> None:
         raise JobsightError(str(error)) from None
 
 
+@dataclass
 class _Attempt(FittingWatch):
     """One attempt at a run; measures every epoch on the validation block, and may stop the fit."""
 
-    def __init__(
-        self,
-        folder: Path,
-        config: SweepConfig,
-        record: RunRecord,
-        tracker: Tracker,
-        stop: Callable[[], bool],
-        is_hopeless: Callable[[RunRecord], bool],
-        save_every: int,
-    ) -> None:
-        self._folder, self._config, self._record, self._tracker = folder, config, record, tracker
-        self._asked, self._is_hopeless, self._save_every = stop, is_hopeless, save_every
-        self._begun, self._before = time.monotonic(), record.seconds
+    folder: Path
+    config: SweepConfig
+    record: RunRecord
+    tracker: Tracker
+    asked: Callable[[], bool]
+    is_hopeless: Callable[[RunRecord], bool]
+    save_every: int
+
+    def __post_init__(self) -> None:
+        self._begun, self._before = time.monotonic(), self.record.seconds
         self._training = self._begun
         self._metrics: dict[int, dict[str, float | None]] = {}
-        self._data: Dataset | None = None
-        self._later: Labelled | None = None
         self._pruned = False
 
     def begin(self) -> None:
         """Record the start."""
-        record = self._record
+        record = self.record
         record.attempts += 1
         record.host, record.stopped = socket.gethostname(), None
         record.started = record.started or _now()
-        record.write(self._folder)
-        config = self._config
-        shown = {"question": config.question, "model": config.trained, "seed": config.seed}
-        self._tracker.start(record.run, record.params, shown)
+        record.write(self.folder)
+        shown = self.config.model_dump(include={"question", "model", "seed"})
+        self.tracker.start(record.run, record.params, shown)
 
     def train(self, data: Dataset, settings: Any) -> None:
         """Train to the end, or to where it is to stop."""
         taught, self._later = last_block(data)
-        self._data = data
-        name = self._config.trained
+        self._goal = data.goal
+        name = self.config.trained
         if name not in HAVE_EPOCHS:
             began = time.monotonic()
             model = fit_model(name, data, taught)
-            scores = data.goal.scores(
-                model.predict(self._later.inputs), self._later.values, self._later.weight
-            )
+            rows = self._later
+            scores = data.goal.scores(model.predict(rows.inputs), rows.values, rows.weight)
             spent = {"seconds": time.monotonic() - began}
             self.saved(1, {**spent, "select_loss": scores.get(data.goal.loss), **scores})
             self._conclude("epochs")
@@ -161,7 +155,7 @@ class _Attempt(FittingWatch):
             taught,
             self._later,
             seed=settings.seed,
-            checkpoints=Checkpoints(self._folder / CHECKPOINTS),
+            checkpoints=Checkpoints(self.folder / CHECKPOINTS),
             watch=self,
         )
         if end.status in ("finished", "early") or self._pruned:
@@ -171,28 +165,27 @@ class _Attempt(FittingWatch):
     def begins(self, records: tuple[EpochRecord, ...], notes: tuple[str, ...]) -> None:
         """See `FittingWatch.begins`; the epochs of the checkpoint are those that count."""
         self._training = time.monotonic()
-        self._record.epochs = []
+        self.record.epochs = []
         for number, values in enumerate(records, start=1):
             self._take(number, values)
 
     def measured(self, epoch: Fitted) -> EpochRecord:
         """Losses, time, and all metrics of the validation block: they cost milliseconds."""
-        assert self._data is not None and self._later is not None
         rows = self._later
-        scores = self._data.goal.scores(epoch.select, rows.values, rows.weight)
+        scores = self._goal.scores(epoch.select, rows.values, rows.weight)
         return {**super().measured(epoch), "seconds": epoch.seconds, **scores}
 
     def saved(self, number: int, record: EpochRecord) -> None:
         """See `FittingWatch.saved`."""
         self._take(number, record)
-        self._record.seconds = self._before + time.monotonic() - self._begun
-        self._record.write(self._folder)
-        self._tracker.log(number, record)
-        self._pruned = self._is_hopeless(self._record)
+        self.record.seconds = self._before + time.monotonic() - self._begun
+        self.record.write(self.folder)
+        self.tracker.log(number, record)
+        self._pruned = self.is_hopeless(self.record)
 
     def _take(self, number: int, values: EpochRecord) -> None:
-        metric = values.get(self._config.metric.name)
-        self._record.epochs.append(
+        metric = values.get(self.config.metric.name)
+        self.record.epochs.append(
             Epoch(
                 number,
                 _finite(values.get("train_loss")),
@@ -201,21 +194,21 @@ class _Attempt(FittingWatch):
                 _finite(values.get("seconds")),
             )
         )
-        names = next(iter(self._config.asked.targets.values())).metrics
+        names = next(iter(self.config.asked.targets.values())).metrics
         self._metrics[number] = {name: _finite(values.get(name)) for name in names}
 
     def enough(self, left: int) -> bool:
         """See `FittingWatch.enough`."""
         trained = time.monotonic() - self._training
-        return self._pruned or bool(self._save_every and trained >= self._save_every)
+        return self._pruned or bool(self.save_every and trained >= self.save_every)
 
     def stop(self) -> bool:
         """See `FittingWatch.stop`."""
-        return self._asked()
+        return self.asked()
 
     def _conclude(self, stopped: str) -> None:
         """End the run with its best epoch by the configured metric; of equal ones the first."""
-        record, metric = self._record, self._config.metric
+        record, metric = self.record, self.config.metric
         sign = 1 if metric.goal == "maximize" else -1
         judged = [one for one in record.epochs if one.metric is not None]
         best = max(judged, key=lambda one: sign * (one.metric or 0.0), default=None)
@@ -228,20 +221,20 @@ class _Attempt(FittingWatch):
 
     def end(self, state: Any, *, stopped: str | None = None, error: str | None = None) -> None:
         """Record the end; the checkpoints are of no further use."""
-        record = self._record
+        record = self.record
         record.seconds = self._before + time.monotonic() - self._begun
         record.state, record.stopped, record.error, record.ended = state, stopped, error, _now()
-        record.write(self._folder)
-        shutil.rmtree(self._folder / CHECKPOINTS, ignore_errors=True)
+        record.write(self.folder)
+        shutil.rmtree(self.folder / CHECKPOINTS, ignore_errors=True)
         summary = {"best_epoch": record.best_epoch, "stopped": stopped, **record.metrics}
-        self._tracker.finish(summary, failed=error)
+        self.tracker.finish(summary, failed=error)
 
     def interrupt(self) -> None:
         """Record that the attempt ended, and the run did not."""
-        self._record.seconds = self._before + time.monotonic() - self._begun
-        self._record.stopped = "cancelled"
-        self._record.write(self._folder)
-        self._tracker.finish({"stopped": "cancelled"}, failed="interrupted; it is to resume")
+        self.record.seconds = self._before + time.monotonic() - self._begun
+        self.record.stopped = "cancelled"
+        self.record.write(self.folder)
+        self.tracker.finish({"stopped": "cancelled"}, failed="interrupted; it is to resume")
 
 
 def _finite(value: float | None) -> float | None:

@@ -208,14 +208,14 @@ class Runs:
             value = epoch.metric
             if value is not None and epoch.epoch not in trial.intermediate_values:
                 self._storage.set_trial_intermediate_value(trial_id, epoch.epoch, value)
-        attributes = record.attributes()
-        if record.state == "running":
-            for key in ("run", "host", "started", "stopped"):
-                if trial.user_attrs.get(key) != attributes[key]:
-                    self._storage.set_trial_user_attr(trial_id, key, attributes[key])
+        going = record.state == "running"
+        for key, attribute in record.attributes().items():
+            # What grows is written once, at the end.
+            wanted = not going or key in ("run", "host", "started", "stopped")
+            if wanted and trial.user_attrs.get(key) != attribute:
+                self._storage.set_trial_user_attr(trial_id, key, attribute)
+        if going:
             return False
-        for key, attribute in attributes.items():
-            self._storage.set_trial_user_attr(trial_id, key, attribute)
         state = {"complete": TrialState.COMPLETE, "pruned": TrialState.PRUNED}.get(
             record.state, TrialState.FAIL
         )

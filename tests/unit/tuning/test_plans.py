@@ -100,7 +100,7 @@ def test_what_is_not_a_sweep_is_left_alone(tmp_path: Path) -> None:
         planned(tmp_path)
     with pytest.raises(SweepError, match="is not a sweep's folder"):
         Sweep.open(tmp_path)
-    for data, said in (("-", "standard input"), ("redis://:x@host", "holds a password")):
+    for data, said in (("-", "standard input"), ("redis://:x@host", "holds a user or password")):
         with pytest.raises(UsageError, match=said):
             inputs_of([data], tmp_path)
     with pytest.raises(SweepError, match=r"program.image: there is no .*none.sif"):
