@@ -29,7 +29,8 @@ from jobsight.tuning.folder import Sweep
 from jobsight.tuning.here import Here
 from jobsight.tuning.plan import folder_of, inputs_of, plan_sweep
 from jobsight.tuning.progress import Progress, leftovers, progress_of
-from jobsight.tuning.scheduler import Scheduler, Status, scheduler_of
+from jobsight.tuning.scheduler import Scheduler, Status
+from jobsight.tuning.schedulers import scheduler_of
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings

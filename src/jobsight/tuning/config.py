@@ -37,7 +37,20 @@ from jobsight.tuning.space import (
 if TYPE_CHECKING:
     from jobsight.learning.question import Question
 
-__all__ = ["HAVE_EPOCHS", "LEARNING", "SweepConfig", "looks_secret", "megabytes", "seconds"]
+__all__ = [
+    "HAVE_EPOCHS",
+    "LEARNING",
+    "EarlyStopping",
+    "EarlyTerminate",
+    "ProgramSettings",
+    "Resources",
+    "SweepConfig",
+    "SweepMetric",
+    "TrackingSettings",
+    "looks_secret",
+    "megabytes",
+    "seconds",
+]
 
 HAVE_EPOCHS = ("lstm",)
 """Models that are trained epoch by epoch, and resume from the last one."""

@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from jobsight.errors import ClusterError
 from jobsight.text import printable
 from jobsight.tuning.folder import Sweep
-
-if TYPE_CHECKING:
-    from jobsight.settings import Settings
 
 __all__ = [
     "NO_PROGRAM",
@@ -27,7 +24,6 @@ __all__ = [
     "Status",
     "last_line",
     "require_plain",
-    "scheduler_of",
     "words_of",
 ]
 
@@ -90,21 +86,6 @@ class Scheduler(Protocol):
 
     def cancel(self, sweep: Sweep) -> None:
         """Stop it; what runs wrote stays."""
-
-
-def scheduler_of(where: str, settings: Settings | None = None) -> Scheduler:
-    """The scheduler of a config's `where`; `settings` say how Slurm's tools are run."""
-    if where == "dagman":
-        from jobsight.tuning.dagman import Dagman
-
-        return Dagman()
-    if where == "slurm":
-        from jobsight.tuning.slurm import Slurm
-
-        return Slurm(None if settings is None else settings.slurm)
-    from jobsight.tuning.here import Here
-
-    return Here()
 
 
 def words_of(sweep: Sweep, *words: str, runner: str = "apptainer") -> list[str]:
