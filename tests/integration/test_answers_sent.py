@@ -12,7 +12,7 @@ from tests.testbed.kafka import KafkaBroker
 
 from jobsight.documents import Prediction
 from jobsight.errors import OutputError
-from jobsight.service.publishing import send_answers
+from jobsight.service.kafka import send_answers
 
 _numbers = itertools.count()
 

@@ -297,7 +297,7 @@ def test_a_topic_that_is_not_there_is_trouble_until_it_is(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr("jobsight.service.notices.intake._LACKING_S", 0.2)
+    monkeypatch.setattr("jobsight.service.notices.source._LACKING_S", 0.2)
     late = f"late-{topic}"
     told = settings(kafka_broker, topic, topics=[topic, late], properties=quick)
     scheduler = Scheduler()

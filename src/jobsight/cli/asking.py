@@ -84,14 +84,9 @@ def open_session(
 ) -> AnswerSession[Any]:
     """The session that answers: the service's own where the call runs in it.
 
-    Args:
-        answerable: the question.
-        settings: of the call.
-        inputs: what is read.
-        live: whether more may be written to the inputs meanwhile.
-        model: a folder, a digest of the registry, or ``none``; None: champions answer.
-        at: the moment, as the user writes it; None: now, or the end of files.
-        adapt: see `AnswerSession`.
+    More may be written to the inputs meanwhile where they are `live`. `model` is a folder, a digest
+    of the registry, or ``none``; None: champions answer. `at` is as the user writes it; None: now,
+    or the end of files. `adapt`: see `AnswerSession`.
 
     Raises:
         JobsightError: nothing can be read, or there is no such model or moment.
@@ -109,10 +104,7 @@ def open_session(
 def history_of(inputs: list[str], settings: Settings, *, store: bool) -> tuple[list[str], bool]:
     """What a question on job tables reads, and whether more is written to it meanwhile.
 
-    Args:
-        inputs: files that the call names; without any, the store.
-        settings: of the call.
-        store: the call names a store.
+    That is the files that the call names, and the store if the call names it or no file.
     """
     if store or not inputs:
         inputs = [*inputs, own_store(settings, named=store)]
@@ -133,12 +125,8 @@ class Asked:
     ) -> None:  # fmt: skip
         """Answer, and print the answers, after they are saved: their reader may go away.
 
-        Args:
-            session: that answers.
-            save: keep the answers in the store.
-            as_json: print them as one object, or as a list of objects.
-            table: prints answers for queues.
-            page: prints answers for jobs that were named, or a script.
+        Answers for queues are printed by `table`, those for jobs that were named or a script by
+        `page`; with `as_json` as one object, or as a list of objects.
 
         Raises:
             JobsightError: they cannot be saved; or of some names there are none.
@@ -169,13 +157,10 @@ class Asked:
 
 
 def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, options: str) -> Asked:
-    """What a call asks about.
+    """What a call asks about: `jobs` are ids, or a script and options of sbatch.
 
-    Args:
-        jobs: ids; or a script, and options of sbatch.
-        queues: states of the jobs of each queue that is asked for, by its name.
-        save: whether answers are to be saved.
-        options: the options that name queues, in words.
+    `queues` has the states of the jobs of each queue that is asked for; `options` are the options
+    that name queues, in words.
 
     Raises:
         UsageError: it asks about nothing, or about both.
@@ -184,26 +169,24 @@ def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, optio
         raise UsageError(f"name jobs or a script, or ask for {options}")
     if queues:
         return Asked(queues=queues)
-    if not jobs[0].startswith("-") and _is_script(jobs[0]):
-        if save:
-            raise UsageError("the answer for a script cannot be saved: it is not a job yet")
-        return Asked(script=(jobs[0], tuple(jobs[1:])))
-    for one in jobs:
-        if one.startswith("-"):
-            raise UsageError(f"no such option: {printable(one, 40)}")
+    first, *words = jobs
+    if not first.startswith("-"):
+        try:
+            parse_job_name(first)
+        except UsageError:
+            if not Path(first).is_file():
+                raise UsageError(
+                    f"{printable(first, 60)!r} is neither a job id (123, 123_4, 123.4) nor a file"
+                ) from None
+            if save:
+                raise UsageError(
+                    "the answer for a script cannot be saved: it is not a job yet"
+                ) from None
+            return Asked(script=(first, tuple(words)))
+    for job in jobs:
+        if job.startswith("-"):
+            raise UsageError(f"no such option: {printable(job, 40)}")
     return Asked(names=tuple(dict.fromkeys(map(parse_job_name, jobs))))
-
-
-def _is_script(text: str) -> bool:
-    try:
-        parse_job_name(text)
-    except UsageError:
-        if not Path(text).is_file():
-            raise UsageError(
-                f"{printable(text, 60)!r} is neither a job id (123, 123_4, 123.4) nor a file"
-            ) from None
-        return True
-    return False
 
 
 def _of_script(session: AnswerSession[Any], path: str, options: tuple[str, ...]) -> Any:

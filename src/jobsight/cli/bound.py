@@ -58,7 +58,7 @@ def bound(
 ) -> None:
     """Which resource will bind it: cpu, memory, io, network, gpu, or none?"""
     settings = load_settings(config, {"store": store})
-    files = [one for one in programs if Path(one).exists()]
+    files = [name for name in programs if Path(name).exists()]
     if save and files:
         raise UsageError(f"{printable(files[0], 60)} is not a job; only answers of jobs are saved")
     opened = named_model(model, settings, BOUND_ANSWERS.question)
@@ -66,9 +66,12 @@ def bound(
     answerer = session.answerer(None)
     answers: list[Answer] = []
     problems: list[str] = []
-    for one in programs:
+    for name in programs:
         try:
-            answers += [answerer.of_file(one)] if one in files else _of_job(answerer, one, settings)
+            if name in files:
+                answers.append(answerer.of_file(name))
+            else:
+                answers += _of_job(answerer, name, settings)
         except JobsightError as error:
             problems.append(str(error))
     if save:
@@ -97,11 +100,11 @@ def _of_job(answerer: Answerer, name: str, settings: Settings) -> list[Answer]:
     except UsageError:
         raise UsageError(f"{printable(name, 60)!r} is neither a file nor a job id") from None
     with open_store(settings=settings.store) as store:
-        found = [one.document for one in store.get(find_ids(store, job)).values()]
-    scripts = [one for one in found if one.submission.script is not None]
+        documents = [stored.document for stored in store.get(find_ids(store, job)).values()]
+    scripts = [document for document in documents if document.submission.script is not None]
     if not scripts:
         raise JobError(f"the store has no script of job {job}")
-    return [answerer.of_document(one) for one in scripts]
+    return [answerer.of_document(document) for document in scripts]
 
 
 def _print(answers: list[Answer]) -> None:

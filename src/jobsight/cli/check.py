@@ -9,21 +9,30 @@ import shlex
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobsight.cli.common import ConfigOption, StoreOption, load_settings
+from jobsight.cli.common import ConfigOption, StoreOption, caller, load_settings
 from jobsight.cli.output import print_json, print_objects, report_problems, say
 from jobsight.configfiles import nothing_set
 from jobsight.errors import JobsightError, UsageError
 from jobsight.program.preflight.check import Checker
 from jobsight.program.preflight.findings import RULES
+from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.reports import Report, apply_fixes, sarif
 from jobsight.program.site import Site
 from jobsight.text import counted, printable
 
+if TYPE_CHECKING:
+    from jobsight.program.preflight.condorjob import CondorJob
+    from jobsight.questions.fail.priorruns import PriorRuns
+    from jobsight.settings import Settings
+
 __all__ = ["check"]
+
+_OF_HISTORY = "jobsight.questions.fail.checks"
+"""Registers the rules that compare a job with the runs of earlier ones."""
 
 
 def check(
@@ -76,61 +85,76 @@ def check(
 ) -> None:
     """What will go wrong with a job, before it runs?"""
     if explain is not None:
-        say(_explained(explain))
+        import_module(_OF_HISTORY)
+        rule = RULES.get(explain.upper())
+        if rule is None:
+            raise UsageError(
+                f"there is no code {printable(explain, 20)}; docs/reference/codes.md lists them"
+            )
+        why = (rule.check.__doc__ or "").strip()
+        say(f"{rule.code} ({rule.severity}): {rule.title}\n\n{why}\n")
+        say(f"This fails:\n\n{rule.fails}\nThis does not:\n\n{rule.passes}".rstrip())
         return
     if not scripts:
         raise UsageError("name scripts to check, or a code with --explain")
     if as_json and as_sarif:
         raise UsageError("--json or --sarif, not both")
     ignored = () if nothing_set(config) else load_settings(config, {}).check.ignore
-    codes = (*ignored, *(c for one in ignore or [] for c in one.split(",") if c))
+    codes = (*ignored, *(code for text in ignore or [] for code in text.split(",") if code))
     known = Site.saved(site) if site is not None else Site.lately()
-    checker = Checker(known, codes, _options(options), shellcheck)
+    try:
+        words = tuple(shlex.split(options))
+    except ValueError as error:
+        raise UsageError(f"--sbatch: {error}") from None
+    checker = Checker(known, codes, words, shellcheck)
     if store is not None or files:
-        from jobsight.cli.failchecks import open_history
-
         settings = load_settings(config, {"store": store})
-        history = open_history(settings, files or [], named=store is not None)
-        checker = replace(checker, history=history.findings)
+        prior = _prior_runs(settings, files or [], named=store is not None)
+        checker = replace(checker, history=prior.findings)
     reports, problems = _checked(checker, scripts)
     if fix and sum(map(apply_fixes, reports)):
         reports, problems = _checked(checker, scripts)
     if as_sarif:
-        import_module("jobsight.cli.failchecks")  # its rules are listed too
+        import_module(_OF_HISTORY)  # its rules are listed too
         print_json(sarif(reports))
     elif as_json:
         print_objects(reports, single=len(scripts) == 1)
     else:
         _print(reports)
     report_problems(problems)
-    if any(one.failed for one in reports):
+    if any(report.failed for report in reports):
         raise typer.Exit(1)
 
 
-def _explained(code: str) -> str:
-    import_module("jobsight.cli.failchecks")
-    found = RULES.get(code.upper())
-    if found is None:
-        known = "docs/reference/codes.md lists them"
-        raise UsageError(f"there is no code {printable(code, 20)}; {known}")
-    why = (found.check.__doc__ or "").strip()
-    head = f"{found.code} ({found.severity}): {found.title}\n\n{why}\n"
-    return f"{head}\nThis fails:\n\n{found.fails}\nThis does not:\n\n{found.passes}".rstrip()
+def _prior_runs(settings: Settings, files: list[str], *, named: bool) -> PriorRuns:
+    """The runs of the caller's jobs, of files of importers and, if it is `named`, the store."""
+    import_module(_OF_HISTORY)
+    from jobsight.answering.jobtables import script_row
+    from jobsight.cli.asking import own_store
+    from jobsight.cli.reading import read_for
+    from jobsight.history.jobsasked import request_columns
+    from jobsight.questions.fail.priorruns import PriorRuns, Texts
+    from jobsight.questions.fail.question import FAIL
 
+    inputs = [*files, own_store(settings, named=named)] if named else files
+    texts = Texts(caller())
+    jobs, _, _ = read_for(FAIL, inputs, settings, texts.add)
 
-def _options(text: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(text))
-    except ValueError as error:
-        raise UsageError(f"--sbatch: {error}") from None
+    def row(job: Job | CondorJob) -> dict[str, Any]:
+        if isinstance(job, Job):
+            request = request_columns(job.submission)
+            return script_row(jobs, settings, job.path, job.source.text, request, texts.owner)
+        return {**job.columns(), "scheduler": "htcondor", "owner": texts.owner}
+
+    return PriorRuns(jobs, texts, row)
 
 
 def _checked(checker: Checker, scripts: list[str]) -> tuple[list[Report], list[str]]:
     reports: list[Report] = []
     problems: list[str] = []
-    for one in scripts:
+    for script in scripts:
         try:
-            reports.append(checker.check(one))
+            reports.append(checker.check(script))
         except JobsightError as error:
             problems.append(str(error))
     return reports, problems
@@ -138,11 +162,11 @@ def _checked(checker: Checker, scripts: list[str]) -> tuple[list[Report], list[s
 
 def _print(reports: list[Report]) -> None:
     for report in reports:
-        for one in report.findings:
-            fix = f" ({one.fix})" if one.fix else ""
-            place = f"{one.file}:{one.line}:{one.column}"
-            say(f"{place}: {one.severity} {one.code} {one.message}{fix}")
-    found = [one for report in reports for one in report.findings]
-    errors = sum(one.severity == "error" for one in found)
+        for finding in report.findings:
+            fix = f" ({finding.fix})" if finding.fix else ""
+            place = f"{finding.file}:{finding.line}:{finding.column}"
+            say(f"{place}: {finding.severity} {finding.code} {finding.message}{fix}")
+    severities = [finding.severity for report in reports for finding in report.findings]
+    errors = severities.count("error")
     files = counted(len(reports), "file")
-    say(f"{counted(errors, 'error')}, {counted(len(found) - errors, 'warning')} in {files}")
+    say(f"{counted(errors, 'error')}, {counted(len(severities) - errors, 'warning')} in {files}")

@@ -16,8 +16,7 @@ import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, TimezoneOption, load_settings
 from jobsight.cli.output import note, print_json, say
-from jobsight.cli.tables import table
-from jobsight.cli.terminal import paint, wrap
+from jobsight.cli.terminal import paint, table, wrap
 from jobsight.errors import SourceError, UsageError
 from jobsight.format import moment, size, span
 from jobsight.service.collector import Collector, stopping_on_signals
@@ -82,18 +81,27 @@ def collect(
     if status and (kinds or once):
         raise UsageError("--status goes with no source and not with --once")
     if status:
-        _status(settings, as_json=as_json)
+        report = read(settings.collect)
+        if as_json:
+            print_json(report.to_json())
+        else:
+            for line in page(report):
+                say(line)
+            for problem in report.problems:
+                note(f"jobsight: {printable(problem)}")
+        if not report.healthy:
+            raise typer.Exit(1)
         return
     if as_json and not once:
         raise UsageError("--json goes with --status and --once; the log has --log-format json")
     # Cron mails all output: with --once, only errors are logged.
     quiet = once and not verbose
     set_up(settings.collect.log_format, level=logging.WARNING if quiet else logging.INFO)
-    found, well = _run(settings, kinds or None, once=once)
+    ended, well = _run(settings, kinds or None, once=once)
     if as_json:
-        print_json(_summary(found, well=well))
+        print_json(_summary(ended, well=well))
     if not well:
-        raise SourceError(_failure(found["sources"], once=once))
+        raise SourceError(_failure(ended["sources"], once=once))
 
 
 def _summary(status: dict[str, Any], *, well: bool) -> dict[str, Any]:
@@ -155,19 +163,6 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
     return collector.status(), well
 
 
-def _status(settings: Settings, *, as_json: bool) -> None:
-    report = read(settings.collect)
-    if as_json:
-        print_json(report.to_json())
-    else:
-        for line in page(report):
-            say(line)
-        for problem in report.problems:
-            note(f"jobsight: {printable(problem)}")
-    if not report.healthy:
-        raise typer.Exit(1)
-
-
 def page(report: Report) -> Iterator[str]:
     """The lines of the page, without what is wrong now: that is in `report.problems`."""
     status, store = report.status, report.status["store"]
@@ -183,17 +178,13 @@ def page(report: Report) -> Iterator[str]:
     url = printable(store.get("url") or "not opened yet", 120)
     yield from wrap(f"store {url}{jobs if states else ''}")
     if last := _last_error(store):
-        yield from _indented(last)
+        yield from (f"  {line}" for line in wrap(last, 2))
     headings = ["state", "lag", "documents", "per s", "polls", "errors", "source"]
     rows = [_row(name, one) for name, one in sources]
     yield table(headings, rows, ["polls", "per s"], left=["source"])
     for name, one in sources:
         for text in _notes(one):
-            yield from _indented(f"{printable(name, 100)}: {text}")
-
-
-def _indented(text: str) -> Iterator[str]:
-    yield from (f"  {line}" for line in wrap(text, 2))
+            yield from (f"  {line}" for line in wrap(f"{printable(name, 100)}: {text}", 2))
 
 
 def _last_error(one: dict[str, Any]) -> str | None:
@@ -223,20 +214,19 @@ def _notes(one: dict[str, Any]) -> Iterator[str]:
 def _row(name: str, one: dict[str, Any]) -> list[str]:
     counts = [one[kind] for kind in ("errors", "conflicts", "crashes", "refused")]
     state = one["state"] if one["turning"] else "stuck"
+    source = one["source"]  # how far it is behind, in its own unit
+    if (messages := source.get("lag")) is not None:
+        lag = f"{messages:,} messages"
+    elif (behind := source.get("bytes_behind")) is not None:
+        lag = size(behind)
+    else:
+        lag = span(source.get("behind_s"))
     return [
         paint(state, _STATE_COLOURS[state]),
-        _lag(one["source"]),
+        lag,
         f"{one['documents']:,}",
         f"{one['documents_per_s']:.1f}",
         f"{one['polls']:,}",
         f"{sum(counts):,}",
         printable(name, 100),
     ]
-
-
-def _lag(source: dict[str, Any]) -> str:
-    """How far behind a source is, in its own unit."""
-    if (found := source.get("lag")) is not None:
-        return f"{found:,} messages"
-    behind = source.get("bytes_behind")
-    return span(source.get("behind_s")) if behind is None else size(behind)

@@ -123,12 +123,9 @@ def _given(tree: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_output(output: Path | None, kind: Kind, *, model: Path | None = None) -> None:
-    """Refuse an output that would harm what is there: call it before any work is done.
+    """Refuse an output that would harm what is there, before any work is done.
 
-    Args:
-        output: the file or folder to write; None: nothing is checked.
-        kind: of the output.
-        model: a model directory that is read: nothing may be written into it.
+    Nothing may be written into the model directory `model`, which is read.
 
     Raises:
         OutputError: it is in the model, or replaces what it may not (see `require_replaceable`).

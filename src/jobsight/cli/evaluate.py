@@ -17,10 +17,10 @@ from jobsight.cli.common import (
     QuestionArgument,
     TimezoneOption,
 )
-from jobsight.cli.modelpage import later_moments, scores_table
+from jobsight.cli.models import later_moments, scores_table
 from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import open_judged
-from jobsight.cli.tables import table
+from jobsight.cli.terminal import table
 from jobsight.format import number, percent
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.learning.modeldir import by_target
@@ -47,16 +47,17 @@ def evaluate(
     asked = question_named(question)
     judged = open_judged(asked, logs, model, timezone=timezone, config=config, network=network)
     score = partial(answerable_named(question).score_answers, truth=truth)
-    found = evaluate_all(judged.model, judged.source, score)
+    evaluations = evaluate_all(judged.model, judged.source, score)
+    reports = {name: evaluation.to_json() for name, evaluation in evaluations.items()}
     if as_json:
-        print_json(by_target(asked, {name: one.to_json() for name, one in found.items()}))
+        print_json(by_target(asked, reports))
         return
-    for k, (name, one) in enumerate(found.items()):
+    for k, (name, report) in enumerate(reports.items()):
         if k:
             say("")
-        if len(found) > 1:
+        if len(reports) > 1:
             say(f"{name}:")
-        _print(one.to_json(), first=not k)
+        _print(report, first=not k)
 
 
 def _print(report: dict[str, Any], *, first: bool) -> None:
@@ -72,8 +73,8 @@ def _print(report: dict[str, Any], *, first: bool) -> None:
     say(scores_table(report))
     for line in later_moments(report):
         say(line)
-    for at, one in {"": report, **report.get("by_moment", {})}.items():
-        view = one.get("cost_view")
+    for at, part in {"": report, **report.get("by_moment", {})}.items():
+        view = part.get("cost_view")
         if view is None:
             continue
         words = report["words"]
@@ -82,37 +83,23 @@ def _print(report: dict[str, Any], *, first: bool) -> None:
             f"asked or stopped from a threshold of P({words[2]}) on"
             f"{f', at the moment {at}' if at else ''}: per 1000 {words[1]}"
         )
-        say(
-            table(
-                ["from", "stopped", "right", "disturbed", "95 %", "core-hours", "95 %", "share"],
-                savings_rows(view),
-                ["95 %", "stopped"],
-            )
-        )
+        headings = ["from", "stopped", "right", "disturbed", "95 %", "core-hours", "95 %", "share"]
+        say(table(headings, savings_rows(view), ["95 %", "stopped"]))
     if not report["costs"]:
         return
     say("")
     say("cost per decision, in wasted runs:")
-    say(
-        table(
-            ["", "cost", "95 %", "released", "wasted", "lost"],
-            [
-                [
-                    name,
-                    number(cost["cost"]),
-                    "" if cost["low"] is None else f"{cost['low']:.2f}–{cost['high']:.2f}",
-                    *(number(cost[key]) for key in ("released", "wasted", "lost")),
-                ]
-                for name, cost in report["costs"].items()
-            ],
-        )
-    )
-
-    _print_answers(report.get("answers"))
-
-
-def _print_answers(answers: dict[str, Any] | None) -> None:
-    """What following the answers would have got, and the baselines."""
+    rows = [
+        [
+            name,
+            number(cost["cost"]),
+            "" if cost["low"] is None else f"{cost['low']:.2f}–{cost['high']:.2f}",
+            *(number(cost[key]) for key in ("released", "wasted", "lost")),
+        ]
+        for name, cost in report["costs"].items()
+    ]
+    say(table(["", "cost", "95 %", "released", "wasted", "lost"], rows))
+    answers = report.get("answers")
     if answers is None:
         return
     waits = answers["waits"]

@@ -107,17 +107,17 @@ def _read(logs: list[str], settings: Settings, output: Path | None) -> ReadRepor
         reader = EventReader(
             logs, timezone=settings.timezone, access_point=settings.access_point, progress=progress
         )
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            yield from reader.batches()
+            # Raises where none of the files is an event log: then nothing is written.
+            tell_unread(reader.report.unreadable, reader.report.events)
+
         if output is not None:
-            write_events(_sound(reader), output)
+            write_events(batches(), output)
         else:
-            deque(_sound(reader), maxlen=0)
+            deque(batches(), maxlen=0)
     return reader.report
-
-
-def _sound(reader: EventReader) -> Iterator[pa.RecordBatch]:
-    """All batches; nothing is written where none of the files is an event log."""
-    yield from reader.batches()
-    tell_unread(reader.report.unreadable, reader.report.events)
 
 
 def _as_json(report: ReadReport) -> dict[str, Any]:

@@ -28,8 +28,7 @@ from jobsight.cli.asking import (
 )
 from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
 from jobsight.cli.output import say
-from jobsight.cli.tables import table
-from jobsight.cli.terminal import field, paint
+from jobsight.cli.terminal import field, paint, table
 from jobsight.documents import State
 from jobsight.format import UNKNOWN, chance, hours, percent
 from jobsight.program.submission.proposals import Ceilings
@@ -111,33 +110,34 @@ def _ceilings(settings: Settings, scheduler: str, cluster: str, partition: str |
 
 def _print_answers(answers: Sequence[Answer], when: str) -> None:
     """Print each answer with its evidence; `when`: the moment asked about, in words."""
-    for number, one in enumerate(answers):
+    for number, answer in enumerate(answers):
         if number:
             say("")
         risk = "no probability, no job has ended yet:"
-        if one.blocked is not None:
-            risk = paint(f"will never start as it is: {printable(one.blocked)}:", "31")
-        elif one.probability is not None:
-            chances = chance(one.probability, one.low, one.high)
-            risk = _painted(f"{chances} to fail", one.probability)
-        say(f"{risk}  {title(one.job)}")
+        if answer.blocked is not None:
+            risk = paint(f"will never start as it is: {printable(answer.blocked)}:", "31")
+        elif answer.probability is not None:
+            chances = chance(answer.probability, answer.low, answer.high)
+            risk = _painted(f"{chances} to fail", answer.probability)
+        say(f"{risk}  {title(answer.job)}")
         kinds = [
             f"{kind.replace('_', ' ')} {percent(share)}"
-            for kind, share in one.kinds.items()
+            for kind, share in answer.kinds.items()
             if share >= _SHOWN_KIND
         ]
         if kinds:
             say(field("if so", ", ".join(kinds), _INDENT))
-        for label, finding in zip(["evidence", *[""] * 9], one.evidence, strict=False):
+        for label, finding in zip(["evidence", *[""] * 9], answer.evidence, strict=False):
             say(field(label, f"· {printable(finding['text'])}", _INDENT))
-        if one.advice is not None:
-            say(field("advice", _advice(one.advice), _INDENT))
-        if one.with_advice is not None:
-            like = counted(one.advice.known if one.advice else 0, "like run")
-            say(field("", f"{percent(one.with_advice)} to fail with it ({like} had it)", _INDENT))
-        if one.at_stake is not None:
-            say(field("at stake", f"{hours(one.at_stake)} core-hours", _INDENT))
-        say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
+        if answer.advice is not None:
+            say(field("advice", _advice(answer.advice), _INDENT))
+        if answer.with_advice is not None:
+            like = counted(answer.advice.known if answer.advice else 0, "like run")
+            text = f"{percent(answer.with_advice)} to fail with it ({like} had it)"
+            say(field("", text, _INDENT))
+        if answer.at_stake is not None:
+            say(field("at stake", f"{hours(answer.at_stake)} core-hours", _INDENT))
+        say(field("model", f"{printable(answer.model, 80)}, as of {when}", _INDENT))
 
 
 def _advice(advice: Advice) -> str:
@@ -152,14 +152,7 @@ def _painted(text: str, probability: float | None) -> str:
 
 
 def _print_table(answers: Sequence[Answer], queue: str, when: str, *, each: bool) -> None:
-    """Print many answers, those with the most core-hours at stake first.
-
-    Args:
-        answers: to print.
-        queue: which jobs they are, in a word.
-        when: the moment asked about, in words.
-        each: one row per job, else one per cause.
-    """
+    """Print many answers, those with most core-hours at stake first; `each`: a row per job."""
     if not answers:
         say(f"no job is {queue} as of {when}")
         return

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import polars as pl
 import typer
 
-from jobsight.cli.asking import open_session
+from jobsight.answering.session import AnswerSession, now_micros
+from jobsight.cli.asking import SaveOption, open_session
 from jobsight.cli.common import (
     ConfigOption,
     NetworkOption,
@@ -30,33 +31,41 @@ from jobsight.cli.common import (
     caller,
     load_settings,
 )
-from jobsight.cli.holdpage import print_all, print_answers
-from jobsight.cli.holdqueue import HeldQueue
-from jobsight.cli.output import note, print_objects, report_problems
+from jobsight.cli.output import note, print_objects, report_problems, say
 from jobsight.cli.reading import has_store
+from jobsight.cli.terminal import field, paint, table, wrap
+from jobsight.clock import format_micros, format_span
+from jobsight.codes import hold_name
 from jobsight.documents import parse_key
 from jobsight.errors import SourceError, UsageError
+from jobsight.format import UNKNOWN, chance
 from jobsight.history.allotments import generations_of
 from jobsight.history.condor.client import CondorClient
+from jobsight.history.eventtables import queue_table
+from jobsight.history.jobads import plain_ad
+from jobsight.history.outcomes import PERSONAL_HOLD_CODES
+from jobsight.history.timelines import History
 from jobsight.ids import parse_job_name
 from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.program.site import Site
 from jobsight.questions.hold.answerable import HOLD_ANSWERS
-from jobsight.questions.hold.answering.groups import by_use
+from jobsight.questions.hold.answering.advice import other_holder
+from jobsight.questions.hold.answering.groups import by_use, group_answers
 from jobsight.questions.hold.answering.heldjob import Pool
 from jobsight.questions.hold.answering.lookup import held_name
 from jobsight.questions.hold.question import HOLD
-from jobsight.text import counted
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from jobsight.answering.session import AnswerSession
+    from jobsight.questions.hold.answering.advice import Advice
     from jobsight.questions.hold.answering.answer import Answer
+    from jobsight.questions.hold.answering.heldjob import Pool
+    from jobsight.questions.hold.answering.lookup import HeldName
     from jobsight.settings import Settings
     from jobsight.store import Store
 
-__all__ = ["hold"]
+__all__ = ["HeldQueue", "hold", "print_all", "print_answers"]
 
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}", re.ASCII)
 
@@ -92,10 +101,7 @@ def hold(
         bool, typer.Option("--all", help="Every held job, by cause and cluster.")
     ] = False,
     each: Annotated[bool, typer.Option("--each", help="As --all, one row per job.")] = False,
-    save: Annotated[
-        bool,
-        typer.Option("--save", help="Keep the answers in the store, in the documents of the jobs."),
-    ] = False,
+    save: SaveOption = False,
     publish: Annotated[
         bool, typer.Option("--publish", help="Send the answers to the Kafka topic kafka.answers.")
     ] = False,
@@ -238,22 +244,209 @@ def _of_owner(session: AnswerSession[Answer], owner: str | None, pool: Pool) -> 
 
 
 def _pool(folder: Path | None, settings: Settings, queue: HeldQueue, *, live: bool) -> Pool:
-    """What is known of the pool: by the folder, else of a live one; its queue, and its logs here.
-
-    Raises:
-        SourceError: the folder cannot be read.
-    """
+    """What is known of the pool: by the folder, else of a live one; its queue, and its logs."""
     client = CondorClient(settings.condor)
     largest: Callable[[], Mapping[str, float]] = client.largest_slot if live else dict
     if folder is not None:
         largest = partial(dict, Site.saved(folder).largest_slot)
-    logs = cache(partial(_generations, settings)) if live else dict
-    return Pool(cache(largest), logs, queue.ads)
+
+    def generations() -> Mapping[str, str]:
+        try:
+            return generations_of(_own_logs(settings))
+        except (SourceError, UsageError):
+            return {}
+
+    return Pool(cache(largest), cache(generations) if live else dict, queue.ads)
 
 
-def _generations(settings: Settings) -> Mapping[str, str]:
-    """The files of this machine's event logs by generation; none where it has none."""
-    try:
-        return generations_of(_own_logs(settings))
-    except (SourceError, UsageError):
-        return {}
+_COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35",
+            "user_hold": "90"}  # fmt: skip
+_INDENT = 11
+
+
+def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> None:
+    """Print each answer with its evidence; `verbose`: also the rule sets of other sites."""
+    for number, answer in enumerate(answers):
+        if number:
+            say("")
+        whose = f" of {printable(answer.owner, 60)}" if answer.owner else ""
+        verb = _verb(answer.verdict.verb)
+        say(f"{verb}  job {answer.job}{whose}{answer.place}: {_headline(answer)}")
+        held_s = max(answer.moment - answer.held_since, 0) / 1e6
+        since = f"{format_micros(answer.held_since)} ({format_span(held_s)})"
+        say(field("held", f"since {since}, {_cause(answer)}", _INDENT))
+        say(field("reason", printable(answer.reason, 240) or "none given", _INDENT))
+        label = "evidence"
+        shown: set[tuple[object, object]] = set()
+        for finding in answer.evidence:
+            if finding["what"] == "rules" and not verbose:
+                continue
+            # A narrower group of releases with the same counts is the same releases.
+            counts = (finding.get("releases"), finding.get("succeeded"))
+            if counts[0] is not None and finding["what"] not in ("fixed", "own_releases"):
+                if counts in shown:
+                    continue
+                shown.add(counts)
+            say(field(label, f"· {printable(finding['text'])}", _INDENT))
+            label = ""
+        _print_steps(answer.advice, "advice")
+        say(field("model", f"{printable(answer.model, 80)}, as of {when}", _INDENT))
+
+
+def _headline(one: Answer) -> str:
+    if one.by_hand and (holder := other_holder(one.hold_code, one.reason, one.owner)):
+        return f"held by {holder}, not by its owner: no prediction"
+    if one.by_hand and one.hold_code in PERSONAL_HOLD_CODES:
+        return "held by its user's own hand: no prediction"
+    if one.by_hand:
+        return "not a hold that can be predicted"
+    if one.now is None and one.fix is not None and one.fix.first:
+        return "no probability: as it is it would be held again"
+    if one.now is None:
+        return "no probability, nothing like it has been released yet"
+    now = chance(one.now.probability, one.now.low, one.now.high) + " to succeed if released now"
+    best = one.verdict.best
+    if one.verdict.verb != "wait" or best is None:
+        return now
+    later = chance(best.probability, best.low, best.high)
+    return f"{now}, {later} in {format_span(best.wait)}"
+
+
+def _cause(one: Answer) -> str:
+    if one.hold_code is None:
+        return "hold code unknown"
+    subcode = "" if one.hold_subcode is None else f"/{one.hold_subcode}"
+    return f"{hold_name(one.hold_code)} ({one.hold_code}{subcode})"
+
+
+def _verb(verb: str, size: int = 0) -> str:
+    return paint(verb.replace("_", " ").upper().ljust(size), f"1;{_COLOURS[verb]}")
+
+
+def print_all(answers: Sequence[Answer], when: str, owner: str | None, *, each: bool) -> None:
+    """Print many answers by cause and cluster; `owner`: whose alone; `each`: one row per job."""
+    of = "" if owner is None else f" of {printable(owner, 60)}"
+    if not answers:
+        say(f"no job{of} is held as of {when}")
+        return
+    models = sorted({printable(one.model, 80) for one in answers if not one.by_hand})
+    size = counted(len(answers), "job") + of
+    say(f"{size} held as of {when}; model: {', '.join(models) or 'none'}")
+    if each:
+        _print_rows(answers)
+        return
+    for group in group_answers(answers):
+        first = group.members[0]
+        size = counted(len(group.members), "job")
+        if len(group.said_for) < len(group.members):
+            size = f"{len(group.said_for)} of {size}"
+        parts = [_verb(group.verb, 8), f"{size} of {group.place} ", f"{_cause(first)} "]
+        if group.probability is not None:
+            parts.append(f"{chance(group.probability, group.low, group.high)} ")
+        if group.gain > 0:
+            parts.append(f"gain {group.gain:.1f}")
+        say("")
+        say(" ".join(parts).rstrip())
+        for line in wrap(printable(first.reason, 160) or "no reason given", 9):
+            say(f"{'':9}{line}")
+        _print_steps(group.advice, indent=9)
+
+
+def _print_steps(advice: Advice, label: str = "", indent: int = _INDENT) -> None:
+    """What to do; a command is never broken into lines: it is there to be copied."""
+    for step in advice.numbered():
+        say(field(label, printable(step.text), indent))
+        if step.command:
+            say(" " * indent + step.command)
+        label = ""
+
+
+def _print_rows(answers: Sequence[Answer]) -> None:
+    """One row per job, and below the table what to do for each."""
+    rows = []
+    for one in answers:
+        now, gain = one.now, one.verdict.gain
+        rows.append([
+            _verb(one.verdict.verb),
+            str(one.job),
+            printable(one.access_point or UNKNOWN, 60),
+            UNKNOWN if now is None else chance(now.probability, now.low, now.high),
+            f"{gain:.1f}" if gain > 0 else UNKNOWN,
+            _cause(one),
+        ])  # fmt: skip
+    headings = ["answer", "job", "access point", "if released now", "gain", "held for"]
+    left = [name for name in headings if name != "gain"]
+    say(table(headings, rows, ["gain", "if released now"], left=left))
+    for one in answers:
+        _print_steps(one.advice, str(one.job))
+
+
+_NEAR = 60_000_000
+"""The log and the queue are of the same hold if they date it no farther apart (µs)."""
+
+
+class HeldQueue:
+    """The held jobs of this machine's queue; none where there is no schedd.
+
+    Args:
+        settings: where the tools are.
+        schedd: name of this machine's schedd; None: it has none, or it is not to be asked.
+        names: the jobs asked about; none: all.
+    """
+
+    def __init__(
+        self, settings: Settings, schedd: str | None, names: Sequence[HeldName] = ()
+    ) -> None:
+        self._settings = settings
+        self._schedd = schedd
+        self._names = names
+        self._ads: dict[tuple[Any, Any], Mapping[str, Any]] = {}
+        if schedd is None:
+            return
+        try:
+            ads = CondorClient(settings.condor).held([str(one.job) for one in names])
+        except SourceError as error:
+            note(f"the queue was not asked for the policies of held jobs: {printable(error, 200)}")
+            return
+        self._ads = {(ad.get("ClusterId"), ad.get("ProcId")): plain_ad(ad) for ad in ads}
+
+    def ads(self, held: pl.DataFrame) -> dict[int, Mapping[str, Any]]:
+        """The ads of held jobs (rows of `held_jobs`) by job number, of the same hold."""
+        found = {}
+        for row in held.iter_rows(named=True):
+            ad = self._ads.get((row["cluster"], row["proc"]))
+            since = None if ad is None else ad.get("EnteredCurrentStatus")
+            if ad is None or type(since) is not int or not self._is_here(row["access_point"]):
+                continue
+            if abs(since * 1_000_000 - row["hold_time"]) <= _NEAR:
+                found[row["job"]] = ad
+        return found
+
+    def others(self, session: AnswerSession[Answer], owner: str | None, pool: Pool) -> list[Answer]:
+        """Answers for jobs of an owner (None: of all) that the queue alone has held, as of now.
+
+        None where the history has jobs of other access points, which may have equal ids.
+        """
+        points = session.source.history.jobs["access_point"].drop_nulls().unique()
+        known = set(session.jobs().select("cluster", "proc").iter_rows())
+        ads = [
+            ad
+            for key, ad in self._ads.items()
+            if key not in known and owner in (None, ad.get("Owner"))
+        ]
+        if not ads or self._schedd is None or not all(map(self._is_here, points)):
+            return []
+        history = History.from_table(queue_table(ads, self._schedd))
+        of_queue = AnswerSession(
+            HOLD_ANSWERS, history, now_micros(), self._settings, champions=False,
+            adapt=lambda answerer: answerer.within(pool),
+        )  # fmt: skip
+        return [
+            answer
+            for answer in of_queue.answer(pl.lit(value=True))
+            if not self._names
+            or any(name.covers(answer.job, answer.access_point) for name in self._names)
+        ]
+
+    def _is_here(self, access_point: str | None) -> bool:
+        return (access_point or "").lower() == (self._schedd or "").lower() != ""

@@ -105,9 +105,8 @@ def import_(
             most_tasks=settings.slurm.array_tasks,
             progress=progress,
         )
-        reading = FileImport(files, format=importer or format, options=options)
+        run = ImportRun(FileImport(files, format=importer or format, options=options))
         with open_store(settings=settings.store, create=True) as target:
-            run = ImportRun(reading)
             run.into(target)
     if as_json:
         print_json(run.as_json())
@@ -133,13 +132,7 @@ def _columns(text: str | None) -> tuple[str, ...] | None:
 
 
 class ImportRun:
-    """One import: what is read goes into the store, and is counted.
-
-    Attributes:
-        report: what was read.
-        tally: what became of it.
-        seconds: how long it took.
-    """
+    """One import: `report` has what was read, `tally` what became of it, in so many seconds."""
 
     def __init__(self, reading: FileImport) -> None:
         self.report, self.tally, self.seconds = reading.report, JobTally(), 0.0

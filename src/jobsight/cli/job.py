@@ -17,8 +17,7 @@ import typer
 from jobsight.cli.common import ClusterOption, ConfigOption, StoreOption, load_settings
 from jobsight.cli.jobs import document_text, print_documents, print_table
 from jobsight.cli.output import note, report_problems, say
-from jobsight.cli.tables import table
-from jobsight.cli.terminal import STATE_COLOURS, blocks, field, paint, width, wrap
+from jobsight.cli.terminal import STATE_COLOURS, blocks, field, paint, table, width, wrap
 from jobsight.codes import EventCode
 from jobsight.documents import State, parse_key
 from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
@@ -50,7 +49,14 @@ def page(document: JobDocument, *, siblings: int, whole: bool = False) -> Iterat
     """The lines of the page."""
     now = time.time_ns() // 1000
     yield from _title(document)
-    yield from _facts(document, siblings)
+    facts = job_facts(document)
+    reason = facts.pop("reason", None)
+    if siblings:
+        facts["siblings"] = counted(siblings, "other job of its number", "other jobs of its number")
+    for label, text in facts.items():
+        yield field(label, printable(text, _LINE), _INDENT)
+    if reason:
+        yield field("reason", printable(reason, _REASON), _INDENT)
     yield from _usage(document, now)
     yield from _life(document, now)
     yield from _events(document, whole=whole)
@@ -76,17 +82,6 @@ def _title(document: JobDocument) -> Iterator[str]:
     first, *rest = wrap(f"{word}  job {key.job} on {printable(key.cluster, 60)}{since}")
     yield first.replace(word, paint(word, f"1;{STATE_COLOURS[state]}"), 1) if state else first
     yield from rest
-
-
-def _facts(document: JobDocument, siblings: int) -> Iterator[str]:
-    facts = job_facts(document)
-    reason = facts.pop("reason", None)
-    if siblings:
-        facts["siblings"] = counted(siblings, "other job of its number", "other jobs of its number")
-    for label, text in facts.items():
-        yield field(label, printable(text, _LINE), _INDENT)
-    if reason:
-        yield field("reason", printable(reason, _REASON), _INDENT)
 
 
 def _usage(document: JobDocument, now: int) -> Iterator[str]:

@@ -24,8 +24,7 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.output import note, say
-from jobsight.cli.tables import table
-from jobsight.cli.terminal import STATE_COLOURS, paint, width
+from jobsight.cli.terminal import STATE_COLOURS, paint, table, width
 from jobsight.clock import parse_since, zone_named
 from jobsight.documents import JobDocument, State, parse_key, to_json
 from jobsight.documents.keys import clusters_named

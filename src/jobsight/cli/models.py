@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jobsight.answering.models import entry_named
 from jobsight.cli.common import ConfigOption, JsonOption, load_settings
-from jobsight.cli.modelpage import listing, page
 from jobsight.cli.output import answer
+from jobsight.cli.terminal import table
 from jobsight.errors import UsageError
-from jobsight.learning.registry import Registry
-from jobsight.learning.registry.listing import listed, shown
-from jobsight.text import printable
+from jobsight.format import UNKNOWN, interval, number
+from jobsight.learning.asked import question_named
+from jobsight.learning.manifest import read_manifest
+from jobsight.learning.registry import Registry, read_report
+from jobsight.learning.registry.listing import best_baseline, listed, shown, whole
+from jobsight.reports.scores import HEADINGS
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
+    from jobsight.learning.manifest import Manifest
     from jobsight.learning.registry import Entry, Registry
 
 __all__ = [
@@ -23,12 +31,18 @@ __all__ = [
     "ModelClusterOption",
     "QuestionOption",
     "WhyOption",
+    "comparison_text",
+    "later_moments",
     "list_",
+    "listing",
     "of_one_cluster",
+    "page",
     "remove",
+    "scores_table",
     "show",
+    "side_by_side",
+    "side_by_side_text",
 ]
-
 
 ModelArgument = Annotated[
     str,
@@ -101,3 +115,213 @@ def of_one_cluster(registry: Registry, entry: Entry, cluster: str | None) -> Ent
         names = ", ".join(printable(name, 40) for name in sorted(having))
         raise UsageError(f"{entry.digest} is a model of {names}; say which with --cluster")
     return entry
+
+
+_SETTINGS = 4000
+"""Characters of the settings that a page shows."""
+
+
+def listing(rows: Sequence[dict[str, Any]]) -> str:
+    """The rows as a table of text; a star marks a champion."""
+    headings = ["digest", "question", "cluster", "model", "batches", "loss", "best baseline"]
+    lines = [
+        [
+            f"{row['digest']}{' *' if row['champion'] else ''}",
+            printable(row["question"], 20),
+            printable(row["cluster"], 40),
+            printable(row["model"], 20) if row["damaged"] is None else "damaged",
+            UNKNOWN if row["batches"] is None else str(row["batches"]),
+            number(row["loss"]),
+            _baseline_text(row["best_baseline"]),
+            row["added"],
+            printable(row["by"], 40),
+        ]
+        for row in rows
+    ]
+    damaged = [f"damaged: {printable(row['damaged'])}" for row in rows if row["damaged"]]
+    spare = ["by", "question", "batches", "best baseline", "loss"]
+    left = ["question", "cluster", "model", "added", "by"]
+    return "\n".join([table([*headings, "added", "by"], lines, spare, left=left), *damaged])
+
+
+def _baseline_text(best: dict[str, Any] | None) -> str:
+    if best is None or best["name"] is None:
+        return UNKNOWN
+    return f"{number(best['loss'])} ({printable(best['name'], 20)})"
+
+
+def page(found: dict[str, Any]) -> str:
+    """What `shown` returned, as text."""
+    where = f"{printable(found['question'], 20)} for {printable(found['cluster'], 60)}"
+    champion = ", champion" if found["champion"] else ""
+    head = [
+        f"{found['digest']}  {printable(found['model'], 20)}, {where}{champion}",
+        f"  added   {found['added']} by {printable(found['by'], 60)}",
+        *([f"  why     {printable(found['why'], 200)}"] if found["why"] else []),
+        f"  folder  {printable(found['folder'])}",
+    ]
+    with whole(found["folder"]):
+        return "\n".join([*head, "", *_quality(found["report"]), "", *_origin(found)])
+
+
+def _quality(report: dict[str, Any]) -> Iterator[str]:
+    yield f"on its test part: {_counts(report, report['words'])}"
+    yield scores_table(report)
+    yield from later_moments(report)
+    gain = report["models"][report["chosen"]].get(f"{report['loss']}_gain")
+    if gain is not None and gain["value"] is not None:
+        yield (
+            f"loss less that of the best baseline: {number(gain['value'], signed=True)} "
+            f"({number(gain['low'])} to {number(gain['high'])})"
+        )
+    coverage = report.get("interval_coverage")
+    if coverage is not None:
+        yield f"observations within its intervals: {float(coverage):.0%}"
+
+
+def _origin(found: dict[str, Any]) -> Iterator[str]:
+    facts = found["facts"] if question_named(found["question"]).timed else {}
+    if facts:
+        yield f"data from {printable(facts.get('first'), 40)} to {printable(facts.get('last'), 40)}"
+    for name, border in zip(("train", "test"), facts.get("borders") or [], strict=False):
+        yield f"  {name:<10}since {printable(border, 40)}"
+    for source in found["sources"]:
+        yield (
+            f"source {printable(source['name'], 60)}, {counted(source['bytes'], 'byte')}, "
+            f"sha256 {printable(source['sha256'], 64)}"
+        )
+    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    yield f"made with {printable(versions, 300)}; seed {found['seed']}"
+    yield f"settings {printable(json.dumps(found['settings'], sort_keys=True), _SETTINGS)}"
+    yield "history of its cluster"
+    for event in found["history"]:
+        became = "put, champion" if event["event"] == "put" and event["champion"] else ""
+        yield (
+            f"  {event['time']}  {event['digest']}  {became or event['event']}  by "
+            f"{printable(event['by'], 40)}  {printable(event['why'], 200)}".rstrip()
+        )
+
+
+def comparison_text(found: dict[str, Any]) -> str:
+    """A comparison (`jobsight.learning.comparison`), as text."""
+    lines = [f"judged on the same {_counts(found, found['words'])}"]
+    lines += [
+        f"  not counted: {count} {kind.replace('_', ' ')}"
+        for kind, count in found["left_out"].items()
+    ]
+    keys = list(next(iter(found["models"].values())))
+    rows = [
+        [printable(name, 40), *(number(scores[key]) for key in keys)]
+        for name, scores in found["models"].items()
+    ]
+    shown = table(["model", *(HEADINGS[key] for key in keys)], rows)
+    return "\n".join([*lines, "", shown, "", found["verdict"]])
+
+
+def _counts(found: dict[str, Any], words: Sequence[str]) -> str:
+    rate = "" if found["base_rate"] is None else f", {float(found['base_rate']):.1%} {words[2]}"
+    return (
+        f"{counted(int(found['examples']), words[0], words[1])} in "
+        f"{counted(int(found['batches']), 'batch', 'batches')}{rate}"
+    )
+
+
+def side_by_side(folders: Sequence[Path]) -> dict[str, Any]:
+    """The reports of model directories side by side, and why they may not be comparable.
+
+    Raises:
+        ModelError: one is damaged.
+    """
+    reports = []
+    for folder in folders:
+        manifest = read_manifest(folder)
+        report = read_report(folder, manifest)
+        with whole(folder):
+            reports.append(_side(manifest, report))
+    keys = ("sources", "test_since", "test_until")
+    differ = [
+        name.replace("_", " ") for name in keys if len({str(one[name]) for one in reports}) > 1
+    ]
+    warnings = ["no logs were given: these are the numbers of each one's own test part"]
+    if differ:
+        warnings.append(
+            f"the test parts differ ({', '.join(differ)}), so these numbers cannot be compared; "
+            "name logs from after both trainings"
+        )
+    return {"models": reports, "warnings": warnings}
+
+
+def _side(manifest: Manifest, report: dict[str, Any]) -> dict[str, Any]:
+    borders = manifest.facts.get("borders") or [None] * 3
+    scores = report["models"][report["chosen"]]
+    return {
+        "model": f"{report['chosen']}@{manifest.digest}",
+        "examples": int(report["examples"]),
+        "batches": int(report["batches"]),
+        "test_since": borders[1],
+        "test_until": manifest.facts.get("last"),
+        "sources": sorted(one.sha256 for one in manifest.sources),
+        "scores": {key: scores[key] for key in report["metrics"]},
+        "best_baseline": best_baseline(report),
+    }
+
+
+def side_by_side_text(found: dict[str, Any]) -> str:
+    """What `side_by_side` found, as text."""
+    keys = list(found["models"][0]["scores"])
+    rows = [
+        [
+            printable(one["model"], 40),
+            str(one["batches"]),
+            *(number(one["scores"].get(key)) for key in keys),
+            _baseline_text(one["best_baseline"]),
+        ]
+        for one in found["models"]
+    ]
+    lines = [
+        table(["model", "batches", *(HEADINGS[key] for key in keys), "best baseline"], rows),
+        "",
+    ]
+    lines += [
+        f"{printable(one['model'], 40)} was tested from {printable(one['test_since'], 40)} to "
+        f"{printable(one['test_until'], 40)}"
+        for one in found["models"]
+    ]
+    return "\n".join(lines)
+
+
+def later_moments(report: dict[str, Any]) -> Iterator[str]:
+    """Lines on the models of later moments, where the question is asked then too: briefly."""
+    for name, one in report.get("by_moment", {}).items():
+        yield ""
+        yield f"at the moment {printable(name, 40)}: {_counts(one, one['words'])}"
+        yield scores_table(one, [one["loss"]])
+
+
+def scores_table(report: dict[str, Any], only: Sequence[str] | None = None) -> str:
+    """The models of a report as a table of text, the chosen one marked.
+
+    Shown are the headline metric with its interval, and the metrics in `only`, None: all. Next to
+    each calibration error (ECE) is what well-calibrated probabilities show by chance: they
+    stay below it in 95 of 100 evaluations.
+    """
+    headline = report["headline"]
+    keys = [name for name in report["metrics"] if name not in (headline, "f1_failure")]
+    keys = [name for name in keys if only is None or name in only]
+    columns = [(key, HEADINGS[key]) for key in keys]
+    if "ece" in keys and any("ece_by_chance" in scores for scores in report["models"].values()):
+        columns.insert(keys.index("ece") + 1, ("ece_by_chance", "by chance"))
+    rows = []
+    for name, scores in report["models"].items():
+        bounds = scores[f"{headline}_ci"]
+        rows.append(
+            [
+                f"{name} *" if name == report["chosen"] else name,
+                number(scores[headline]),
+                interval(*(bounds or (None, None))),
+                *(number(scores.get(key)) for key, _ in columns),
+            ]
+        )
+    spare = [HEADINGS["average_precision"], "95 %", "by chance", "ECE", "F1", "Brier"]
+    shown = ["model", HEADINGS[headline], "95 %", *(heading for _, heading in columns)]
+    return table(shown, rows, [one for one in spare if one in shown])

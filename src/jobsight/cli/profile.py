@@ -93,7 +93,9 @@ def profile(
         raise UsageError("give one of: -- COMMAND..., --pid PID, --slurm JOBID")
     if cachegrind and not command:
         raise UsageError("--cachegrind runs a command again; give -- COMMAND...")
-    valgrind = _valgrind() if cachegrind else None
+    valgrind = shutil.which("valgrind") if cachegrind else None
+    if cachegrind and valgrind is None:
+        raise ClusterError("--cachegrind needs valgrind, which is not on the PATH; install it")
     settings = load_settings(config, {"store": store}) if save else None
     job = None if settings is None else _job_id(slurm, settings)
     if output is not None:
@@ -197,13 +199,6 @@ def _watched(
 
 _GPUS = ("/dev/nvidia0", "/dev/kfd", "/dev/dri/renderD128")
 _ATTACHED = "counters are attached only where a command starts; its part of cpu is unknown"
-
-
-def _valgrind() -> str:
-    path = shutil.which("valgrind")
-    if path is None:
-        raise ClusterError("--cachegrind needs valgrind, which is not on the PATH; install it")
-    return path
 
 
 def _roots(pid: int | None, slurm: int | None) -> Callable[[], list[int]]:

@@ -13,8 +13,7 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import read_for
-from jobsight.cli.tables import table
-from jobsight.cli.terminal import paint
+from jobsight.cli.terminal import paint, table
 from jobsight.format import UNKNOWN, number, percent
 from jobsight.learning.confusion import Confused, confusion
 from jobsight.learning.reading import programs, stored

@@ -17,21 +17,10 @@ if TYPE_CHECKING:
     from jobsight.settings import Settings
     from jobsight.store import Store
 
-__all__ = ["by_id", "keep_answers", "prediction"]
+__all__ = ["by_id", "keep_answers"]
 
 
 A = TypeVar("A", bound=Answer)
-
-
-def prediction(question: str, answer: Answer) -> Prediction:
-    """The answer as it is kept: its time is the moment that was asked about."""
-    return Prediction(
-        question=question,
-        model=answer.model,
-        time=answer.moment,
-        inputs=answer.inputs,
-        answer=without_nan(answer.to_json()),
-    )
 
 
 def by_id(store: Store, answer: Answer) -> list[str]:
@@ -48,17 +37,9 @@ def keep_answers(
     publish: bool = False,
     documents: Callable[[Store, A], list[str]] = by_id,
 ) -> list[str]:
-    """Write answers into the documents of their jobs, and send them to Kafka.
+    """Write answers into the documents of their jobs (`save`), and send them to Kafka (`publish`).
 
-    Answers of which no document is in the store are neither saved nor published.
-
-    Args:
-        question: that was answered.
-        answers: to keep.
-        settings: of the store and of Kafka.
-        save: write them into the store.
-        publish: send them to Kafka.
-        documents: the ids of documents that an answer may be of.
+    Answers that are of no document, or of several by `documents`, are neither saved nor published.
 
     Returns:
         A line for each of these.
@@ -68,31 +49,36 @@ def keep_answers(
         OutputError: Kafka does not take them; `SettingsError`: none is set.
     """
     problems: list[str] = []
-    found: list[tuple[str, Prediction]] = []
+    kept: list[tuple[str, Prediction]] = []
     with open_store(settings=settings.store) as store:
         for answer in answers:
             ids = documents(store, answer)
             if len(ids) == 1:
-                found.append((ids[0], prediction(question, answer)))
+                # Its time is the moment that was asked about.
+                prediction = Prediction(
+                    question=question,
+                    model=answer.model,
+                    time=answer.moment,
+                    inputs=answer.inputs,
+                    answer=without_nan(answer.to_json()),
+                )
+                kept.append((ids[0], prediction))
             else:
                 what = "more than one document" if ids else "no document"
                 name = answer.id or answer.job
                 problems.append(f"the store has {what} of job {name}: its answer was not kept")
         if save:
-            _save(store, found)
-    if publish and found:
-        from jobsight.service.publishing import send_answers  # most calls do without Kafka
+            merged = store.merge(
+                JobDocument(id=id_, updated=prediction.time, predictions=(prediction,))
+                for id_, prediction in kept
+            )
+            if merged.refused:
+                why = printable(": ".join(merged.refused[0]), 300)
+                raise StoreError(f"an answer could not be saved: {why}")
+            note(f"saved {counted(len(kept), 'answer')} in {printable(store.url)}")
+    if publish and kept:
+        from jobsight.service.kafka import send_answers  # most calls do without Kafka
 
-        send_answers(settings.kafka, found)
-        note(f"published {counted(len(found), 'answer')} to {printable(settings.kafka.answers)}")
+        send_answers(settings.kafka, kept)
+        note(f"published {counted(len(kept), 'answer')} to {printable(settings.kafka.answers)}")
     return problems
-
-
-def _save(store: Store, found: Sequence[tuple[str, Prediction]]) -> None:
-    merged = store.merge(
-        JobDocument(id=id_, updated=one.time, predictions=(one,)) for id_, one in found
-    )
-    if merged.refused:
-        why = printable(": ".join(merged.refused[0]), 300)
-        raise StoreError(f"an answer could not be saved: {why}")
-    note(f"saved {counted(len(found), 'answer')} in {printable(store.url)}")

@@ -1,20 +1,24 @@
-"""``jobsight serve``: answer people and programs, until it is stopped."""
+"""``jobsight serve``, ``token`` and ``setup``: the service, its tokens, and units of systemd."""
 
 from __future__ import annotations
 
+import sys
+from importlib.resources import files
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
-from jobsight.cli.served import Commands
+from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, TimezoneOption, load_settings
+from jobsight.cli.output import answer, say
+from jobsight.cli.terminal import table
+from jobsight.errors import OutputError
+from jobsight.files import new_file
+from jobsight.format import UNKNOWN, moment
 from jobsight.questions import QUESTIONS, question_named
-from jobsight.service.logs import set_up
-from jobsight.service.web.running import serve as run
-from jobsight.service.web.site import Site
-from jobsight.store import open_store
+from jobsight.service.web.tokens import Role, Tokens
 
-__all__ = ["serve"]
+__all__ = ["add_token", "list_tokens", "remove_token", "serve", "systemd"]
 
 
 def serve(
@@ -30,6 +34,12 @@ def serve(
     config: ConfigOption = None,
 ) -> None:
     """Answer people and programs over HTTP, until it is stopped."""
+    from jobsight.cli.served import Commands
+    from jobsight.service.logs import set_up
+    from jobsight.service.web.application import serve as run
+    from jobsight.service.web.site import Site
+    from jobsight.store import open_store
+
     own = {"listen": listen, "base_path": base_path}
     flags = {"store": store, "timezone": timezone, "serve": own}
     settings = load_settings(config, flags, *map(question_named, QUESTIONS))
@@ -37,3 +47,68 @@ def serve(
     with open_store(settings=settings.store) as opened:
         site = Site(settings, opened)
         run(site, Commands(site).run)
+
+
+def add_token(
+    user: Annotated[str, typer.Argument(help="Whose token, as schedulers name the user.")],
+    role: Annotated[
+        Role, typer.Option(help="user: own jobs; facilitator: all jobs; admin: the service too.")
+    ] = "user",
+    days: Annotated[float | None, typer.Option(min=0.001, help="Valid so long.")] = 90,
+    config: ConfigOption = None,
+) -> None:
+    """Make a token and print it, this once."""
+    say(Tokens(load_settings(config, {}).serve).add(user, role, days))
+
+
+def list_tokens(config: ConfigOption = None, as_json: JsonOption = False) -> None:
+    """The tokens that were made, without their secrets."""
+    tokens = [
+        {
+            "id": token.id,
+            "user": token.name,
+            "role": token.role,
+            "made": moment(token.made),
+            "expires": None if token.expires is None else moment(token.expires),
+            "expired": token.expired,
+        }
+        for token in Tokens(load_settings(config, {}).serve).list()
+    ]
+    names = ("id", "user", "role", "made", "expires")
+    rows = [[str(token[name] or UNKNOWN) for name in names] for token in tokens]
+    none = "there are no tokens; `jobsight token add` makes one"
+    answer(tokens, lambda: table(names, rows, left=names) if rows else none, as_json=as_json)
+
+
+def remove_token(
+    token: Annotated[str, typer.Argument(metavar="ID", help="As `token list` shows it.")],
+    config: ConfigOption = None,
+) -> None:
+    """Make a token invalid at once."""
+    Tokens(load_settings(config, {}).serve).remove(token)
+    say(f"removed {token}")
+
+
+_PROGRAM = "/opt/jobsight/bin/jobsight"
+
+
+def systemd(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the units.")] = Path(
+        "/etc/systemd/system"
+    ),
+    program: Annotated[
+        Path | None, typer.Option(help="The command that units run (default: this one).")
+    ] = None,
+) -> None:
+    """Write the units of the collector, the service, and the timers; start nothing."""
+    command = (program or Path(sys.argv[0])).resolve()
+    if any(map(str.isspace, str(command))):
+        raise OutputError(f"systemd takes no blanks in the path of a program: {command}")
+    for unit in sorted(files("jobsight.service").joinpath("units").iterdir(), key=lambda u: u.name):
+        text = unit.read_text(encoding="utf-8").replace(_PROGRAM, str(command))
+        with new_file(output / unit.name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.chmod(0o644)
+        say(f"wrote {output / unit.name}")
+    say("now: systemctl daemon-reload && systemctl enable --now jobsight-collect jobsight-serve")
+    say("and, as wanted: systemctl enable --now jobsight-train@hold.timer jobsight-prune.timer")

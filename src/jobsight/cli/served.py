@@ -102,21 +102,16 @@ class Commands:
         terminal = Terminal(asked["columns"], bool(asked["colours"]))
         folder, encoding = str(asked["folder"]), str(asked["encoding"])
         if words[0] in _OF_SCRIPTS:
-            return await self._of_scripts(words, folder, encoding, terminal)
+            task = {"do": "command", "words": words, "folder": folder, "encoding": encoding,
+                    "columns": terminal.columns, "colours": terminal.colours,
+                    "scripts": len(words)}  # fmt: skip
+            try:
+                printed: str = await self._analysts.ask(getpass.getuser(), task)
+            except (JobsightError, RefusedError):
+                return None
+            return printed.encode("latin-1")
         run = partial(self._run, words, folder, encoding, terminal)
         return await asyncio.get_running_loop().run_in_executor(self._thread, run)
-
-    async def _of_scripts(
-        self, words: list[str], folder: str, encoding: str, terminal: Terminal
-    ) -> bytes | None:
-        task = {"do": "command", "words": words, "folder": folder, "encoding": encoding,
-                "columns": terminal.columns, "colours": terminal.colours,
-                "scripts": len(words)}  # fmt: skip
-        try:
-            printed: str = await self._analysts.ask(getpass.getuser(), task)
-        except (JobsightError, RefusedError):
-            return None
-        return printed.encode("latin-1")
 
     def _run(
         self, words: list[str], folder: str, encoding: str, terminal: Terminal

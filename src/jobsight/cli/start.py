@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,8 +27,7 @@ from jobsight.cli.asking import (
 )
 from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
 from jobsight.cli.output import note, say
-from jobsight.cli.tables import table
-from jobsight.cli.terminal import field, paint
+from jobsight.cli.terminal import field, paint, table
 from jobsight.clock import format_span, zone_named
 from jobsight.documents import State
 from jobsight.errors import SourceError
@@ -87,13 +86,11 @@ def start(
     machine = _machine(settings) if of_now else Machine()
     analysis = _analysis(jobs or [], settings) if of_now else {}
 
-    def adapt(one: Any) -> Any:
-        return one.of_cluster(machine, analysis)
-
     inputs, live = history_of(inputs, settings, store=store is not None)
     session = open_session(
-        START_ANSWERS, settings, inputs, live=live, model=model, at=at, adapt=adapt
-    )
+        START_ANSWERS, settings, inputs, live=live, model=model, at=at,
+        adapt=lambda answerer: answerer.of_cluster(machine, analysis),
+    )  # fmt: skip
     zone = zone_named(settings.timezone)
     wanted.report(
         session, save=save, as_json=as_json,

@@ -16,8 +16,7 @@ import typer
 from jobsight.cli.common import ConfigOption, JsonOption, load_settings
 from jobsight.cli.output import answer, note, progress_bar, say, stages
 from jobsight.cli.reading import read_for
-from jobsight.cli.tables import table
-from jobsight.cli.terminal import blocks
+from jobsight.cli.terminal import blocks, table
 from jobsight.errors import SweepError, UsageError
 from jobsight.format import UNKNOWN, number, short, size, span
 from jobsight.models import is_baseline

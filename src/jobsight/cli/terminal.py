@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import sys
+from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import NamedTuple
 
@@ -18,6 +20,7 @@ __all__ = [
     "field",
     "has_colours",
     "paint",
+    "table",
     "width",
     "wrap",
 ]
@@ -68,14 +71,9 @@ def blocks() -> tuple[str, str, str]:
 
 
 def wrap(text: str, indent: int = 0, *, least: int = 20) -> list[str]:
-    """The text in lines that the terminal has room for after so many blanks.
+    """The text in lines that the terminal has room for after `indent` cells, but `least` at least.
 
     Lines are broken between words, and within a word that alone is too long.
-
-    Args:
-        text: one line without control characters.
-        indent: cells that are taken; the lines come without them.
-        least: cells that are used even where there is less room.
     """
     most = width()
     if most is None:
@@ -96,3 +94,66 @@ def field(label: str, text: str, indent: int, *, before: str = "  ") -> str:
     lines = wrap(text, indent, least=10)
     head = f"{before}{label}".ljust(indent)
     return "\n".join([head + lines[0], *(" " * indent + line for line in lines[1:])])
+
+
+_LEAST = {True: 30, False: 8}
+"""Cells that the last column keeps before other columns are left out: if it is folded, if cut."""
+
+
+def table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    spare: Sequence[str] = (),
+    *,
+    left: Sequence[str] = (),
+    indent: int = 0,
+    fold: bool = True,
+) -> str:
+    """A table of plain text, without a limit where standard output is not a terminal.
+
+    Cells have no control characters; they may be painted (`paint`). A narrow terminal does without
+    the columns `spare`, the first of them first. Columns `left` and the first one are text, others
+    numbers. Where the last column has no room, it continues in further lines (`fold`) or is cut.
+    """
+    from rich.console import Console  # most answers do without
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [[Text.from_ansi(cell) if "\x1b" in cell else Text(cell) for cell in row]
+             for row in rows]  # fmt: skip
+    widths = [
+        max([cell_len(heading), *(row[k].cell_len for row in cells)])
+        for k, heading in enumerate(headings)
+    ]
+    most = width()
+    room = None if most is None else max(most - indent, 1)
+    shown = list(range(len(headings)))
+    for name in spare:
+        last = min(widths[shown[-1]], _LEAST[fold])
+        if room is None or sum(widths[k] + 2 for k in shown[:-1]) + last <= room:
+            break
+        shown = [k for k in shown if headings[k] != name]
+    before, last = sum(widths[k] + 2 for k in shown[:-1]), shown[-1]
+    if room is not None:
+        widths[last] = min(widths[last], max(room - before, 1))
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    for k in shown:
+        made.add_column(
+            Text(headings[k]),
+            justify="right" if k and headings[k] not in left else "left",
+            width=widths[k],
+            no_wrap=k != last or not fold,
+            overflow="fold" if fold else "ellipsis",
+        )
+    for row in cells:
+        made.add_row(*(row[k] for k in shown))
+    console = Console(
+        file=io.StringIO(),
+        width=before + widths[last],
+        color_system="standard" if has_colours() else None,
+        force_terminal=has_colours(),
+    )
+    with console.capture() as captured:
+        console.print(made)
+    lines = captured.get().splitlines()
+    return "\n".join(f"{'':{indent}}{line.rstrip()}" for line in lines)

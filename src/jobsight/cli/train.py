@@ -18,9 +18,9 @@ from jobsight.cli.common import (
     check_output,
     load_settings,
 )
-from jobsight.cli.modelpage import later_moments, scores_table
+from jobsight.cli.models import later_moments, scores_table
 from jobsight.cli.output import note, print_json, say, stages
-from jobsight.cli.promoting import challenge
+from jobsight.cli.promote import challenge
 from jobsight.cli.reading import cluster_of, read_for
 from jobsight.errors import ModelError, UsageError
 from jobsight.files import Kind, new_folder
@@ -31,7 +31,7 @@ from jobsight.learning.train import model_names
 from jobsight.learning.train import train as train_models
 from jobsight.learning.trained import Trained
 from jobsight.questions import answerable_named, question_named
-from jobsight.settings import QuestionSettings, Settings
+from jobsight.settings import QuestionSettings
 from jobsight.text import printable
 
 __all__ = ["train"]
@@ -96,7 +96,10 @@ def train(
     for name, reason in trained.main.skipped.items():
         note(f"{name} was not trained: {reason}")
     if entry is not None and promote and not entry.champion:
-        entry = _challenging(entry, source, settings)
+        models = Registry(settings.registry)
+        done = challenge(models, entry, source, settings)
+        note(("promoted: " if done.promoted else "not promoted: ") + printable(done.reason))
+        entry = models.find(entry.digest, question=entry.question, cluster=entry.cluster)
     if as_json:
         print_json(_as_json(trained, output, entry))
     else:
@@ -125,14 +128,6 @@ def _registered(
         note(f"not put into the registry: {error}")
         return False
     return True
-
-
-def _challenging(entry: Entry, source: Any, settings: Settings) -> Entry:
-    """The entry, champion if it is surely better than the champion on what is later."""
-    registry = Registry(settings.registry)
-    done = challenge(registry, entry, source, settings)
-    note(("promoted: " if done.promoted else "not promoted: ") + printable(done.reason))
-    return registry.find(entry.digest, question=entry.question, cluster=entry.cluster)
 
 
 def _as_json(trained: Trained, output: Path | None, entry: Entry | None) -> dict[str, Any]:
@@ -172,16 +167,13 @@ def _print(trained: Trained, output: Path | None, entry: Entry | None) -> None:
         say("")
         say(facts["choice"]["reason"])
     if entry is not None:
-        say(_placed(entry))
+        where = f"{entry.question} for {printable(entry.cluster, 60)}"
+        if entry.champion:
+            say(f"model {entry.digest} is the champion of {where}: it answers from now on")
+        else:
+            say(
+                f"model {entry.digest} is in the registry, {where}; another is champion: `jobsight "
+                f"models promote {entry.digest} LOG...` compares them"
+            )
     if output is not None:
         say(f"wrote {output}")
-
-
-def _placed(entry: Entry) -> str:
-    where = f"{entry.question} for {printable(entry.cluster, 60)}"
-    if entry.champion:
-        return f"model {entry.digest} is the champion of {where}: it answers from now on"
-    return (
-        f"model {entry.digest} is in the registry, {where}; another is champion: `jobsight models "
-        f"promote {entry.digest} LOG...` compares them"
-    )

@@ -22,7 +22,7 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.output import print_json, say, stages
 from jobsight.cli.reading import open_judged
-from jobsight.cli.tables import table
+from jobsight.cli.terminal import table
 from jobsight.files import Kind, write_json
 from jobsight.learning.audit import audit
 from jobsight.questions import question_named

@@ -6,8 +6,7 @@ import sys
 import pytest
 from rich.cells import cell_len
 
-from jobsight.cli.tables import table
-from jobsight.cli.terminal import blocks, field, paint, width, wrap
+from jobsight.cli.terminal import blocks, field, paint, table, width, wrap
 
 HEADINGS = ["id", "count", "name", "why"]
 ROWS = [["1", "7", "ann", "because"], ["22", "100", "bob", "x" * 30]]

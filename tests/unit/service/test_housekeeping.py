@@ -4,7 +4,7 @@ import threading
 import time
 from pathlib import Path
 
-from jobsight.service.housekeeping import Housekeeper
+from jobsight.service.collector import Housekeeper
 from jobsight.settings import CollectSettings
 from jobsight.store import Put, open_store
 from jobsight.testing import made_document

@@ -10,9 +10,8 @@ from confluent_kafka import KafkaError, KafkaException
 
 from jobsight.documents import Prediction
 from jobsight.errors import OutputError
-from jobsight.service import publishing
-from jobsight.service.kafka import Connection
-from jobsight.service.publishing import Sender, send_answers
+from jobsight.service import kafka as publishing
+from jobsight.service.kafka import Connection, Sender, send_answers
 from jobsight.settings import KafkaSettings
 
 SETTINGS = KafkaSettings(brokers="localhost:1")

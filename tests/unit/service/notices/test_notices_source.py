@@ -9,10 +9,9 @@ from confluent_kafka import KafkaError, KafkaException
 from jobsight.documents import JSON, Event, JobDocument, State, merge
 from jobsight.errors import OutputError, SourceError
 from jobsight.service.kafka import Connection
-from jobsight.service.notices import intake as intake_module
+from jobsight.service.notices import source as intake_module
 from jobsight.service.notices import source as source_module
-from jobsight.service.notices.intake import Intake
-from jobsight.service.notices.source import NoticeSource
+from jobsight.service.notices.source import Intake, NoticeSource
 from jobsight.service.notices.watching import Asker
 from jobsight.settings import KafkaSettings
 

@@ -23,9 +23,9 @@ from jobsight.cli.mcp import server
 from jobsight.documents import State
 from jobsight.errors import JobError
 from jobsight.history.jobtable import JobTable
+from jobsight.service.web.application import peer_of
 from jobsight.service.web.asking import answers_for_waiting, warm_up
 from jobsight.service.web.ready import Ready
-from jobsight.service.web.running import peer_of
 from jobsight.service.web.site import Site
 from jobsight.service.web.tokens import Caller
 from jobsight.settings import Settings

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobsight.answering.models import entry_named, model_folder
+from jobsight.answering.models import entry_named, model_folder, network_of
 from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
@@ -15,27 +16,34 @@ from jobsight.cli.common import (
     TimezoneOption,
     load_settings,
 )
-from jobsight.cli.modelpage import comparison_text, side_by_side, side_by_side_text
 from jobsight.cli.models import (
     ModelArgument,
     ModelClusterOption,
     QuestionOption,
     WhyOption,
+    comparison_text,
     of_one_cluster,
+    side_by_side,
+    side_by_side_text,
 )
 from jobsight.cli.output import answer, note, print_json, say
-from jobsight.cli.promoting import challenge, compared
 from jobsight.cli.reading import read_for
-from jobsight.errors import ModelError
+from jobsight.errors import ModelError, TrainingError
+from jobsight.learning.comparison import Comparison
+from jobsight.learning.comparison import compare as compare_models
 from jobsight.learning.manifest import read_manifest
+from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.registry import Registry
 from jobsight.questions import question_named
 from jobsight.text import printable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from jobsight.learning.registry import Entry, Registry
     from jobsight.settings import Settings
 
-__all__ = ["compare", "promote"]
+__all__ = ["Challenge", "challenge", "compare", "compared", "promote"]
 
 _LogsArgument = Annotated[
     list[str] | None,
@@ -125,3 +133,79 @@ def _settings(
     own = {"lstm": {"network": network}}
     asked = question_named(question)
     return load_settings(config, {"timezone": timezone, question: own}, asked)
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """What came of it.
+
+    Attributes:
+        promoted: whether the challenger is champion now.
+        reason: why, or why not; what the record of the promotion keeps.
+        over: digest of the champion before; None: there was none.
+        comparison: of both; None where there was nothing to compare by.
+    """
+
+    promoted: bool
+    reason: str
+    over: str | None
+    comparison: Comparison | None
+
+
+def challenge(
+    registry: Registry,
+    entry: Entry,
+    source: Any,
+    settings: Settings,
+    *,
+    force: bool = False,
+    why: str = "",
+) -> Challenge:
+    """Compare a model with the champion of its cluster, and promote it if it is surely better.
+
+    Without a `source` that both are judged on, nothing speaks for the challenger.
+
+    Raises:
+        ModelError: a model is damaged, or the champion changed meanwhile.
+    """
+    champion = registry.champion(entry.question, entry.cluster)
+    if champion is not None and champion.number == entry.number:
+        return Challenge(True, "it is the champion already", champion.digest, None)
+    comparison, reason = None, "there was no champion"
+    if champion is not None:
+        comparison, reason = _judged(champion, entry, source, settings, forced=force)
+    promoted = champion is None or force or (comparison is not None and comparison.better)
+    if force and champion is not None:
+        reason = f"forced; {reason}"
+    if promoted:
+        over = None if champion is None else champion.digest
+        registry.promote(entry, over=over, why=f"{why}; {reason}" if why else reason)
+    return Challenge(promoted, reason, None if champion is None else champion.digest, comparison)
+
+
+def compared(
+    question: str, first: Path, second: Path, source: Any, settings: Settings
+) -> Comparison:
+    """Both models on the same decisions; errors as of `comparison.compare`, `ModelDir.open`."""
+    asked = question_named(question)
+    network = network_of(asked, settings)
+    opened = [ModelDir.open(one, asked, network=network) for one in (first, second)]
+    metric = settings.of(question, asked.settings).metric
+    return compare_models(opened[0], opened[1], source, metric=metric)
+
+
+def _judged(
+    champion: Entry, entry: Entry, source: Any, settings: Settings, *, forced: bool
+) -> tuple[Comparison | None, str]:
+    if source is None:
+        return None, f"no logs were given to compare it with the champion {champion.digest} by"
+    try:
+        comparison = compared(entry.question, champion.folder, entry.folder, source, settings)
+    except TrainingError as error:
+        return None, str(error)
+    except ModelError as error:
+        # A champion that is damaged must not keep others from its place.
+        if not forced:
+            raise
+        return None, str(error)
+    return comparison, comparison.verdict
