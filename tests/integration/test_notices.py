@@ -340,9 +340,3 @@ def test_a_damaged_position_is_one_clear_error(
     with pytest.raises(SourceError, match="damaged or of a newer version"):
         source.resume(position, lambda _: iter(()))
     source.close()
-
-
-# answers
-
-
-# real schedulers

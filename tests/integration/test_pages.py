@@ -39,17 +39,8 @@ FIRST_PAINT_MS = 2000.0
 PAINTED = """new Promise(done => new PerformanceObserver(list => {
   for (const one of list.getEntriesByName("first-contentful-paint")) done(one.startTime)
 }).observe({type: "paint", buffered: true}))"""
-PAGES = (
-    "/",
-    "/held",
-    "/outages?hours=168",
-    "/pending",
-    "/jobs",
-    "/ask",
-    "/models",
-    "/collectors",
-    "/login",
-)
+PAGES = ("/", "/held", "/outages?hours=168", "/pending", "/jobs", "/ask", "/models", "/collectors",
+         "/login")  # fmt: skip
 JOBS = ("/jobs/slurm:demo:900", "/jobs/slurm:demo:101")
 SIZES: tuple[tuple[int, Literal["dark", "light"]], ...] = ((360, "dark"), (1440, "light"))
 

@@ -48,21 +48,17 @@ def main(parent: int) -> None:
         most = used.ru_utime + used.ru_stime + _SPARE_S
         task = json.loads(line)
         lower_limit(resource.RLIMIT_CPU, math.ceil(most + CPU_S * task.pop("scripts", 1)))
-        answer = _answered(task)
+        try:
+            answer = {"answer": _TASKS[task.pop("do")](**task)}
+        except JobsightError as error:
+            answer = {"error": type(error).__name__, "text": str(error)}
+        except (LimitError, MemoryError, RecursionError) as error:
+            answer = {"error": "SourceError", "text": f"the script takes too much: {error}"}
         last = done >= _MOST_TASKS or status_kb("VmRSS") > _MOST_RESIDENT_KB
         answers.write(json.dumps({**answer, "last": last}).encode() + b"\n")
         answers.flush()
         if last:
             return
-
-
-def _answered(task: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return {"answer": _TASKS[task.pop("do")](**task)}
-    except JobsightError as error:
-        return {"error": type(error).__name__, "text": str(error)}
-    except (LimitError, MemoryError, RecursionError) as error:
-        return {"error": "SourceError", "text": f"the script takes too much: {error}"}
 
 
 def _check(name: str, text: str, options: list[str], ignored: list[str]) -> dict[str, Any]:
@@ -113,22 +109,18 @@ def printed_by(words: list[str], encoding: str) -> bytes:
     """What a command prints: ``STATUS LENGTH``, standard output of that length, and the rest."""
     from jobsight.cli.main import main as run
 
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding, "replace") for _ in range(2))
+    buffers = io.BytesIO(), io.BytesIO()
+    out, err = (io.TextIOWrapper(buffer, encoding, "replace") for buffer in buffers)
     status: object = 0
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             run(words)
     except SystemExit as leaving:
         status = leaving.code or 0
-    printed, said = (_taken(one) for one in (out, err))
+    out.flush()
+    err.flush()
+    printed, said = (buffer.getvalue() for buffer in buffers)
     return f"{status} {len(printed)}\n".encode() + printed + said
-
-
-def _taken(stream: io.TextIOWrapper) -> bytes:
-    stream.flush()
-    buffer = stream.buffer
-    assert isinstance(buffer, io.BytesIO)
-    return buffer.getvalue()
 
 
 if __name__ == "__main__":

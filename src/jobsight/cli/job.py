@@ -31,7 +31,7 @@ from jobsight.store.finding import find_ids, other_jobs
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.documents import Event, JobDocument, Prediction
+    from jobsight.documents import JobDocument, Prediction
     from jobsight.store import Store
 
 __all__ = ["job", "page"]
@@ -60,7 +60,14 @@ def page(document: JobDocument, *, siblings: int, whole: bool = False) -> Iterat
     yield from _usage(document, now)
     yield from _life(document, now)
     yield from _events(document, whole=whole)
-    yield from _script(document)
+    if lines := (document.submission.script or "").splitlines():
+        shown, most = lines[:_SCRIPT_LINES], width() or _LINE
+        yield ""
+        first = "" if len(shown) == len(lines) else f"the first {len(shown)} of "
+        yield f"  script ({first}{len(lines)} lines)"
+        for line in shown:
+            indent = min(len(line) - len(line.lstrip(" ")), 40)
+            yield f"  | {'':{indent}}{printable(line, min(max(most - indent - 4, 8), _LINE))}"
     if document.predictions:
         rows = [_prediction(one) for one in document.predictions[-_PREDICTIONS:]]
         headings = ["predicted", "question", "model", "answer"]
@@ -180,7 +187,16 @@ def _events(document: JobDocument, *, whole: bool) -> Iterator[str]:
     if not events:
         return
     start = submitted(document) or events[0].time
-    rows = [_event(event, start) for event in events]
+    rows = [
+        [
+            UNKNOWN if event.undated else moment(event.time),
+            "" if event.undated or event.time < start else span((event.time - start) / 1e6),
+            event.state or "",
+            printable(re.split("[:#]", event.source)[0], 12),
+            printable(event_words(event), _REASON),
+        ]
+        for event in events
+    ]
     left_out = 0 if whole else max(len(events) - _FIRST_EVENTS - _LAST_EVENTS, 0)
     if left_out:
         text = f"… {left_out} more: --all-events shows them"
@@ -192,29 +208,6 @@ def _events(document: JobDocument, *, whole: bool) -> Iterator[str]:
     )
     if document.dropped:
         yield f"  {document.dropped} events of the middle were not kept"
-
-
-def _event(event: Event, start: int) -> list[str]:
-    return [
-        UNKNOWN if event.undated else moment(event.time),
-        "" if event.undated or event.time < start else span((event.time - start) / 1e6),
-        event.state or "",
-        printable(re.split("[:#]", event.source)[0], 12),
-        printable(event_words(event), _REASON),
-    ]
-
-
-def _script(document: JobDocument) -> Iterator[str]:
-    lines = (document.submission.script or "").splitlines()
-    if not lines:
-        return
-    shown, most = lines[:_SCRIPT_LINES], width() or _LINE
-    yield ""
-    first = "" if len(shown) == len(lines) else f"the first {len(shown)} of "
-    yield f"  script ({first}{len(lines)} lines)"
-    for line in shown:
-        indent = min(len(line) - len(line.lstrip(" ")), 40)
-        yield f"  | {'':{indent}}{printable(line, min(max(most - indent - 4, 8), _LINE))}"
 
 
 def _prediction(one: Prediction) -> list[str]:

@@ -23,7 +23,6 @@ from jobsight.reports.scores import HEADINGS
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.learning.manifest import Manifest
     from jobsight.learning.registry import Entry, Registry
 
 __all__ = [
@@ -237,7 +236,20 @@ def side_by_side(folders: Sequence[Path]) -> dict[str, Any]:
         manifest = read_manifest(folder)
         report = read_report(folder, manifest)
         with whole(folder):
-            reports.append(_side(manifest, report))
+            borders = manifest.facts.get("borders") or [None] * 3
+            scores = report["models"][report["chosen"]]
+            reports.append(
+                {
+                    "model": f"{report['chosen']}@{manifest.digest}",
+                    "examples": int(report["examples"]),
+                    "batches": int(report["batches"]),
+                    "test_since": borders[1],
+                    "test_until": manifest.facts.get("last"),
+                    "sources": sorted(source.sha256 for source in manifest.sources),
+                    "scores": {key: scores[key] for key in report["metrics"]},
+                    "best_baseline": best_baseline(report),
+                }
+            )
     keys = ("sources", "test_since", "test_until")
     differ = [
         name.replace("_", " ") for name in keys if len({str(one[name]) for one in reports}) > 1
@@ -249,21 +261,6 @@ def side_by_side(folders: Sequence[Path]) -> dict[str, Any]:
             "name logs from after both trainings"
         )
     return {"models": reports, "warnings": warnings}
-
-
-def _side(manifest: Manifest, report: dict[str, Any]) -> dict[str, Any]:
-    borders = manifest.facts.get("borders") or [None] * 3
-    scores = report["models"][report["chosen"]]
-    return {
-        "model": f"{report['chosen']}@{manifest.digest}",
-        "examples": int(report["examples"]),
-        "batches": int(report["batches"]),
-        "test_since": borders[1],
-        "test_until": manifest.facts.get("last"),
-        "sources": sorted(one.sha256 for one in manifest.sources),
-        "scores": {key: scores[key] for key in report["metrics"]},
-        "best_baseline": best_baseline(report),
-    }
 
 
 def side_by_side_text(found: dict[str, Any]) -> str:

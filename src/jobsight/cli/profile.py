@@ -37,7 +37,6 @@ from jobsight.program.slurmjob import cgroup_processes, parse_listpids
 from jobsight.text import printable
 
 if TYPE_CHECKING:
-    from jobsight.program.profile import Window
     from jobsight.settings import Settings
 
 __all__ = ["bound_by", "profile"]
@@ -106,7 +105,13 @@ def profile(
     counted = _counted(valgrind, command, missing) if valgrind and command else None
     gpus = any(Path(path).exists() for path in _GPUS)
     found = measured(seen.timeline.windows, missing=missing, counted=counted, gpus=gpus)
-    found.signals["pressure"] = _waited(before, found.signals["wall_s"])
+    # By resource: the share of the time in which some task of the whole machine waited for it.
+    after, wall = pressures(), found.signals["wall_s"]
+    found.signals["pressure"] = {
+        name: min((after[name] - first) / wall, 1.0)
+        for name, first in before.items()
+        if name in after and wall > 0
+    }
     if as_json:
         document = found.document(
             jobsight=__version__,
@@ -127,7 +132,11 @@ def profile(
     else:
         (note if command else say)("\n".join(_lines(found, seen.cost)))
     if output is not None:
-        _draw(output, seen.timeline.windows, found)
+        from jobsight.reports.plots import timeline_plot
+
+        with new_file(output, Kind.TIMELINE) as temporary:
+            plot = timeline_plot(seen.timeline.windows, f"bound by: {bound_by(found)}")
+            temporary.write_text(f"<!-- {Kind.TIMELINE.schema} -->\n{plot}\n", encoding="utf-8")
     if settings is not None and job is not None:
         _save(job, found, settings)
     if status:
@@ -252,16 +261,6 @@ def _counted(
             return None
 
 
-def _waited(before: dict[str, float], wall: float) -> dict[str, float]:
-    """By resource: the share of the time in which some task of the whole machine waited for it."""
-    after = pressures()
-    return {
-        name: min((after[name] - first) / wall, 1.0)
-        for name, first in before.items()
-        if name in after and wall > 0
-    }
-
-
 def bound_by(found: Profile) -> str:
     """What a run was bound by, in words."""
     if found.classes:
@@ -311,12 +310,3 @@ def _now(timeline: Timeline) -> str:
 
 _LIVE = 6
 """Windows that the live line looks at: the share of the last one depends on those around it."""
-
-
-def _draw(path: Path, windows: Sequence[Window], found: Profile) -> None:
-    from jobsight.reports.plots import timeline_plot
-
-    title = f"bound by: {bound_by(found)}"
-    with new_file(path, Kind.TIMELINE) as temporary:
-        text = f"<!-- {Kind.TIMELINE.schema} -->\n{timeline_plot(windows, title)}\n"
-        temporary.write_text(text, encoding="utf-8")

@@ -137,14 +137,7 @@ def _settings(
 
 @dataclass(frozen=True)
 class Challenge:
-    """What came of it.
-
-    Attributes:
-        promoted: whether the challenger is champion now.
-        reason: why, or why not; what the record of the promotion keeps.
-        over: digest of the champion before; None: there was none.
-        comparison: of both; None where there was nothing to compare by.
-    """
+    """Whether the challenger is champion now, why, and over which digest, if any, by comparison."""
 
     promoted: bool
     reason: str
@@ -173,7 +166,15 @@ def challenge(
         return Challenge(True, "it is the champion already", champion.digest, None)
     comparison, reason = None, "there was no champion"
     if champion is not None:
-        comparison, reason = _judged(champion, entry, source, settings, forced=force)
+        try:
+            comparison, reason = _judged(champion, entry, source, settings)
+        except TrainingError as error:
+            reason = str(error)
+        except ModelError as error:
+            # A champion that is damaged must not keep others from its place.
+            if not force:
+                raise
+            reason = str(error)
     promoted = champion is None or force or (comparison is not None and comparison.better)
     if force and champion is not None:
         reason = f"forced; {reason}"
@@ -195,17 +196,9 @@ def compared(
 
 
 def _judged(
-    champion: Entry, entry: Entry, source: Any, settings: Settings, *, forced: bool
+    champion: Entry, entry: Entry, source: Any, settings: Settings
 ) -> tuple[Comparison | None, str]:
     if source is None:
         return None, f"no logs were given to compare it with the champion {champion.digest} by"
-    try:
-        comparison = compared(entry.question, champion.folder, entry.folder, source, settings)
-    except TrainingError as error:
-        return None, str(error)
-    except ModelError as error:
-        # A champion that is damaged must not keep others from its place.
-        if not forced:
-            raise
-        return None, str(error)
+    comparison = compared(entry.question, champion.folder, entry.folder, source, settings)
     return comparison, comparison.verdict

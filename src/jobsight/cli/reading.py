@@ -36,10 +36,7 @@ def read_for(
     settings: Settings,
     seen: Callable[[JobDocument], None] | None = None,
 ) -> Reading:
-    """What a question is asked of; damage is reported on standard error.
-
-    See `jobsight.learning.reading.read`.
-    """
+    """As `jobsight.learning.reading.read`; damage is reported on standard error."""
     return read(question, inputs, settings, Console, seen=seen)
 
 

@@ -84,7 +84,23 @@ def _print_weeks(weeks: list[Week]) -> None:
     headings = ["week of", "model", "answers", "known", "predicted", "observed", "log loss",
                 "95 %", "in its test", "Brier", "ROC AUC", ""]  # fmt: skip
     spare = ["Brier", "ROC AUC", "95 %", "answers"]
-    rows = [_row(one) for one in weeks]
+    rows = [
+        [
+            week.week or "all",
+            printable(week.model, 60),
+            f"{week.predictions:,}",
+            f"{week.known:,}",
+            percent(week.predicted),
+            percent(week.observed),
+            number(week.log_loss),
+            UNKNOWN if week.interval is None else "{:.2f}–{:.2f}".format(*week.interval[:2]),
+            number(week.promised),
+            number(week.brier),
+            number(week.roc_auc),
+            paint("worse", "31") if week.worse else "",
+        ]
+        for week in weeks
+    ]
     say(table(headings, rows, spare, left=["week of", "model", ""]))
     worse = [one for one in weeks if one.worse and one.week is not None]
     if worse:
@@ -93,21 +109,3 @@ def _print_weeks(weeks: list[Week]) -> None:
             f"in {counted(len(worse), 'week')} the log loss is above that of the model's test: "
             "train again, and compare (`jobsight models compare`)"
         )
-
-
-def _row(one: Week) -> list[str]:
-    bounds = UNKNOWN if one.interval is None else f"{one.interval[0]:.2f}–{one.interval[1]:.2f}"
-    return [
-        one.week or "all",
-        printable(one.model, 60),
-        f"{one.predictions:,}",
-        f"{one.known:,}",
-        percent(one.predicted),
-        percent(one.observed),
-        number(one.log_loss),
-        bounds,
-        number(one.promised),
-        number(one.brier),
-        number(one.roc_auc),
-        paint("worse", "31") if one.worse else "",
-    ]

@@ -64,9 +64,8 @@ def status(
             name = f"{state or 'no state':<14}"
             say(f"    {paint(name, STATE_COLOURS[state]) if state else name}{count:>12,}")
         if found.bytes is not None:
-            each = (
-                "" if found.bytes_per_job is None else f", {found.bytes_per_job:,.0f} bytes per job"
-            )
+            per_job = found.bytes_per_job
+            each = "" if per_job is None else f", {per_job:,.0f} bytes per job"
             say(f"  {size(found.bytes)}{each}")
         say(f"  {counted(found.archived, 'job')} in the archive ({size(found.archive_bytes)})")
         for name, value in sorted(found.details.items()):

@@ -48,13 +48,9 @@ class Collector:
     `run` belongs to one thread; `stop` may be called from any, and from a signal handler. The
     collector closes its sources; the store is the caller's.
 
-    Args:
-        opened: opens the store that the sources' documents are merged into; is called again, after
-            pauses, while the store cannot be reached.
-        sources: each of another name.
-        settings: pauses, limits, and where the status is written.
-        keep_seconds: ended jobs older than that move to the archive; None: none do.
-        once: poll each source until nothing more is waiting, then end.
+    `opened` opens the store that the sources' documents are merged into, and is called again, after
+    pauses, while the store cannot be reached. Jobs that ended longer than `keep_seconds` ago move
+    to the archive. With `once` each source is polled until nothing more is waiting.
 
     Attributes:
         path: where the status is written.
@@ -127,7 +123,11 @@ class Collector:
         log("collector stopping")
         deadline = time.monotonic() + self._settings.stop_seconds
         late = [one for one in self._workers if not one.join(deadline - time.monotonic())]
-        late = _without_tools(late)
+        # Tools of the schedulers that hang must not outlive us.
+        last = time.monotonic() + _ENDED_S
+        while late and time.monotonic() < last:
+            end_commands()  # again: a source may have begun another
+            late = [worker for worker in late if not worker.join(_ENDED_S / 20)]
         for worker in late:
             log("source did not finish in time", logging.WARNING, source=worker.name)
         rested = self._housekeeper.join(deadline - time.monotonic())
@@ -207,15 +207,6 @@ class Collector:
             self._write_error = str(error)
         else:
             self._write_error = None
-
-
-def _without_tools(late: list[Worker]) -> list[Worker]:
-    """Workers still late after the schedulers' tools that hang, and must not outlive us, ended."""
-    deadline = time.monotonic() + _ENDED_S
-    while late and time.monotonic() < deadline:
-        end_commands()  # again: a source may have begun another
-        late = [one for one in late if not one.join(_ENDED_S / 20)]
-    return late
 
 
 @contextlib.contextmanager

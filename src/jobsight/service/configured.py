@@ -38,13 +38,9 @@ def make_sources(settings: Settings, kinds: Sequence[str] | None = None) -> list
     if "eventlog" in wanted:
         import pyarrow  # noqa: F401  # missing: one error now, not a source that fails again and again
 
+        point, zone = settings.access_point, settings.timezone
         sources += [
-            EventLogSource(
-                path,
-                settings.eventlog,
-                access_point=settings.access_point,
-                timezone=settings.timezone,
-            )
+            EventLogSource(path, settings.eventlog, access_point=point, timezone=zone)
             for path in event_logs(settings)
         ]
     if "slurm" in wanted:

@@ -132,12 +132,8 @@ _DEAD_LETTER_BYTES = 64 << 10
 class Sender:
     """An idempotent producer: its messages arrive once, in order, on all replicas.
 
-    One thread at a time; `flush` to be sure that they arrived. After an error another sender is
-    needed: the library's may be fatal.
-
-    Args:
-        connection: how to reach the brokers.
-        timeout: seconds for a delivery.
+    One thread at a time; `flush` to be sure that they arrived, each within `timeout` seconds. After
+    an error another sender is needed: the library's may be fatal.
 
     Raises:
         OutputError: a property is unknown or bad.

@@ -60,25 +60,21 @@ class _Formatter(logging.Formatter):
         head = {
             "time": format_micros(round(record.created * 1e3) * 1000),
             "level": record.levelname.lower(),
-            "event": _text(record.getMessage()),
+            "event": printable(record.getMessage(), _WIDTH),
         }
         if self._form == "text":
             parts = [f"{name}={_shown(value)}" for name, value in fields.items()]
             return " ".join(head.values()) + (f": {' '.join(parts)}" if parts else "")
         bounded = {
-            name: value if isinstance(value, bool | int | float) else _text(value)
+            name: value if isinstance(value, bool | int | float) else printable(value, _WIDTH)
             for name, value in fields.items()
         }
         return json.dumps(without_nan({**bounded, **head}), ensure_ascii=True)
 
 
-def _text(value: object) -> str:
-    return printable(value, _WIDTH)
-
-
 def _shown(value: Any) -> str:
     """A value as text: in quotes unless it is a number or a plain word."""
-    text = _text(value)
+    text = printable(value, _WIDTH)
     if isinstance(value, bool | int | float):
         return text
     plain = text.isascii() and text.replace("_", "").replace(".", "").replace("-", "").isalnum()

@@ -102,13 +102,7 @@ def locked(
 
 @dataclass(frozen=True)
 class Report:
-    """A status file as it was found.
-
-    Attributes:
-        path: the file.
-        status: what it holds.
-        problems: why the collector is not well, in words; empty: it is.
-    """
+    """A status file as it was found; `problems`: why the collector is not well, in words."""
 
     path: Path
     status: dict[str, JSON]

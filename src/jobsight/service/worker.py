@@ -37,13 +37,8 @@ class Worker:
     """A source, its thread, and what is counted of it.
 
     `start` and `join` belong to one thread, the collector's; `snapshot`, `turning` and `finished`
-    may be called from any. The worker closes its source when it ends.
-
-    Args:
-        source: polled by the worker's thread alone.
-        settings: pauses and limits.
-        stop: set by the collector to end all workers.
-        once: end when nothing more is waiting; any error ends it too, as failed.
+    may be called from any. The worker alone polls its source, and closes it when it ends: when the
+    collector sets `stop`; with `once`, when nothing more is waiting, or, as failed, on any error.
     """
 
     def __init__(
@@ -128,7 +123,13 @@ class Worker:
         try:
             self._loop()
         finally:
-            self._close()
+            counts = {name: self._counts[name] for name in ("documents", "polls")}
+            log("source ended", source=self.name, state=self.state, **counts)
+            try:
+                self._report = self._source.status()
+                self._source.close()
+            except Exception as error:
+                self._record("source failed to close", "errors", error)
 
     def _loop(self) -> None:
         resumed = False
@@ -143,9 +144,15 @@ class Worker:
                 if self._once:
                     self._enter("failed")
                     return
-                self._back_off(error)
+                taken = isinstance(error, ConflictError) and bool(error.sources)
+                pause = self._pause.failed(monotonic())
+                self._enter("conflict" if taken else "backing off", pause)
+                self._stop.wait(pause)
                 continue
-            self._recovered()
+            failures = self._pause.failures
+            self._pause.worked()
+            if self._problem is None and self._last.resolve():
+                log("source recovered", source=self.name, failures=failures or None)
             if self._once and not more:
                 self._enter("done" if self._problem is None else "failed")
                 return
@@ -168,7 +175,10 @@ class Worker:
         self._counts["polls"] += 1
         self._last_poll = now_micros()
         self._report = self._source.status()
-        self._note_problem()
+        problem = self._source.problem  # of a part of it: logged when it begins
+        if problem is not None and self._problem is None:
+            self._record("source with errors", "errors", SourceError(problem))
+        self._problem = problem
         if observed is None:
             return False
         self._save(observed)
@@ -229,36 +239,11 @@ class Worker:
 
     def _record(self, event: str, counter: str, error: BaseException) -> None:
         self._counts[counter] += 1
-        place = None if isinstance(error, JobsightError) else _place(error)
+        place = None
+        frames = traceback.extract_tb(error.__traceback__)
+        if frames and not isinstance(error, JobsightError):  # a bug: where it showed
+            place = f"{frames[-1].filename}:{frames[-1].lineno} {frames[-1].name}"
         self._last.record(event, error, source=self.name, place=place)
-
-    def _back_off(self, error: BaseException) -> None:
-        taken = isinstance(error, ConflictError) and bool(error.sources)
-        pause = self._pause.failed(monotonic())
-        self._enter("conflict" if taken else "backing off", pause)
-        self._stop.wait(pause)
-
-    def _note_problem(self) -> None:
-        """Log when a part of the source begins to fail; `_recovered` logs when none does."""
-        problem = self._source.problem
-        if problem is not None and self._problem is None:
-            self._record("source with errors", "errors", SourceError(problem))
-        self._problem = problem
-
-    def _recovered(self) -> None:
-        failures = self._pause.failures
-        self._pause.worked()
-        if self._problem is None and self._last.resolve():
-            log("source recovered", source=self.name, failures=failures or None)
-
-    def _close(self) -> None:
-        counts = {name: self._counts[name] for name in ("documents", "polls")}
-        log("source ended", source=self.name, state=self.state, **counts)
-        try:
-            self._report = self._source.status()
-            self._source.close()
-        except Exception as error:
-            self._record("source failed to close", "errors", error)
 
     def _enter(self, state: SourceState, seconds: float = 0.0) -> None:
         self._alive_for(seconds)
@@ -270,9 +255,3 @@ class Worker:
     def _alive_for(self, seconds: float) -> None:
         """From now on, silence is as it should be for that long, and as long as a step may take."""
         self._due = monotonic() + seconds + self._settings.stuck_seconds
-
-
-def _place(error: BaseException) -> str | None:
-    """``file:line function`` of where a bug showed."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{frames[-1].filename}:{frames[-1].lineno} {frames[-1].name}" if frames else None

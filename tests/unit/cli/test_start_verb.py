@@ -9,7 +9,6 @@ from subprocess import CompletedProcess
 import pytest
 from tests.support.calling import jobsight
 from tests.support.failingjobs import ran
-from tests.support.importing import SAMPLES
 from tests.support.storedjobs import HOSTILE, filled
 
 from jobsight.store import open_store
@@ -67,22 +66,3 @@ def test_answers_are_kept(start: Run, store: str) -> None:
         document = opened.get(["slurm:grid:51"])["slurm:grid:51"].document
     (kept,) = document.predictions
     assert kept.question == "start" and len(kept.answer["wait_s"]) == 3
-
-
-@pytest.mark.parametrize(
-    ("call", "status", "message"),
-    [
-        ([], 2, "name jobs or a script, or ask for --pending"),
-        (["999"], 1, "no job 999 is known as of"),
-        (["1"], 1, "job 1 has ended"),
-        (["--pendin"], 2, "no such option: --pendin"),
-    ],
-)
-def test_bad_calls(start: Run, store: str, call: list[str], status: int, message: str) -> None:
-    said = start(*call, "--store", store, *AT)
-    assert said.returncode == status and message in said.stderr and not said.stdout
-
-
-def test_the_sample_of_the_documentation(start: Run) -> None:
-    said = start("103_3", "--import", str(SAMPLES / "sacct.psv"))
-    assert said.returncode == 0 and "job 103_3" in said.stdout

@@ -1,3 +1,5 @@
+"""All sources of one process, and the store's housekeeping."""
+
 import socket
 import threading
 import time
@@ -13,10 +15,11 @@ from tests.unit.service.linesource import LineSource
 
 from jobsight.errors import SourceError, StoreError, StoreUnavailableError, UsageError
 from jobsight.files import read_json
-from jobsight.service.collector import Collector
+from jobsight.service.collector import Collector, Housekeeper
 from jobsight.settings import CollectSettings
-from jobsight.store import Store, open_store
+from jobsight.store import Put, Store, open_store
 from jobsight.store.reports import PruneReport
+from jobsight.testing import made_document
 
 
 @pytest.fixture
@@ -250,3 +253,25 @@ def test_no_source_or_one_twice_is_refused(tmp_path: Path, store: Store) -> None
     twice = [some_lines(tmp_path, "a", 1), some_lines(tmp_path, "a", 1)]
     with pytest.raises(UsageError, match="named twice"):
         Collector(lambda: store, twice, settings(tmp_path))
+
+
+HOUR = 3_600_000_000
+
+
+def test_few_old_jobs_wait_for_more_and_for_a_day_at_most(tmp_path: Path) -> None:
+    now = time.time_ns() // 1000
+    with open_store(str(tmp_path / "jobs.db"), create=True) as store:
+        keeper = Housekeeper(CollectSettings(prune_jobs=3), 3600.0, threading.Event())
+        keeper.opened(store)
+
+        def moved_after(number: int, hours: int) -> int:
+            store.put([Put(made_document(number, time=now - hours * HOUR))])
+            keeper.prune()
+            told = keeper.snapshot()
+            assert told["errors"] == 0
+            return store.status().archived
+
+        assert [moved_after(number, 2) for number in range(6)] == [0, 0, 3, 3, 3, 6]
+        assert moved_after(6, 24) == 6
+        assert moved_after(7, 26) == 8
+        assert keeper.snapshot()["pruned"] == 8

@@ -178,20 +178,15 @@ def test_documents_of_a_failed_put_are_not_lost(lines: Path, store: Store) -> No
     assert worker.snapshot()["errors"] == 2
 
 
-def test_too_much_at_once_is_put_in_slices(lines: Path, store: Store) -> None:
-    store.most_documents = 64
-    source = LineSource(lines, most=1000)
-    worker = run_once(source, store)
-    assert worker.state == "done"
-    assert sum(1 for _ in store.scan()) == 250
-    assert source.commits == 1
-
-
-def test_too_many_bytes_at_once_are_put_before_the_position(lines: Path, store: Store) -> None:
-    store.most_bytes = 5000
+@pytest.mark.parametrize(("limited", "most"), [("most_documents", 64), ("most_bytes", 5000)])
+def test_too_much_at_once_is_put_in_slices_before_the_position(
+    limited: str, most: int, lines: Path, store: Store
+) -> None:
+    setattr(store, limited, most)
     source = LineSource(lines, most=1000)
     assert run_once(source, store).state == "done"
     assert sum(1 for _ in store.scan()) == 250
+    assert source.commits == 1
     assert store.position(source.name) == {"at": lines.stat().st_size, "line": 250}
 
 

@@ -114,7 +114,15 @@ class NoticeSource(Source):
                     refused.append((message, str(error)))
             self._send_dead_letters(refused)
             # Only now is the batch ours: before, it would have been counted again at each try.
-            self._count(notices, refused)
+            jobcomp = sum(notice.document is not None for notice in notices)
+            self._counts["messages"] += len(notices) + len(refused)
+            self._counts["jobcomp"] += jobcomp
+            self._counts["notices"] += len(notices) - jobcomp
+            self._counts["poison"] += len(refused)
+            if refused:
+                message, reason = refused[-1]
+                place = f"{message.topic()}[{message.partition()}] at {message.offset()}"
+                self._last_poison = f"{place}: {reason}"
             for notice in notices:
                 self._watched.add(notice)
             reported = [one.document for one in notices if one.document is not None]
@@ -192,17 +200,6 @@ class NoticeSource(Source):
         notice = read_notice(message.value(), topic, self._settings, sent=sent, now=now)
         self._last_message = sent
         return notice
-
-    def _count(self, notices: list[Notice], refused: list[tuple[Message, str]]) -> None:
-        jobcomp = sum(one.document is not None for one in notices)
-        self._counts["messages"] += len(notices) + len(refused)
-        self._counts["jobcomp"] += jobcomp
-        self._counts["notices"] += len(notices) - jobcomp
-        self._counts["poison"] += len(refused)
-        if refused:
-            message, reason = refused[-1]
-            place = f"{message.topic()}[{message.partition()}] at {message.offset()}"
-            self._last_poison = f"{place}: {reason}"
 
     def _observed(self, documents: list[JobDocument], *, more: bool = False) -> Observed:
         position = {"version": _VERSION, "waiting": self._watched.waiting()}

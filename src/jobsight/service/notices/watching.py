@@ -230,7 +230,12 @@ class Watched:
         documents: list[JobDocument] = []
         failure: SourceError | None = None
         for key, asker in self._askers.items():
-            chosen = self._chosen(key)
+            due = [
+                (entry.looked or 0.0, job)
+                for job, entry in self._jobs.items()
+                if job[:2] == key and self._is_due(entry)
+            ]
+            chosen = [job for _, job in sorted(due)[: self._per_look]]
             if not chosen:
                 continue
             try:
@@ -240,7 +245,7 @@ class Watched:
                 self._failures[":".join(key)] = printable(error, 200)
                 continue
             self._failures.pop(":".join(key), None)
-            documents += self._settle(chosen, found)
+            documents += self._marked(chosen, found)
         if failure is not None and not documents:
             raise failure
         return documents
@@ -261,15 +266,7 @@ class Watched:
     def _is_due(self, entry: _Entry) -> bool:
         return entry.looked is None or entry.looked <= time() - self._every
 
-    def _chosen(self, cluster: tuple[str, str]) -> list[JobKey]:
-        due = [
-            (entry.looked or 0.0, key)
-            for key, entry in self._jobs.items()
-            if key[:2] == cluster and self._is_due(entry)
-        ]
-        return [key for _, key in sorted(due)[: self._per_look]]
-
-    def _settle(self, chosen: list[JobKey], found: list[JobDocument]) -> list[JobDocument]:
+    def _marked(self, chosen: list[JobKey], found: list[JobDocument]) -> list[JobDocument]:
         """Mark what lives as noticed; stop watching what ended."""
         for key in chosen:
             self._jobs[key].looked = time()

@@ -46,7 +46,7 @@ from jobsight.service import status
 from jobsight.service.logs import log
 from jobsight.service.systemd import Notifier
 from jobsight.service.web import api, pages
-from jobsight.service.web.guards import BrowserHeaders, Gate, RefusedError, Tags
+from jobsight.service.web.guards import BrowserHeaders, Gate, Tags
 from jobsight.service.web.tokens import Caller
 from jobsight.text import printable
 
@@ -86,7 +86,11 @@ def application(
             Middleware(BrowserHeaders),
             Middleware(ProxyHeadersMiddleware, trusted_hosts=[*map(str, settings.trusted_proxies)]),
             Middleware(
-                Gate, settings=settings, tokens=site.tokens, refused=_refused, served=metrics.served
+                Gate,
+                settings=settings,
+                tokens=site.tokens,
+                served=metrics.served,
+                refused=lambda scope, error: _problem(scope, error.status_code, error.detail),
             ),
             Middleware(GZipMiddleware, minimum_size=_LEAST_GZIPPED, compresslevel=4),
             Middleware(Tags),
@@ -120,10 +124,6 @@ async def _explained(request: Request, error: Exception) -> Response:
     if isinstance(error, JobsightError):
         detail = request.app.state.site.explained(caller, error)
     return _problem(request.scope, status, detail)
-
-
-def _refused(scope: Scope, refusal: RefusedError) -> Response:
-    return _problem(scope, refusal.status_code, refusal.detail)
 
 
 def _problem(scope: Scope, status: int, detail: str) -> Response:

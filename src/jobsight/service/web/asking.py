@@ -32,7 +32,6 @@ from jobsight.service.web.joblists import MOST_JOBS, summary
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
-    from jobsight.learning.question import Question
     from jobsight.questions.fail.evidence import Finding
     from jobsight.questions.hold.answering.groups import GroupAnswer
     from jobsight.service.web.ready import Ready
@@ -85,22 +84,22 @@ def about_job(ready: Ready, document: JobDocument, wanted: str) -> dict[str, Any
     state = document.state
     if state is not None and state.ended:
         raise JobError(f"the job has ended: {state.value.replace('_', ' ')}")
-    key = ("job", wanted, document.id)
-    return ready.cached(key, _FRESH, lambda: _about_job(ready, document.id, question))
 
+    def made() -> dict[str, Any]:
+        problems: Sequence[str] = []
+        if question.reads == "events":
+            if ready.tables.history is None:
+                raise JobError("no event log is in the store: nothing is known of holds")
+            names = [parse_job_name(document.id)]
+            answers, problems = ready.session(wanted).answer_names(names)
+        else:
+            answers = ready.session(wanted).answer(OPEN & (pl.col("id") == document.id))
+        if not answers:
+            raise JobError(problems[0] if problems else f"{wanted} has no answer for this job")
+        answer: dict[str, Any] = without_nan(answers[0].to_json())
+        return answer
 
-def _about_job(ready: Ready, id_: str, question: Question[Any]) -> dict[str, Any]:
-    if question.reads == "events":
-        if ready.tables.history is None:
-            raise JobError("no event log is in the store: nothing is known of holds")
-        answers, problems = ready.session(question.name).answer_names([parse_job_name(id_)])
-    else:
-        answers = ready.session(question.name).answer(OPEN & (pl.col("id") == id_))
-        problems = []
-    if not answers:
-        raise JobError(problems[0] if problems else f"{question.name} has no answer for this job")
-    found_answer: dict[str, Any] = without_nan(answers[0].to_json())
-    return found_answer
+    return ready.cached(("job", wanted, document.id), _FRESH, made)
 
 
 def similar_runs(ready: Ready, id_: str) -> list[Finding]:
@@ -139,23 +138,23 @@ def about_script(
 
 def held_groups(ready: Ready, owner: str | None) -> list[dict[str, Any]]:
     """The held jobs, of one owner or all, by cause and cluster: the greatest gain first."""
-    return ready.cached(("held", owner), 2 * _FRESH, lambda: _held_groups(ready, owner))
 
+    def made() -> list[dict[str, Any]]:
+        if ready.tables.history is None:
+            return []
+        session = ready.session(HOLD)
+        held = session.jobs()
+        # A log need not name owners; documents may know them from elsewhere.
+        named = ready.tables.jobs.table.filter(pl.col("state") == State.HELD.value)
+        owners: dict[str, str | None] = dict(named.select("id", "owner").iter_rows())
+        if owner is not None:
+            ids = held.select("access_point", "cluster", "proc").iter_rows()
+            mine = [owners.get(condor_id(*id_)) == owner if id_[0] else False for id_ in ids]
+            held = held.filter(pl.Series(mine, dtype=pl.Boolean))
+        groups = group_answers(session.answer(pl.col("job").is_in(held["job"].to_list())))
+        return [without_nan(_group(group, owners)) for group in groups]
 
-def _held_groups(ready: Ready, owner: str | None) -> list[dict[str, Any]]:
-    if ready.tables.history is None:
-        return []
-    session = ready.session(HOLD)
-    held = session.jobs()
-    # A log need not name owners; documents may know them from elsewhere.
-    named = ready.tables.jobs.table.filter(pl.col("state") == State.HELD.value)
-    owners: dict[str, str | None] = dict(named.select("id", "owner").iter_rows())
-    if owner is not None:
-        ids = held.select("access_point", "cluster", "proc").iter_rows()
-        mine = [owners.get(condor_id(*one)) == owner if one[0] else False for one in ids]
-        held = held.filter(pl.Series(mine, dtype=pl.Boolean))
-    groups = group_answers(session.answer(pl.col("job").is_in(held["job"].to_list())))
-    return [without_nan(_group(one, owners)) for one in groups]
+    return ready.cached(("held", owner), 2 * _FRESH, made)
 
 
 def _group(group: GroupAnswer, owners: Mapping[str, str | None]) -> dict[str, Any]:
@@ -286,24 +285,23 @@ def _each(ask: Callable[[], Sequence[Any]]) -> dict[str, Any]:
 
 def quality(ready: Ready, store: Store) -> dict[str, list[dict[str, Any]]]:
     """How good the kept answers of each question were, see `jobsight.learning.review.Week`."""
-    return ready.cached("quality", _HOUR, lambda: _quality(ready, store))
 
+    def answered() -> Iterator[JobDocument]:
+        ids = iter(sorted(ready.tables.answered))
+        while some := list(islice(ids, _AT_ONCE)):
+            yield from (stored.document for stored in store.get(some).values())
 
-def _quality(ready: Ready, store: Store) -> dict[str, list[dict[str, Any]]]:
-    found = {}
-    for question in map(question_named, QUESTIONS):
-        kept = predictions_of(_answered(ready, store), question)
-        source = ready.tables.history if question.reads == "events" else ready.tables.jobs
-        if question.reads != "programs" and source is not None and len(kept):
-            weeks = reviewed(question, source, kept, ready.settings)
-            found[question.name] = [without_nan(one.to_json()) for one in weeks]
-    return found
+    def made() -> dict[str, list[dict[str, Any]]]:
+        by_question = {}
+        for question in map(question_named, QUESTIONS):
+            kept = predictions_of(answered(), question)
+            source = ready.tables.history if question.reads == "events" else ready.tables.jobs
+            if question.reads != "programs" and source is not None and len(kept):
+                weeks = reviewed(question, source, kept, ready.settings)
+                by_question[question.name] = [without_nan(week.to_json()) for week in weeks]
+        return by_question
 
-
-def _answered(ready: Ready, store: Store) -> Iterator[JobDocument]:
-    ids = iter(sorted(ready.tables.answered))
-    while some := list(islice(ids, _AT_ONCE)):
-        yield from (one.document for one in store.get(some).values())
+    return ready.cached("quality", _HOUR, made)
 
 
 def warm_up(ready: Ready, store: Store, *, first: bool) -> None:

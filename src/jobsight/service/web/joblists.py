@@ -42,27 +42,29 @@ class JobsPage:
 def page_of(
     store: Store, query: Query, cluster: str | None, after: str | None, limit: int
 ) -> JobsPage:
-    """A page of the jobs of a store.
+    """A page of at most `limit` and `MOST_JOBS` of the jobs that a query finds, newest first.
 
-    Args:
-        store: is read.
-        query: which jobs, newest first; of any cluster.
-        cluster: an access point or Slurm cluster, or the id up to its last colon; None: all.
-        after: the cursor `JobsPage.next` of the page before.
-        limit: at most so many, and at most `MOST_JOBS`.
+    `cluster` is an access point or Slurm cluster, or the id up to its last colon; None: all.
+    `after` is the cursor `JobsPage.next` of the page before.
 
     Raises:
         UsageError: the cursor is not one.
     """
-    place = None if after is None else _order(after)
+    place: Order | None = None
+    if after is not None:
+        time_, _, id_ = after.partition(":")
+        if not _MICROS.fullmatch(time_):
+            raise UsageError("this cursor is not one of a page of jobs; begin without")
+        place = int(time_), id_
     limit = max(1, min(limit, MOST_JOBS))
     documents: list[JobDocument] = []
-    for one in [None] if cluster is None else clusters_named(cluster):
-        rows = itertools.islice(store.rows(replace(query, cluster=one), place), limit + 1)
+    for name in [None] if cluster is None else clusters_named(cluster):
+        rows = itertools.islice(store.rows(replace(query, cluster=name), place), limit + 1)
         documents += [row.document() for row in rows]
-    documents.sort(key=_place, reverse=True)
+    documents.sort(key=lambda document: (time_of(document), document.id), reverse=True)
     shown = documents[:limit]
-    return JobsPage(shown, _cursor(shown[-1]) if len(documents) > limit else None)
+    more = len(documents) > limit
+    return JobsPage(shown, f"{time_of(shown[-1])}:{shown[-1].id}" if more else None)
 
 
 def summary(document: JobDocument) -> dict[str, Any]:
@@ -83,18 +85,3 @@ def summary(document: JobDocument) -> dict[str, Any]:
         "memory_mb": document.usage.memory_mb,
         "why": why(document),
     }
-
-
-def _place(document: JobDocument) -> Order:
-    return time_of(document), document.id
-
-
-def _cursor(document: JobDocument) -> str:
-    return "{}:{}".format(*_place(document))
-
-
-def _order(cursor: str) -> Order:
-    time_, _, id_ = cursor.partition(":")
-    if not _MICROS.fullmatch(time_):
-        raise UsageError("this cursor is not one of a page of jobs; begin without")
-    return int(time_), id_

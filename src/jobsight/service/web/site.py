@@ -166,17 +166,9 @@ class Site:
         after: str | None = None,
         limit: int = 50,
     ) -> JobsPage:
-        """A page of jobs.
+        """A page of jobs: of a user, of states as of `jobsight jobs --state`; otherwise of any.
 
-        Args:
-            who: asks.
-            user: submitted by that user.
-            states: words, as of `jobsight jobs --state`; none: any.
-            cluster: an access point or Slurm cluster, or the id up to its last colon.
-            since: µs; see `Store.scan`.
-            until: µs; likewise.
-            after: the cursor `JobsPage.next` of the page before.
-            limit: at most so many, and at most `MOST_JOBS`.
+        `since` and `until`, µs: see `Store.scan`; `cluster`, `after` and `limit`: see `page_of`.
 
         Raises:
             UsageError: a word is not a state, or the cursor not one.

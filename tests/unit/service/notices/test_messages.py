@@ -87,64 +87,39 @@ def test_slurm_hands_on_whatever_bytes_a_script_holds() -> None:
     assert notice.document.submission.script == "#!/bin/sh\n# caf\ufffd\n"
 
 
-def test_unknown_fields_are_passed_over() -> None:
-    assert read({"cluster": "c", "job_id": 1, "priority": {"a": [1]}}).key.job == "1"
+NO_JOBS = (None, True, 1.5, -1, 0, 2**40, "9" * 400, "99999999999.0", "1; rm -rf /", "1.batch")
+NO_CLUSTERS = ("", 7, "c" * 300, "a\x1b[31mb", "\ud800")
+ENDS = {"jobid": 12, "state": "FAILED"}
 
 
 @pytest.mark.parametrize(
-    ("value", "reason"),
+    ("topic", "value", "reason"),
     [
-        (None, "no value"),
-        (b"", "no JSON"),
-        (b"\xff\xfe{}", "no UTF-8"),
-        (b"{", "no JSON"),
-        (b"[1]", "no JSON object"),
-        (b'"text"', "no JSON object"),
-        (b"[" * 9_000, "no JSON"),
-        (b" " * 10_001, "bytes are more than"),
-        ({}, "cluster"),
-        ({"cluster": "", "job_id": 1}, "cluster"),
-        ({"cluster": 7, "job_id": 1}, "cluster"),
-        ({"cluster": "c" * 300, "job_id": 1}, "cluster"),
-        ({"cluster": "a\x1b[31mb", "job_id": 1}, "cluster"),
-        ({"cluster": "\ud800", "job_id": 1}, "cluster"),
-        ({"cluster": "c"}, "job_id"),
-        ({"cluster": "c", "job_id": None}, "job_id"),
-        ({"cluster": "c", "job_id": True}, "job_id"),
-        ({"cluster": "c", "job_id": 1.5}, "job_id"),
-        ({"cluster": "c", "job_id": -1}, "job_id"),
-        ({"cluster": "c", "job_id": 0}, "job_id"),
-        ({"cluster": "c", "job_id": 2**40}, "job_id"),
-        ({"cluster": "c", "job_id": "9" * 400}, "job_id"),
-        ({"cluster": "c", "job_id": "99999999999.0"}, "job_id"),
-        ({"cluster": "c", "job_id": "0.0"}, "out of range"),
-        ({"cluster": "c", "job_id": "1; rm -rf /"}, "job_id"),
-        ({"cluster": "c", "job_id": "1.batch"}, "job_id"),
-        ({"cluster": "c", "job_id": "1_[0-9]"}, "several tasks"),
+        ("notices", None, "no value"),
+        ("notices", b"", "no JSON"),
+        ("notices", b"\xff\xfe{}", "no UTF-8"),
+        ("notices", b"{", "no JSON"),
+        ("notices", b"[1]", "no JSON object"),
+        ("notices", b'"text"', "no JSON object"),
+        ("notices", b"[" * 9_000, "no JSON"),
+        ("notices", b" " * 10_001, "bytes are more than"),
+        ("notices", {}, "cluster"),
+        *(("notices", {"cluster": name, "job_id": 1}, "cluster") for name in NO_CLUSTERS),
+        ("notices", {"cluster": "c"}, "job_id"),
+        *(("notices", {"cluster": "c", "job_id": job}, "job_id") for job in NO_JOBS),
+        ("notices", {"cluster": "c", "job_id": "0.0"}, "out of range"),
+        ("notices", {"cluster": "c", "job_id": "1_[0-9]"}, "several tasks"),
+        ("c1", {"jobid": "12"}, "jobcomp: jobid"),
+        ("c1", {"jobid": 12, "state": "NAPPING"}, "jobcomp: state"),
+        ("c1", {"jobid": 12, "state": ["FAILED"]}, "jobcomp: state"),
+        ("c1", ENDS, "jobcomp: no time"),
+        ("c1", ENDS | {"@submit": "9999-01-01T00:00:00"}, "in the future"),
+        ("c1", ENDS | {"@submit": 7}, "jobcomp: @submit"),
+        ("c1", ENDS | {"@submit": "soon"}, "jobcomp"),
+        ("c1", ENDS | {"@submit": "1970-01-01T00:00:01"}, "cannot be"),
     ],
 )
-def test_poison_has_a_reason(value: bytes | dict[str, Any] | None, reason: str) -> None:
-    refused(value, reason, "notices")
-
-
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        ({"jobid": "12"}, "jobcomp: jobid"),
-        ({"jobid": 12, "state": "NAPPING"}, "jobcomp: state"),
-        ({"jobid": 12, "state": "FAILED"}, "jobcomp: no time"),
-        ({"jobid": 12, "state": "FAILED", "@submit": "9999-01-01T00:00:00"}, "in the future"),
-        ({"jobid": 12, "state": "FAILED", "@submit": 7}, "jobcomp: @submit"),
-        ({"jobid": 12, "state": "FAILED", "@submit": "soon"}, "jobcomp"),
-        ({"jobid": 12, "state": ["FAILED"]}, "jobcomp: state"),
-        ({"jobid": 12, "state": "FAILED", "@submit": "1970-01-01T00:00:01"}, "cannot be"),
-    ],
-)
-def test_poison_of_jobcomp_has_a_reason(value: dict[str, Any], reason: str) -> None:
-    refused(value, reason, "c1")
-
-
-def refused(value: bytes | dict[str, Any] | None, reason: str, topic: str) -> None:
+def test_poison_has_a_reason(topic: str, value: bytes | dict[str, Any] | None, reason: str) -> None:
     with pytest.raises(PoisonError, match=reason) as caught:
         read(value, topic)
     assert str(caught.value).isprintable()

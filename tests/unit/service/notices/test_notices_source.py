@@ -9,7 +9,6 @@ from confluent_kafka import KafkaError, KafkaException
 from jobsight.documents import JSON, Event, JobDocument, State, merge
 from jobsight.errors import OutputError, SourceError
 from jobsight.service.kafka import Connection
-from jobsight.service.notices import source as intake_module
 from jobsight.service.notices import source as source_module
 from jobsight.service.notices.source import Intake, NoticeSource
 from jobsight.service.notices.watching import Asker
@@ -128,7 +127,7 @@ class Library:
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
     made = Library()
-    monkeypatch.setattr(intake_module, "confluent_kafka", made)
+    monkeypatch.setattr(source_module, "confluent_kafka", made)
     yield made
 
 

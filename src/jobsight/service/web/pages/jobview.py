@@ -93,20 +93,18 @@ class Decision:
         Where it reads differently for some of the jobs, such as how long to wait, the texts come
         first, each with its jobs, and the commands for all are with the last.
         """
-        alike: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
-        for one in self.groups:
-            alike.setdefault(_texts(one), []).append(one)
-        steps = merged(step for one in self.groups for step in one["advice"]["steps"])
-        if len(alike) == 1:
+        jobs: dict[tuple[str, ...], int] = {}
+        for group in self.groups:
+            jobs[_texts(group)] = jobs.get(_texts(group), 0) + group["jobs"]
+        steps = merged(step for group in self.groups for step in group["advice"]["steps"])
+        if len(jobs) == 1:
             return steps
+        all_commands = [command for _, commands in steps for command in commands]
         by_text = [
-            (f"{counted(sum(one['jobs'] for one in same), 'job')}: {'; '.join(texts)}", list[str]())
-            for texts, same in alike.items()
+            (f"{counted(count, 'job')}: {'; '.join(texts)}", list[str]())
+            for texts, count in jobs.items()
         ]
-        return [
-            *by_text,
-            ("the commands for all of them:", [one for _, commands in steps for one in commands]),
-        ]
+        return [*by_text, ("the commands for all of them:", all_commands)]
 
 
 def merged(steps: Iterable[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:

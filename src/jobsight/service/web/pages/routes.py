@@ -22,8 +22,6 @@ from jobsight.service.web.joblists import summary
 from jobsight.service.web.pages import jobview
 from jobsight.service.web.pages.jobview import decisions
 from jobsight.service.web.pages.rendering import render
-from jobsight.service.web.site import Site
-from jobsight.service.web.tokens import Caller
 
 __all__ = ["router"]
 
@@ -133,31 +131,28 @@ async def job(
     id: str,  # noqa: A002
 ) -> Response:
     """All that is known and predicted of a job."""
-    return await unless_gone(request, _job(request, site, who, id))
 
+    async def page() -> Response:
+        document = await run_sync(site.job, who, id)
+        text, lines = document.submission.script, None
+        if text:
+            name = (document.submission.command or "script").rpartition("/")[2]
+            try:
+                findings = (await site.check(who, name, text))["findings"]
+            except (JobsightError, RefusedError):
+                findings = []
+            lines = jobview.marked_lines(text, findings)
+        return render(
+            request, "job", who,
+            document=document,
+            summary=summary(document),
+            answers=await site.answers(who, document.id) if site.warm else None,
+            similar=await run_sync(site.similar, who, document) if site.warm else [],
+            lines=lines,
+            view=jobview,
+        )  # fmt: skip
 
-async def _job(request: Request, site: Site, who: Caller, name: str) -> Response:
-    document = await run_sync(site.job, who, name)
-    text = document.submission.script
-    command = document.submission.command or "script"
-    return render(
-        request, "job", who,
-        document=document,
-        summary=summary(document),
-        answers=await site.answers(who, document.id) if site.warm else None,
-        similar=await run_sync(site.similar, who, document) if site.warm else [],
-        lines=text and await _checked(site, who, command, text),
-        view=jobview,
-    )  # fmt: skip
-
-
-async def _checked(site: Site, who: Caller, name: str, text: str) -> list[Any]:
-    """The lines of a script with what is found in them; without findings where it is not read."""
-    try:
-        findings = (await site.check(who, name.rpartition("/")[2], text))["findings"]
-    except (JobsightError, RefusedError):
-        findings = []
-    return jobview.marked_lines(text, findings)
+    return await unless_gone(request, page())
 
 
 @router.get("/ask")
@@ -274,11 +269,7 @@ def _risks(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _outage_plot(found: Mapping[str, Any], by: str) -> dict[str, Any]:
-    """New holds per step, those of the busiest causes, sites or origins, as uPlot takes them.
-
-    Args:
-        found: see `Site.outages`.
-        by: ``causes``, ``sites`` or ``origins``.
+    """New holds (see `Site.outages`) per step, by cause, site or origin, as uPlot takes them.
 
     Returns:
         ``data``: JSON of names, and of columns: times in seconds, then one per series; ``rows``:
