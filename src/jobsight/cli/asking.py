@@ -149,7 +149,16 @@ class Asked:
     def answers(self, session: AnswerSession[Any]) -> tuple[list[Any], list[str]]:
         """The answers, and what is wrong with the names."""
         if self.script is not None:
-            return [_of_script(session, *self.script)], []
+            path, options = self.script
+            try:
+                with Path(path).open("rb") as file:
+                    text = file.read(_LARGEST_SCRIPT).decode(errors="replace")
+            except OSError as error:
+                raise SourceError(f"cannot read {printable(path, 80)}: {error.strerror}") from None
+            # As if it were submitted now by the caller.
+            request = requested(text, options)
+            row = script_row(session.source, session.settings, path, text, request, caller())
+            return [answer_unsubmitted(session, row)], []
         if self.queues:
             states = [state for queue in self.queues.values() for state in queue]
             return session.answer(pl.col("state").cast(pl.String).is_in(states)), []
@@ -187,18 +196,6 @@ def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, optio
         if job.startswith("-"):
             raise UsageError(f"no such option: {printable(job, 40)}")
     return Asked(names=tuple(dict.fromkeys(map(parse_job_name, jobs))))
-
-
-def _of_script(session: AnswerSession[Any], path: str, options: tuple[str, ...]) -> Any:
-    """The answer for a script as if it were submitted now by the caller."""
-    try:
-        with Path(path).open("rb") as file:
-            text = file.read(_LARGEST_SCRIPT).decode(errors="replace")
-    except OSError as error:
-        raise SourceError(f"cannot read {printable(path, 80)}: {error.strerror}") from None
-    request = requested(text, options)
-    row = script_row(session.source, session.settings, path, text, request, caller())
-    return answer_unsubmitted(session, row)
 
 
 def own_store(settings: Settings, *, named: bool) -> str:

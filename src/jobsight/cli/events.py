@@ -6,7 +6,7 @@ import dataclasses
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -63,7 +63,21 @@ def events(
     check_output(output, Kind.EVENTS)
     report = _read(logs, settings, output)
     if as_json:
-        print_json(_as_json(report))
+        print_json(
+            {
+                "files": report.files,
+                "bytes": report.bytes,
+                "events": report.events,
+                "jobs": report.jobs,
+                "first": timestamp(report.first),
+                "last": timestamp(report.last),
+                "by_code": {f"{code:03d}": n for code, n in sorted(report.by_code.items())},
+                "skipped": [dataclasses.asdict(stretch) for stretch in report.skipped],
+                "passed_over": files_and_reasons(report.passed_over),
+                "unreadable": files_and_reasons(report.unreadable),
+                "seconds": round(report.seconds, 3),
+            }
+        )
         return
     files = counted(report.files, "file")
     say(
@@ -118,19 +132,3 @@ def _read(logs: list[str], settings: Settings, output: Path | None) -> ReadRepor
         else:
             deque(batches(), maxlen=0)
     return reader.report
-
-
-def _as_json(report: ReadReport) -> dict[str, Any]:
-    return {
-        "files": report.files,
-        "bytes": report.bytes,
-        "events": report.events,
-        "jobs": report.jobs,
-        "first": timestamp(report.first),
-        "last": timestamp(report.last),
-        "by_code": {f"{code:03d}": count for code, count in sorted(report.by_code.items())},
-        "skipped": [dataclasses.asdict(one) for one in report.skipped],
-        "passed_over": files_and_reasons(report.passed_over),
-        "unreadable": files_and_reasons(report.unreadable),
-        "seconds": round(report.seconds, 3),
-    }

@@ -40,7 +40,6 @@ from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.questions.fail.answering import Answer
-    from jobsight.questions.fail.groups import Group
     from jobsight.settings import Settings
 
 __all__ = ["fail"]
@@ -164,22 +163,17 @@ def _print_table(answers: Sequence[Answer], queue: str, when: str, *, each: bool
     say(f"{expected:,.1f} expected to fail{lost}")
     say("")
     headings = ["fails", "at stake", "jobs", "user", "name", "likely", "advice"]
-    rows = [_row(group) for group in by_cause(answers, each=each)]
+    rows = []
+    for group in by_cause(answers, each=each):
+        first, stake, probability = group.members[0], group.at_stake, group.probability
+        rows.append([
+            _painted(percent(probability), probability),
+            UNKNOWN if stake is None else f"{hours(stake)} h",
+            printable(group.jobs, 60),
+            printable(first.job["owner"] or first.job["account"] or UNKNOWN, 40),
+            printable(first.job["name"] or UNKNOWN, 40),
+            "" if first.kind is None else first.kind.replace("_", " "),
+            printable(first.blocked or "") if first.advice is None else _advice(first.advice),
+        ])  # fmt: skip
     left = ["jobs", "user", "name", "likely", "advice"]
     say(table(headings, rows, ["advice", "name", "user"], left=left))
-
-
-def _row(group: Group) -> list[str]:
-    first = group.members[0]
-    stake = group.at_stake
-    likely = "" if first.kind is None else first.kind.replace("_", " ")
-    probability = group.probability
-    return [
-        _painted(percent(probability), probability),
-        UNKNOWN if stake is None else f"{hours(stake)} h",
-        printable(group.jobs, 60),
-        printable(first.job["owner"] or first.job["account"] or UNKNOWN, 40),
-        printable(first.job["name"] or UNKNOWN, 40),
-        likely,
-        printable(first.blocked or "") if first.advice is None else _advice(first.advice),
-    ]

@@ -364,15 +364,15 @@ def _print_steps(advice: Advice, label: str = "", indent: int = _INDENT) -> None
 def _print_rows(answers: Sequence[Answer]) -> None:
     """One row per job, and below the table what to do for each."""
     rows = []
-    for one in answers:
-        now, gain = one.now, one.verdict.gain
+    for answer in answers:
+        now, gain = answer.now, answer.verdict.gain
         rows.append([
-            _verb(one.verdict.verb),
-            str(one.job),
-            printable(one.access_point or UNKNOWN, 60),
+            _verb(answer.verdict.verb),
+            str(answer.job),
+            printable(answer.access_point or UNKNOWN, 60),
             UNKNOWN if now is None else chance(now.probability, now.low, now.high),
             f"{gain:.1f}" if gain > 0 else UNKNOWN,
-            _cause(one),
+            _cause(answer),
         ])  # fmt: skip
     headings = ["answer", "job", "access point", "if released now", "gain", "held for"]
     left = [name for name in headings if name != "gain"]
@@ -386,12 +386,9 @@ _NEAR = 60_000_000
 
 
 class HeldQueue:
-    """The held jobs of this machine's queue; none where there is no schedd.
+    """The held jobs of this machine's queue, those of `names` or all.
 
-    Args:
-        settings: where the tools are.
-        schedd: name of this machine's schedd; None: it has none, or it is not to be asked.
-        names: the jobs asked about; none: all.
+    `schedd` is the name of its schedd; None: it has none, or it is not to be asked.
     """
 
     def __init__(

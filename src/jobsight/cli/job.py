@@ -96,8 +96,18 @@ def _usage(document: JobDocument, now: int) -> Iterator[str]:
     asked, used = document.request, document.usage
     cpus, wall = used.cpus or asked.cpus, used.wall_s or ran(document, now)
     share = _share(used.cpu_s, cpus * wall if cpus and wall else None)
+    # What it ran, all runs together; a limit is for each run, so the last of several has a row.
+    limit = asked.time_limit_s
+    longest, most = ("unlimited", None) if limit == -1 else (span(limit), limit)
+    parts, seconds = runs(document, now), ran(document, now)
+    lasts = bool(parts) and parts[-1].lasts
+    times = [["ran", longest, span(seconds, lasts=lasts), _share(seconds, most)]]
+    if len(parts) > 1:
+        last = parts[-1].seconds
+        times = [["ran", UNKNOWN, span(seconds, lasts=lasts), ""],
+                 ["last run", longest, span(last, lasts=lasts), _share(last, most)]]  # fmt: skip
     rows = [
-        *_times(document, now),
+        *times,
         ["memory", memory(asked.memory_mb), memory(used.memory_mb),
          _share(used.memory_mb, asked.memory_mb)],
         ["cpus", number(asked.cpus, 0), number(used.cpus, 0), ""],
@@ -111,30 +121,16 @@ def _usage(document: JobDocument, now: int) -> Iterator[str]:
     if known:
         yield ""
         yield table([f"{'':<{_INDENT - 4}}", "asked", "used", "share"], known, indent=2)
-    found = accounted(document)
-    if found is not None and found.classes:
-        yield field("bound by", f"{' or '.join(found.classes)} (by its accounting)", _INDENT)
+    bound = accounted(document)
+    if bound is not None and bound.classes:
+        yield field("bound by", f"{' or '.join(bound.classes)} (by its accounting)", _INDENT)
     numbers = {
-        "start": max(used.starts or 0, len(runs(document, now))),
+        "start": max(used.starts or 0, len(parts)),
         "hold": max(used.holds or 0, sum(one.state is State.HELD for one in spans(document))),
         "requeue": used.requeues or 0,
     }
     if counts := [counted(many, name) for name, many in numbers.items() if many]:
         yield field("counted", ", ".join(counts), _INDENT)
-
-
-def _times(document: JobDocument, now: int) -> Iterator[list[str]]:
-    """What it ran, all runs together; a limit is for each run, so the last of several has a row."""
-    limit = document.request.time_limit_s
-    asked, most = ("unlimited", None) if limit == -1 else (span(limit), limit)
-    found, seconds = runs(document, now), ran(document, now)
-    lasts = bool(found) and found[-1].lasts
-    if len(found) < 2:
-        yield ["ran", asked, span(seconds, lasts=lasts), _share(seconds, most)]
-        return
-    last = found[-1].seconds
-    yield ["ran", UNKNOWN, span(seconds, lasts=lasts), ""]
-    yield ["last run", asked, span(last, lasts=lasts), _share(last, most)]
 
 
 def _share(part: float | None, whole: float | None) -> str:

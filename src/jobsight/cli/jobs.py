@@ -99,29 +99,27 @@ def print_table(documents: list[JobDocument]) -> None:
     names = [name for name, least in _COLUMNS.items() if room >= least]
     names = [name for name in names if several or name != "cluster"]
     now = time.time_ns() // 1000
-    rows = [_row(one, now, wide=most is None or most >= _WIDE) for one in documents]
-    cells = [[row[name] for name in names] for row in rows]
+    wide = most is None or most >= _WIDE
+    cells = []
+    for document in documents:
+        key, state, run = parse_key(document.id), document.state, runs(document, now)[-1:]
+        waited = total(part for part in life(document, now) if part.state is State.PENDING)
+        row = {
+            "job": key.job,
+            "cluster": printable(key.cluster, 24 if wide else 10),
+            "user": printable(document.submission.user or UNKNOWN, 24 if wide else 8),
+            "name": printable(document.submission.name or UNKNOWN, 24 if wide else 12),
+            "state": paint(state, STATE_COLOURS[state]) if state else UNKNOWN,
+            "submitted": moment(submitted(document)),
+            "waited": span(waited, lasts=state is State.PENDING),
+            "started": moment(run[0].start if run else None),
+            "ran": span(ran(document, now), lasts=bool(run) and run[0].lasts),
+            "memory": memory(document.usage.memory_mb),
+            "why": printable(why(document), 60),
+        }
+        cells.append([row[name] for name in names])
     # Left out where ids or states are longer than usual.
     say(table(names, cells, ["name", "user", "cluster"], left=_TEXTS, fold=False))
-
-
-def _row(document: JobDocument, now: int, *, wide: bool) -> dict[str, str]:
-    key, state = parse_key(document.id), document.state
-    run = runs(document, now)[-1:]
-    waited = total(one for one in life(document, now) if one.state is State.PENDING)
-    return {
-        "job": key.job,
-        "cluster": printable(key.cluster, 24 if wide else 10),
-        "user": printable(document.submission.user or UNKNOWN, 24 if wide else 8),
-        "name": printable(document.submission.name or UNKNOWN, 24 if wide else 12),
-        "state": paint(state, STATE_COLOURS[state]) if state else UNKNOWN,
-        "submitted": moment(submitted(document)),
-        "waited": span(waited, lasts=state is State.PENDING),
-        "started": moment(run[0].start if run else None),
-        "ran": span(ran(document, now), lasts=bool(run) and run[0].lasts),
-        "memory": memory(document.usage.memory_mb),
-        "why": printable(why(document), 60),
-    }
 
 
 def print_documents(documents: Iterable[JobDocument]) -> None:

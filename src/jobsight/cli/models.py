@@ -149,18 +149,18 @@ def _baseline_text(best: dict[str, Any] | None) -> str:
     return f"{number(best['loss'])} ({printable(best['name'], 20)})"
 
 
-def page(found: dict[str, Any]) -> str:
+def page(model: dict[str, Any]) -> str:
     """What `shown` returned, as text."""
-    where = f"{printable(found['question'], 20)} for {printable(found['cluster'], 60)}"
-    champion = ", champion" if found["champion"] else ""
+    where = f"{printable(model['question'], 20)} for {printable(model['cluster'], 60)}"
+    champion = ", champion" if model["champion"] else ""
     head = [
-        f"{found['digest']}  {printable(found['model'], 20)}, {where}{champion}",
-        f"  added   {found['added']} by {printable(found['by'], 60)}",
-        *([f"  why     {printable(found['why'], 200)}"] if found["why"] else []),
-        f"  folder  {printable(found['folder'])}",
+        f"{model['digest']}  {printable(model['model'], 20)}, {where}{champion}",
+        f"  added   {model['added']} by {printable(model['by'], 60)}",
+        *([f"  why     {printable(model['why'], 200)}"] if model["why"] else []),
+        f"  folder  {printable(model['folder'])}",
     ]
-    with whole(found["folder"]):
-        return "\n".join([*head, "", *_quality(found["report"]), "", *_origin(found)])
+    with whole(model["folder"]):
+        return "\n".join([*head, "", *_quality(model["report"]), "", *_origin(model)])
 
 
 def _quality(report: dict[str, Any]) -> Iterator[str]:

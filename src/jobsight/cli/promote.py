@@ -165,9 +165,12 @@ def challenge(
     if champion is not None and champion.number == entry.number:
         return Challenge(True, "it is the champion already", champion.digest, None)
     comparison, reason = None, "there was no champion"
-    if champion is not None:
+    if champion is not None and source is None:
+        reason = f"no logs were given to compare it with the champion {champion.digest} by"
+    elif champion is not None:
         try:
-            comparison, reason = _judged(champion, entry, source, settings)
+            comparison = compared(entry.question, champion.folder, entry.folder, source, settings)
+            reason = comparison.verdict
         except TrainingError as error:
             reason = str(error)
         except ModelError as error:
@@ -193,12 +196,3 @@ def compared(
     opened = [ModelDir.open(one, asked, network=network) for one in (first, second)]
     metric = settings.of(question, asked.settings).metric
     return compare_models(opened[0], opened[1], source, metric=metric)
-
-
-def _judged(
-    champion: Entry, entry: Entry, source: Any, settings: Settings
-) -> tuple[Comparison | None, str]:
-    if source is None:
-        return None, f"no logs were given to compare it with the champion {champion.digest} by"
-    comparison = compared(entry.question, champion.folder, entry.folder, source, settings)
-    return comparison, comparison.verdict

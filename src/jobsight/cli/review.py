@@ -24,8 +24,6 @@ from jobsight.text import counted, printable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jobsight.learning.question import Question
-    from jobsight.settings import Settings
 
 __all__ = ["review"]
 
@@ -42,31 +40,23 @@ def review(
     found: Any
     print_: Callable[[list[Any]], None]
     if asked.reads == "programs":
-        kind, print_, found = "confusion", _print_confusion, _confusion(asked, settings)
+        kind, print_ = "confusion", _print_confusion
+        source, _ = programs(["store:"], settings, lambda _done, _total: None)
+        decisions = asked.decisions(source, settings.of(asked.name, asked.settings)).table
+        with stored("store:", settings) as (_, _, documents):
+            found = confusion(asked, documents, decisions)
     else:
-        kind, print_, found = "weeks", _print_weeks, _weeks(asked, settings)
+        kind, print_ = "weeks", _print_weeks
+        with stored("store:", settings) as (_, _, documents):
+            kept = predictions_of(documents, asked)
+        history = read_for(asked, ["store:"], settings)[0] if len(kept) else None
+        found = [] if history is None else reviewed(asked, history, kept, settings)
     if as_json:
         print_json({"question": asked.name, kind: [one.to_json() for one in found]})
     elif not found:
         say(f"no answer of {asked.name} is in the store; `jobsight {asked.name} --save` keeps them")
     else:
         print_(found)
-
-
-def _weeks(asked: Question[Any], settings: Settings) -> list[Week]:
-    with stored("store:", settings) as (_, _, documents):
-        kept = predictions_of(documents, asked)
-    if not len(kept):
-        return []
-    return reviewed(asked, read_for(asked, ["store:"], settings)[0], kept, settings)
-
-
-def _confusion(asked: Question[Any], settings: Settings) -> list[Confused]:
-    """What was predicted of jobs and what was observed, where the question has kinds."""
-    source, _ = programs(["store:"], settings, lambda _done, _total: None)
-    decisions = asked.decisions(source, settings.of(asked.name, asked.settings)).table
-    with stored("store:", settings) as (_, _, documents):
-        return confusion(asked, documents, decisions)
 
 
 def _print_confusion(found: list[Confused]) -> None:

@@ -81,13 +81,9 @@ class Commands:
         self._thread = ThreadPoolExecutor(1, "commands", _own_folder)
 
     async def run(self, asked: dict[str, Any]) -> bytes | None:
-        """What a command prints: ``STATUS LENGTH``, standard output of that length, and the rest.
+        """What a command prints, see `printed_by`; None: it must do its own work.
 
-        Args:
-            asked: as `jobsight.cli.quick` sends it.
-
-        Returns:
-            None: it must do its own work.
+        `asked` is as `jobsight.cli.quick` sends it.
         """
         words = [str(one) for one in asked["words"]]
         named = any(one.partition("=")[0] == "--store" for one in words)

@@ -198,26 +198,24 @@ def _print_table(answers: Sequence[Answer], when: str, zone: dt.tzinfo) -> None:
     say(f"{counted(len(answers), 'job')} pending as of {when}; model: {models}")
     say("")
     far = float("inf")
-    rows = [_row(one, zone) for one in sorted(answers, key=lambda one: (one.wait or (far,) * 3)[1])]
+    rows = []
+    for answer in sorted(answers, key=lambda answer: (answer.wait or (far,) * 3)[1]):
+        job, middle, between, runs = answer.job, UNKNOWN, UNKNOWN, UNKNOWN
+        if answer.starts is not None:
+            low, middle, high = (_clock(at, answer.moment, zone) for at in answer.starts)
+            between = f"{low}–{high}"
+        if answer.runtime is not None:
+            runs = f"{_span(answer.runtime[0])}–{_span(answer.runtime[2])}"
+        rows.append([
+            middle,
+            between,
+            runs,
+            printable(job["job"], 40),
+            printable(job["owner"] or job["account"] or UNKNOWN, 40),
+            printable(job["name"] or UNKNOWN, 40),
+            UNKNOWN if job["request_cpus"] is None else f"{job['request_cpus']:,}",
+            printable(answer.blocked or job["reason"] or "", 80),
+        ])  # fmt: skip
     headings = ["half by", "likely between", "runs", "job", "user", "name", "CPUs", "why"]
     left = ["half by", "likely between", "runs", "job", "user", "name", "why"]
     say(table(headings, rows, ["CPUs", "name", "user", "runs"], left=left))
-
-
-def _row(one: Answer, zone: dt.tzinfo) -> list[str]:
-    job = one.job
-    middle = between = UNKNOWN
-    if one.starts is not None:
-        low, middle, high = (_clock(at, one.moment, zone) for at in one.starts)
-        between = f"{low}–{high}"
-    runs = UNKNOWN if one.runtime is None else f"{_span(one.runtime[0])}–{_span(one.runtime[2])}"
-    return [
-        middle,
-        between,
-        runs,
-        printable(job["job"], 40),
-        printable(job["owner"] or job["account"] or UNKNOWN, 40),
-        printable(job["name"] or UNKNOWN, 40),
-        UNKNOWN if job["request_cpus"] is None else f"{job['request_cpus']:,}",
-        printable(one.blocked or job["reason"] or "", 80),
-    ]

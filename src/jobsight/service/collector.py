@@ -215,10 +215,7 @@ def stopping_on_signals(status: int) -> Iterator[Callable[[Collector], None]]:
 
     One right behind the first counts as the same: timeout(1) sends each twice. For the main thread.
     Yields the function to register the collector with; before that, a signal ends the process by
-    `SystemExit`, so that no tool called meanwhile is left running.
-
-    Args:
-        status: the exit status of a process that is stopped before it collects.
+    `SystemExit` with `status`, so that no tool called meanwhile is left running.
     """
     collectors: list[Collector] = []
     asked: list[float] = []

@@ -179,11 +179,7 @@ class Sender:
         raise OutputError(f"kafka: no broker takes messages ({self._connection.brokers})")
 
     def flush(self) -> None:
-        """Wait until all messages have arrived.
-
-        Raises:
-            OutputError: some have not; says why.
-        """
+        """Wait until all messages have arrived; `OutputError`: some have not; says why."""
         failed = self._failed
         left = self._flushed(self._timeout + 1.0)
         if left:

@@ -82,8 +82,9 @@ def test_a_gpu_is_a_rule_and_says_so(tmp_path: Path) -> None:
         "print('Grüße')\n".encode("latin-1"),
         b"def f(:\n    return (((\n",
         b"x = " + b"[" * 3000 + b"]" * 3000 + b"\n",
+        pytest.param(b"total = 0\n" + b"total += 9 * total\n" * 20_000, marks=pytest.mark.slow),
     ],
-    ids=["empty", "binary", "latin-1", "broken", "nested"],
+    ids=["empty", "binary", "latin-1", "broken", "nested", "long"],
 )
 def test_sources_that_are_odd_get_an_answer(tmp_path: Path, text: bytes) -> None:
     found = answer(tmp_path / "odd.py", text)
@@ -93,13 +94,6 @@ def test_sources_that_are_odd_get_an_answer(tmp_path: Path, text: bytes) -> None
 def test_scripts_that_run_each_other_end(tmp_path: Path) -> None:
     (tmp_path / "b.sh").write_text(f"#!/bin/bash\nbash {tmp_path}/a.sh\n")
     found = answer(tmp_path / "a.sh", f"#!/bin/bash\nbash {tmp_path}/b.sh\n")
-    assert found["class"] in (*CLASSES, "unsure")
-
-
-@pytest.mark.slow
-def test_twenty_thousand_lines(tmp_path: Path) -> None:
-    lines = "".join(f"total += {k} * step\n" for k in range(20_000))
-    found = answer(tmp_path / "made.py", f"total, step = 0, 2\n{lines}")
     assert found["class"] in (*CLASSES, "unsure")
 
 

@@ -135,13 +135,8 @@ def test_the_life_is_drawn_a_line_for_each_state(url: str) -> None:
     assert set(bars) == {"pending", "held", "running"}
     (size,) = {len(bar) for bar in bars.values()}
     cell = 500 / size
-    for at, state in (
-        (30, "pending"),
-        (75, "running"),
-        (120, "held"),
-        (175, "pending"),
-        (400, "running"),
-    ):
+    moments = {30: "pending", 75: "running", 120: "held", 175: "pending", 400: "running"}
+    for at, state in moments.items():
         for name, bar in bars.items():
             assert (bar[int(at / cell)] == "█") is (name == state), (at, name)
     assert any(line.split()[:1] == ["held"] and line.endswith("60 s") for line in lines)
@@ -186,17 +181,12 @@ def test_what_is_of_a_cluster_is_found_by_its_whole_number(url: str) -> None:
     assert isinstance(call(url, "htcondor:ap40:12", "--cluster", "ap41").exception, JobError)
 
 
-def test_a_job_of_one_moment_is_drawn_too(tmp_path: Path) -> None:
-    one = job(
-        slurm_id("c", "1"), told(0, State.PENDING), told(0, State.RUNNING), told(0, State.FAILED)
-    )
-    page = shown(filled(tmp_path / "jobs.db", [one]), "1")
-    assert "(0 s)" in page
-
-
-def test_a_job_of_which_nothing_is_known_has_a_page(tmp_path: Path) -> None:
-    bare = job(slurm_id("c", "1"), submission=Submission())
-    assert shown(filled(tmp_path / "jobs.db", [bare]), "1").splitlines() == [
+def test_jobs_of_one_moment_and_of_which_nothing_is_known_have_a_page(tmp_path: Path) -> None:
+    states = (State.PENDING, State.RUNNING, State.FAILED)
+    brief = job(slurm_id("c", "2"), *(told(0, state) for state in states))
+    url = filled(tmp_path / "jobs.db", [job(slurm_id("c", "1"), submission=Submission()), brief])
+    assert "(0 s)" in shown(url, "2")
+    assert shown(url, "1").splitlines() == [
         "NO STATE KNOWN  job 1 on c",
         "  id         slurm:c:1",
         "  submitted  –",

@@ -19,21 +19,16 @@ def grid(rows: list[list[str]], most: int | None, *, fold: bool = False) -> list
     return text.splitlines()
 
 
-def test_columns_are_set_to_their_side() -> None:
+def test_columns_are_set_to_their_side_and_the_last_one_gives_way_then_those_to_spare() -> None:
     assert grid(ROWS, None) == [
         "id  count  name  why",
         "1       7  ann   because",
         "22    100  bob   " + "x" * 30,
     ]
-
-
-def test_the_last_column_gives_way_first() -> None:
+    assert grid([], None) == ["id  count  name  why"]
     lines = grid(ROWS, 30)
-    assert lines[2] == "22    100  bob   " + "x" * 12 + "…"
     assert lines[1].endswith("because")
-
-
-def test_then_columns_that_can_be_spared_are_left_out() -> None:
+    assert lines[2] == "22    100  bob   " + "x" * 12 + "…"
     assert grid(ROWS, 20)[0].split() == ["id", "count", "why"]
     assert grid(ROWS, 13)[0].split() == ["id", "why"]
     assert grid(ROWS, 1)[0].startswith("id")
@@ -80,10 +75,6 @@ def test_a_wrapped_text_keeps_its_words(size: int, monkeypatch: pytest.MonkeyPat
 def test_a_field_goes_on_below_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     assert field("why", "it rained all the time", 8) == "  why   it rained\n        all the time"
-
-
-def test_a_table_without_rows_has_its_headings() -> None:
-    assert grid([], None) == ["id  count  name  why"]
 
 
 class _Terminal(io.StringIO):

@@ -33,11 +33,8 @@ def test_json_is_one_ascii_object_a_line_with_hostile_text_escaped_and_bounded(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.isascii()
     told = json.loads(line)
-    assert told["event"] == "source failed"
-    assert told["level"] == "error"
-    assert told["count"] == 3
-    assert told["share"] is None
-    assert "none" not in told
+    assert (told["event"], told["level"]) == ("source failed", "error")
+    assert (told["count"], told["share"], "none" in told) == (3, None, False)
     assert len(told["source"]) <= 500
     assert told["source"].isprintable()
     assert told["time"].endswith("Z")
@@ -77,11 +74,8 @@ def test_what_failed_last_is_kept_until_something_else_fails() -> None:
     last.record("source failed", SourceError("no\x1b[2J way\n" + "x" * 999))
     told = last.snapshot()
     assert told is not None
-    assert (told["event"], told["text"][:11], told["over"]) == (
-        "source failed",
-        "no [2J way ",
-        None,
-    )
+    assert (told["event"], told["over"]) == ("source failed", None)
+    assert told["text"].startswith("no [2J way ")
     assert len(told["text"]) == WIDTH
     last.record("source crashed", KeyError("a"))
     assert (last.snapshot() or {})["text"] == "KeyError: 'a'"

@@ -59,20 +59,12 @@ def test_signs_of_life_come_at_half_of_the_time_given(
     assert signs == [b"WATCHDOG=1"] * 3
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        {},
-        {"WATCHDOG_USEC": "0"},
-        {"WATCHDOG_USEC": "soon"},
-        {"WATCHDOG_USEC": "9", "WATCHDOG_PID": "1"},
-    ],
-)
+@pytest.mark.parametrize(("limit_", "process"), [("", ""), ("0", ""), ("soon", ""), ("9", "1")])
 def test_without_a_watchdog_there_are_no_signs_of_life(
-    told: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    limit_: str, process: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in told.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("WATCHDOG_USEC", limit_)
+    monkeypatch.setenv("WATCHDOG_PID", process)
     notifier = Notifier()
     assert notifier.interval is None
     notifier.alive()

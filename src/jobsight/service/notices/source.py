@@ -109,7 +109,11 @@ class NoticeSource(Source):
             notices: list[Notice] = []
             for message in self._held:
                 try:
-                    notices.append(self._read(message))
+                    stamp, now = message.timestamp()[1] * 1000, time.time_ns() // 1000
+                    sent = stamp if 0 < stamp <= now else now
+                    value, topic = message.value(), message.topic() or ""
+                    notices.append(read_notice(value, topic, self._settings, sent=sent, now=now))
+                    self._last_message = sent
                 except PoisonError as error:
                     refused.append((message, str(error)))
             self._send_dead_letters(refused)
@@ -191,15 +195,6 @@ class NoticeSource(Source):
                 "message is taken; check that the topic exists (kafka.dead_letters) and that "
                 f"jobsight may write to it: {error}"
             ) from None
-
-    def _read(self, message: Message) -> Notice:
-        stamp = message.timestamp()[1]
-        now = time.time_ns() // 1000
-        sent = stamp * 1000 if 0 < stamp * 1000 <= now else now
-        topic = message.topic() or ""
-        notice = read_notice(message.value(), topic, self._settings, sent=sent, now=now)
-        self._last_message = sent
-        return notice
 
     def _observed(self, documents: list[JobDocument], *, more: bool = False) -> Observed:
         position = {"version": _VERSION, "waiting": self._watched.waiting()}
@@ -436,18 +431,14 @@ class Intake:
                     self.lacking[message.topic() or ""] = time.monotonic()
                 else:
                     self._on_error(error)
-            elif self._ours(message):
+                continue
+            place, offset = (message.topic() or "", message.partition() or 0), message.offset() or 0
+            # Messages of partitions that went meanwhile are left out.
+            if self.assigned is not None and place in self.assigned:
+                first, following = self._open.get(place, (offset, offset))
+                self._open[place] = (first, max(following, offset + 1))
                 taken.append(message)
         return taken
-
-    def _ours(self, message: Message) -> bool:
-        """Note the message as open; messages of partitions that went meanwhile are left out."""
-        place, offset = (message.topic() or "", message.partition() or 0), message.offset() or 0
-        if self.assigned is None or place not in self.assigned:
-            return False
-        first, following = self._open.get(place, (offset, offset))
-        self._open[place] = (first, max(following, offset + 1))
-        return True
 
     # called by the library, within `_consume`, `done` and `close`
 

@@ -103,11 +103,22 @@ class Analysts:
             turn.set_result(None)
 
     async def _answered(self, task: Mapping[str, Any]) -> Any:
-        process = self._idle.pop() if self._idle else await _started()
+        if self._idle:
+            process = self._idle.pop()
+        else:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "jobsight.cli.analyst", str(os.getpid()),
+                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=_MOST_ANSWER,
+                start_new_session=True,
+            )  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
         kept = False
         try:
             async with asyncio.timeout(WALL_S + _PATIENCE_S):
-                answer = await _exchanged(process, task)
+                process.stdin.write(json.dumps(task).encode() + b"\n")
+                await process.stdin.drain()
+                answer = json.loads(await process.stdout.readline())
             kept = not answer["last"]
         except (OSError, TimeoutError, ValueError):  # killed; too slow; too long an answer
             raise SourceError(
@@ -122,22 +133,6 @@ class Analysts:
         if "error" in answer:
             raise _ERRORS.get(answer["error"], JobsightError)(answer["text"])
         return answer["answer"]
-
-
-async def _started() -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "jobsight.cli.analyst", str(os.getpid()),
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=_MOST_ANSWER,
-        start_new_session=True,
-    )  # fmt: skip
-
-
-async def _exchanged(process: asyncio.subprocess.Process, task: Mapping[str, Any]) -> Any:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(json.dumps(task).encode() + b"\n")
-    await process.stdin.drain()
-    return json.loads(await process.stdout.readline())
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

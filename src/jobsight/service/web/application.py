@@ -327,10 +327,11 @@ def _local(settings: ServeSettings) -> Iterator[list[socket.socket]]:
     server = socket.socket(socket.AF_UNIX)
     try:
         make_folder(path.parent)
-        if _answers(path):
-            log("another service has the socket", path=path)
-            yield []
-            return
+        with socket.socket(socket.AF_UNIX) as probe:
+            if probe.connect_ex(str(path)) == 0:
+                log("another service has the socket", path=path)
+                yield []
+                return
         path.unlink(missing_ok=True)
         before = os.umask(0o177)
         try:
@@ -344,8 +345,3 @@ def _local(settings: ServeSettings) -> Iterator[list[socket.socket]]:
         raise OutputError(f"cannot listen on {path}: {error.strerror or error}") from None
     finally:
         server.close()
-
-
-def _answers(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX) as probe:
-        return probe.connect_ex(str(path)) == 0

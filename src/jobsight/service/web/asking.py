@@ -214,35 +214,34 @@ def new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
         ``step_s``; ``times``, the beginning of each step, µs; ``causes``, ``sites`` and
         ``origins``: names with their ``counts`` per step, the busiest first.
     """
-    key = ("outages", owner, hours)
-    return ready.cached(key, _FRESH, lambda: _new_holds(ready, owner, hours))
 
+    def made() -> dict[str, Any]:
+        end, step = max(ready.end, now_micros()), hours * 3_600_000_000 // _STEPS
+        start = (end // step - _STEPS + 1) * step
+        times = [start + k * step for k in range(_STEPS)]
+        steps = {"step_s": step // 1_000_000, "times": times}
+        history = ready.tables.history
+        if history is None:
+            return {**steps, "causes": [], "sites": [], "origins": []}
+        table = history.table
+        chosen = history.held & (history.time >= start) & (history.time <= end)
+        chosen &= (table["hold_code"] != 1).fill_null(value=True).to_numpy()
+        if owner is not None:
+            own = (table["owner"] == owner).fill_null(value=False).to_numpy()
+            chosen &= np.isin(history.job, np.unique(history.job[own & (history.job >= 0)]))
+        rows = np.flatnonzero(chosen)
+        holds, at = table[rows], (history.time[rows] - start) // step
+        codes = [None if one is None else hold_name(one) for one in holds["hold_code"]]
+        places = sites(holds["attributes"], holds["slot"], holds["reason"])
+        named = {
+            "causes": pl.Series(codes, dtype=pl.String).fill_null("hold code unknown"),
+            "sites": places,
+            "origins": origins(holds["reason"]),
+        }
+        counted = {name: _counted(names, at) for name, names in named.items()}
+        return {**steps, **counted}
 
-def _new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
-    end, step = max(ready.end, now_micros()), hours * 3_600_000_000 // _STEPS
-    start = (end // step - _STEPS + 1) * step
-    times = [start + k * step for k in range(_STEPS)]
-    steps = {"step_s": step // 1_000_000, "times": times}
-    history = ready.tables.history
-    if history is None:
-        return {**steps, "causes": [], "sites": [], "origins": []}
-    table = history.table
-    chosen = history.held & (history.time >= start) & (history.time <= end)
-    chosen &= (table["hold_code"] != 1).fill_null(value=True).to_numpy()
-    if owner is not None:
-        own = (table["owner"] == owner).fill_null(value=False).to_numpy()
-        chosen &= np.isin(history.job, np.unique(history.job[own & (history.job >= 0)]))
-    rows = np.flatnonzero(chosen)
-    holds, at = table[rows], (history.time[rows] - start) // step
-    codes = [None if one is None else hold_name(one) for one in holds["hold_code"]]
-    places = sites(holds["attributes"], holds["slot"], holds["reason"])
-    named = {
-        "causes": pl.Series(codes, dtype=pl.String).fill_null("hold code unknown"),
-        "sites": places,
-        "origins": origins(holds["reason"]),
-    }
-    counted = {name: _counted(names, at) for name, names in named.items()}
-    return {**steps, **counted}
+    return ready.cached(("outages", owner, hours), _FRESH, made)
 
 
 def _counted(names: pl.Series, at: np.ndarray[Any, np.dtype[np.int64]]) -> list[dict[str, Any]]:

@@ -176,7 +176,10 @@ class Gate:
             )
         local = scope.get("client") is None  # the Unix socket
         host = headers.get("host", "")
-        if not local and _name_of(host) not in self._hosts:
+        name = (
+            host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0].lower()
+        )
+        if not local and name not in self._hosts:
             raise RefusedError(
                 400, "the service has no such host name; see the setting serve.hosts"
             )
@@ -274,8 +277,3 @@ class _Body:
 def _client(scope: Scope) -> str:
     """The address of the other end, or of the client that a trusted proxy names."""
     return printable((scope.get("client") or ["socket"])[0], 60)
-
-
-def _name_of(host: str) -> str:
-    """The name in a Host header, without its port."""
-    return host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0].lower()

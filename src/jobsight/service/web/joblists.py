@@ -28,12 +28,7 @@ _MICROS = re.compile(r"-?\d{1,18}", re.ASCII)
 
 @dataclass(frozen=True)
 class JobsPage:
-    """Jobs, those first of which something happened last.
-
-    Attributes:
-        jobs: their documents.
-        next: the cursor of the page behind it; None: it is the last.
-    """
+    """Documents of jobs, and the cursor of the page that follows; None: it is the last."""
 
     jobs: Sequence[JobDocument]
     next: str | None

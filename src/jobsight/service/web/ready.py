@@ -111,7 +111,12 @@ class Ready:
                     found = self._make(key, seconds, make)
         elif found.until <= now:
             self._cached[key] = found._replace(until=found.stale)
-            _RENEWING.submit(self._renew, key, seconds, make)
+
+            def renew() -> None:
+                with self._lock_of(key):
+                    self._make(key, seconds, make)
+
+            _RENEWING.submit(renew)
         if found.error is not None:
             # Another one each time: what is raised refers to all that its callers had at hand.
             raise copy(found.error)
@@ -127,10 +132,6 @@ class Ready:
 
     def _lock_of(self, key: Hashable) -> threading.RLock:
         return self._slow if key in _LASTING else self.lock
-
-    def _renew(self, key: Hashable, seconds: float, make: Callable[[], object]) -> None:
-        with self._lock_of(key):
-            self._make(key, seconds, make)
 
     def _make(self, key: Hashable, seconds: float, make: Callable[[], object]) -> _Made:
         value, error, begun = None, None, time.monotonic()
@@ -156,17 +157,10 @@ class _Made(NamedTuple):
 
 
 class Follower:
-    """Keeps a `Ready` of the store as it is now.
+    """Keeps a `Ready` of the store as it is now; `errors` has the last error of reading.
 
-    Args:
-        store: is followed.
-        settings: of the service.
-        prepare: is called with each new `Ready` before it serves, in the follower's thread.
-        changed: is called with the one before (None: there was none), the new one, and the
-            documents that changed.
-
-    Attributes:
-        errors: the last error of reading.
+    `prepare` is called with each new `Ready` before it serves, in the follower's thread; `changed`
+    with the one before (None: there was none), the new one, and the documents that changed.
     """
 
     def __init__(

@@ -134,16 +134,7 @@ T = TypeVar("T")
 
 
 class Site:
-    """One store, its models and its collector.
-
-    Attributes:
-        settings: that the service was started with.
-        store: that it reads.
-        events: streams of news.
-        follower: keeps what answers ready.
-        tokens: that are accepted.
-        analysts: analyse scripts.
-    """
+    """One store, its models and its collector."""
 
     def __init__(self, settings: Settings, store: Store) -> None:
         self.settings = settings

@@ -122,32 +122,23 @@ def test_another_notice_brings_another_look_at_once(clock: Clock) -> None:
     assert (first.state, second) == (State.RUNNING, NOTICED), "however often it is noticed"
 
 
-def test_what_a_scheduler_never_knew_is_given_up_after_a_while(clock: Clock) -> None:
-    watched = watch(Cluster())
+@pytest.mark.parametrize("seen", [False, True])
+def test_what_a_scheduler_never_knew_or_forgot_is_given_up_after_a_while(
+    clock: Clock, seen: bool
+) -> None:
+    cluster = Cluster()
+    cluster.jobs = {"1": State.RUNNING} if seen else {}
+    watched = watch(cluster)
     watched.add(notice(key("1")))
+    clock.now += 500 if seen else 0
     watched.look()
+    cluster.jobs.clear()
     clock.now += 599
     watched.look()
     assert len(watched) == 1
     clock.now += 31
     watched.look()
     assert (len(watched), watched.given_up) == (0, 1)
-
-
-def test_what_a_scheduler_forgot_is_given_up_a_while_after_it_was_seen(clock: Clock) -> None:
-    cluster = Cluster()
-    cluster.jobs["1"] = State.RUNNING
-    watched = watch(cluster)
-    watched.add(notice(key("1")))
-    clock.now += 500
-    watched.look()
-    cluster.jobs.clear()
-    clock.now += 500
-    watched.look()
-    assert len(watched) == 1
-    clock.now += 500
-    watched.look()
-    assert watched.given_up == 1
 
 
 def test_of_many_jobs_those_longest_not_looked_at_come_first(clock: Clock) -> None:
