@@ -1,10 +1,7 @@
-"""``jobsight serve``, ``token`` and ``setup``: the service, its tokens, and units of systemd."""
+"""``jobsight serve`` and ``jobsight token``: the service, and who may ask it from elsewhere."""
 
 from __future__ import annotations
 
-import sys
-from importlib.resources import files
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,13 +9,11 @@ import typer
 from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, TimezoneOption, load_settings
 from jobsight.cli.output import answer, say
 from jobsight.cli.terminal import table
-from jobsight.errors import OutputError
-from jobsight.files import new_file
 from jobsight.format import UNKNOWN, moment
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.service.web.tokens import Role, Tokens
 
-__all__ = ["add_token", "list_tokens", "remove_token", "serve", "systemd"]
+__all__ = ["add_token", "list_tokens", "remove_token", "serve"]
 
 
 def serve(
@@ -87,28 +82,3 @@ def remove_token(
     """Make a token invalid at once."""
     Tokens(load_settings(config, {}).serve).remove(token)
     say(f"removed {token}")
-
-
-_PROGRAM = "/opt/jobsight/bin/jobsight"
-
-
-def systemd(
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the units.")] = Path(
-        "/etc/systemd/system"
-    ),
-    program: Annotated[
-        Path | None, typer.Option(help="The command that units run (default: this one).")
-    ] = None,
-) -> None:
-    """Write the units of the collector, the service, and the timers; start nothing."""
-    command = (program or Path(sys.argv[0])).resolve()
-    if any(map(str.isspace, str(command))):
-        raise OutputError(f"systemd takes no blanks in the path of a program: {command}")
-    for unit in sorted(files("jobsight.service").joinpath("units").iterdir(), key=lambda u: u.name):
-        text = unit.read_text(encoding="utf-8").replace(_PROGRAM, str(command))
-        with new_file(output / unit.name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.chmod(0o644)
-        say(f"wrote {output / unit.name}")
-    say("now: systemctl daemon-reload && systemctl enable --now jobsight-collect jobsight-serve")
-    say("and, as wanted: systemctl enable --now jobsight-train@hold.timer jobsight-prune.timer")

@@ -58,7 +58,7 @@ VERBS = {
     "token list": ("serve:list_tokens", "Show the tokens that were made."),
     "token remove": ("serve:remove_token", "Make a token invalid."),
     "setup": ("", "Install what lets the machine run Jobsight by itself."),
-    "setup systemd": ("serve:systemd", "Write the units of collector, service and timers."),
+    "setup systemd": ("setup:systemd", "Write the units of collector, service and timers."),
     "mcp": ("mcp:mcp", "Answer an assistant over standard input and output."),
     "models": ("", "List, show, compare, promote and remove models."),
     "models list": ("models:list_", "List the models; a star marks a champion."),
