@@ -1,5 +1,6 @@
 """The command itself, on a small log in HTCondor's own words."""
 
+import datetime as dt
 import json
 from collections.abc import Callable
 from functools import partial
@@ -11,6 +12,7 @@ from tests.support.calling import jobsight
 from tests.support.hold_models import constant_model
 from tests.support.storedjobs import filled, held_job
 
+from jobsight.documents import Event, JobDocument, State, condor_id
 from jobsight.files import Kind, new_folder
 
 HOSTILE = "job \x1b[31mexited\x07 with [red]code[/red] 2\u202e `rm -rf` $(x)"
@@ -355,11 +357,6 @@ def test_other_sites_rules_are_shown_on_demand(run: Run, log: str) -> None:
 
 
 def test_in_a_store_a_job_is_held_until_now(run: Run, log: str, tmp_path: Path) -> None:
-    import datetime as dt
-
-    from jobsight.documents import Event, JobDocument, State, condor_id
-    from jobsight.store import open_store
-
     now = dt.datetime.now(dt.UTC)
     at = round(now.timestamp()) * 1_000_000 - 3 * 86_400_000_000
     told = [
@@ -369,17 +366,16 @@ def test_in_a_store_a_job_is_held_until_now(run: Run, log: str, tmp_path: Path) 
             hold_subcode=1, reason="exit",
         ),
     ]  # fmt: skip
-    path = tmp_path / "live.db"
-    with open_store(str(path), create=True) as store:
-        store.merge([JobDocument(id=condor_id("ap", 3, 0), updated=at, timeline=tuple(told))])
-    done = run("3.0", "--store", str(path))
+    made = JobDocument(id=condor_id("ap", 3, 0), updated=at, timeline=tuple(told))
+    path = filled(tmp_path / "live.db", [made])
+    done = run("3.0", "--store", path)
     assert done.returncode == 0, done.stderr
     assert "(3 d)" in done.stdout
     assert "(now; last event " in done.stdout
     assert "the end of the log" not in done.stdout
-    named = run("3.0", "--store", str(path), "--at", now.isoformat(), "--json")
+    named = run("3.0", "--store", path, "--at", now.isoformat(), "--json")
     assert json.loads(named.stdout)["job"] == "3.0"
-    unknown = run("9.0", "--store", str(path))
+    unknown = run("9.0", "--store", path)
     assert "name one that does" in unknown.stderr
 
 
