@@ -1,9 +1,9 @@
 """The tables of a store, kept on this machine from one call to the next.
 
 Only documents that changed are read again. What is kept is of one store, by its identity, of one
-state of its archive, and of one past: a store that was put back from a copy may have come to other
-documents under the same revisions. So some of the last documents are looked at, which must be what
-they were; where they are not, all is read. It is a cache, in ``~/.cache/jobsight/entries`` and
+state of its archive, and of one past: a store that was restored from a copy may have other
+documents under the same revisions. So some of the last documents are compared with what they were
+when the table was written; where one differs, all is read. It is a cache, in ``~/.cache/jobsight/entries`` and
 ``jobs`` (``XDG_CACHE_HOME``), of the last few stores, and nothing is lost with it.
 """
 

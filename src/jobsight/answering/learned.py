@@ -1,8 +1,8 @@
 """What a mixture has learned since its training, kept on this machine from one answer to the next.
 
 A state is taken up again only where the history has the same outcomes before it as when it was
-kept (by a SHA-256 of their keys, times and values); else all outcomes since the training are played
-once more. It is a cache, and nothing is lost with it: of each model and moment the last three
+kept (by a SHA-256 of their keys, times and values); else all outcomes since the training are
+learned again. It is a cache, and nothing is lost with it: of each model and moment the last three
 states are kept, in ``~/.cache/jobsight/learned`` (``XDG_CACHE_HOME``). Outcomes of decisions that
 were made before a state and known after it are taken as its members predict them now.
 """

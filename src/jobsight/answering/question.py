@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 ANSWERABLES: dict[str, str] = {}
-"""``module:attribute`` of each, by the name of its question."""
+"""``module:attribute`` of each `Answerable`, by the name of its question."""
 
 
 def answerable_named(name: str) -> Answerable[Any]:
@@ -177,7 +177,7 @@ class Answerable(Protocol[A_co]):
         """Refuse settings whose models cannot answer what is asked now.
 
         Raises:
-            ModelError: so.
+            ModelError: models of these settings predict something else.
         """
         return
 

@@ -147,13 +147,13 @@ class AnswerSession(Generic[A]):
         )  # fmt: skip
 
     def at(self, moment: int, when: str | None = None) -> Self:
-        """The same as of a later moment (µs), until which nothing more became known."""
+        """This session as of a later moment (µs), until which nothing more became known."""
         later = copy(self)
         later.moment, later.when = moment, when or format_micros(moment)
         return later
 
     def adapted(self, adapt: Adapt) -> Self:
-        """The same, whose answerers also know something else; see `__init__`."""
+        """This session with another `adapt`; see `__init__`."""
         other = copy(self)
         other._adapt = adapt
         return other

@@ -108,7 +108,7 @@ def compare(
 ) -> Comparison:
     """Judge the answering models of two model directories on the same decisions.
 
-    These are the decisions of `source` that neither was trained on (see `evaluation.unseen`), and
+    These are the decisions of `source` that neither was trained on (see `Dataset.unseen_by`), and
     that are later than both trainings: from the later beginning of the two test parts on. The main
     target of the question is compared.
 

@@ -101,7 +101,7 @@ class Stratum(NamedTuple):
 class Question(Protocol[S]):
     """One question, as it is learned; stateless. How it is answered: `jobsight.answering.question`.
 
-     Errors: `TrainingError` where a source cannot teach anything.
+    Errors: `TrainingError` where a source cannot teach anything.
 
     Attributes:
         name: as in `jobsight.questions.QUESTIONS`.
