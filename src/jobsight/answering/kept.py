@@ -3,8 +3,9 @@
 Only documents that changed are read again. What is kept is of one store, by its identity, of one
 state of its archive, and of one past: a store that was restored from a copy may have other
 documents under the same revisions. So some of the last documents are compared with what they were
-when the table was written; where one differs, all is read. It is a cache, in ``~/.cache/jobsight/entries`` and
-``jobs`` (``XDG_CACHE_HOME``), of the last few stores, and nothing is lost with it.
+when the table was written; where one differs, all is read. It is a cache, in
+``~/.cache/jobsight/entries`` and ``jobs`` (``XDG_CACHE_HOME``), of the last few stores, and nothing
+is lost with it.
 """
 
 from __future__ import annotations
