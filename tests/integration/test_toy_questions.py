@@ -8,7 +8,7 @@ from tests.toys.starts import log_text
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app
-from jobsight.questions import QUESTIONS
+from jobsight.questions import ANSWERABLES, QUESTIONS
 
 METRICS = {"evicted": "log_loss", "ending": "log_loss", "runtime": "pinball",
            "waiting": "divergence"}  # fmt: skip
@@ -29,6 +29,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def entered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in METRICS:
         monkeypatch.setitem(QUESTIONS, name, f"tests.toys.{name}:QUESTION")
+        monkeypatch.setitem(ANSWERABLES, name, "tests.toys:LEARNED")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 

@@ -21,8 +21,8 @@ def one_hot_forward(network: Any, frames: Any, rest: Any, states: int) -> Any:
     else:
         vectors = cells.flatten(2)
     last = network.lstm(torch.relu(network.embed(vectors)))[0][:, -1]
-    if network.beside is not None:
-        last = torch.cat([last, torch.relu(network.beside(rest))], dim=1)
+    if network.rest is not None:
+        last = torch.cat([last, torch.relu(network.rest(rest))], dim=1)
     return network.answer(network.drop(last)).squeeze(1)
 
 
