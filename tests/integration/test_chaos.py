@@ -177,10 +177,11 @@ def _compare_living(bed: Bed, kills: Sequence[int]) -> dict[str, Verdict]:
     first: dict[str, int] = {}
 
     def looked() -> bool:
-        """Each has looked twice since the first status that it wrote after `begun`."""
+        """Each has looked twice since the first status that it wrote 1.5 s after `begun`."""
         for collector in bed.collectors:
             polls = collector.sources().get(name, {}).get("polls")
-            if polls is not None and collector.status().get("written", 0) > begun:
+            # A look in the second in which a job changed may leave it to a later one.
+            if polls is not None and collector.status().get("written", 0) > begun + 1_500_000:
                 first.setdefault(collector.name, polls)
             if (polls or 0) < first.get(collector.name, 1 << 60) + 2:
                 return False
