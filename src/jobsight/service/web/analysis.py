@@ -96,8 +96,11 @@ class Analysts:
     def _next(self) -> None:
         """Give free processes to those who wait: the user with the fewest first."""
         self._running, self._queued = +self._running, +self._queued
-        while free := [one for one in self._waiting if self._may_run(one[0])]:
-            user, turn = min(free, key=lambda one: self._running[one[0]])
+        # A turn that is done was cancelled: who waited has gone, and takes it off the list next.
+        while free := [
+            (user, turn) for user, turn in self._waiting if not turn.done() and self._may_run(user)
+        ]:
+            user, turn = min(free, key=lambda waiting: self._running[waiting[0]])
             self._waiting.remove((user, turn))
             self._running[user] += 1
             turn.set_result(None)

@@ -51,6 +51,29 @@ def test_a_task_that_is_cancelled_ends_and_gives_its_turn_to_the_next() -> None:
     asyncio.run(used())
 
 
+def test_a_caller_that_goes_as_its_turn_comes_does_not_block_others() -> None:
+    class Answers(Analysts):
+        """Answers without a process, when the event is set."""
+
+        async def _answered(self, task: Any) -> Any:
+            await task["until"].wait()
+            return "answered"
+
+    async def used() -> None:
+        analysts, ended = Answers(1, 2), asyncio.Event()
+        first = asyncio.create_task(analysts.ask("ann", {"until": ended}))
+        waiting = asyncio.create_task(analysts.ask("bob", {"until": ended}))
+        await asyncio.sleep(0)
+        ended.set()  # the turn of the second would come before it learns that it is cancelled
+        waiting.cancel()
+        assert await first == "answered"
+        async with asyncio.timeout(limit(10)):
+            assert await analysts.ask("cec", {"until": ended}) == "answered"
+        assert waiting.cancelled()
+
+    asyncio.run(used())
+
+
 @pytest.mark.slow
 def test_a_full_queue_refuses() -> None:
     async def used() -> None:
