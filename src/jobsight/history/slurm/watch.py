@@ -226,27 +226,30 @@ class Watch:
         return Look([(job, line) for job, line, _ in living], changes, ended, gone, replaced)
 
     def _compare(self, job: SlurmId, line: Queued, state: State | None, now: int) -> Change | None:
-        seen = self.seen.get(job.name)
-        if seen is None:
-            events = tuple(_events(line, state, None, now))
-            self.seen[job.name] = Seen(
-                *(job, state, line.reason, line.submit, line.submit, self._looks, now),
-                *(_last(events), line.user, line.restarts),
+        seen, reason = self.seen.get(job.name), line.reason
+        requeued = False
+        if seen is not None:
+            seen.look, seen.last = self._looks, now
+            requeued = (
+                line.submit is not None and seen.submit is not None and line.submit > seen.submit
             )
-            return Change(job, line, events, line.submit)
-        seen.look, seen.last = self._looks, now
-        requeued = line.submit is not None and seen.submit is not None and line.submit > seen.submit
-        waits = state in _WAITING and line.reason != seen.reason
-        if state is seen.state and not requeued and not waits:
-            return None
-        reason = line.reason
-        before = line.submit if requeued else seen.changed
+            waits = state in _WAITING and reason != seen.reason
+            if state is seen.state and not requeued and not waits:
+                return None
+        before = line.submit if seen is None or requeued else seen.changed
         if state in _WAITING and before is not None and before // _MICROS == now // _MICROS:
             # Of one second, a submission or a hold goes after a wait: the next look reports this.
-            if not requeued:
+            if seen is not None and not requeued:
                 return None
             state, reason = State.PENDING, ""
             line = msgspec.structs.replace(line, reason="", state="PENDING")
+        if seen is None:
+            events = tuple(_events(line, state, None, now))
+            self.seen[job.name] = Seen(
+                *(job, state, reason, line.submit, line.submit, self._looks, now),
+                *(_last(events), line.user, line.restarts),
+            )
+            return Change(job, line, events, line.submit)
         events = tuple(_events(line, state, seen.state, now, line.submit if requeued else None))
         seen.state, seen.reason, seen.changed = state, reason, _last(events)
         seen.submit, seen.restarts = line.submit or seen.submit, line.restarts

@@ -130,6 +130,22 @@ def test_a_job_that_is_requeued_and_held_at_once_is_held() -> None:
     assert keeper.job("7").state is State.HELD
 
 
+def test_a_hold_in_the_second_of_a_requeue_is_dated_behind_it() -> None:
+    """The accounts report the requeue too: of one second, it would go after the hold."""
+    slurm, keeper = polled(FakeJob("7", "7"))
+    slurm.start("7")
+    keeper.poll()
+    slurm.end("7", "FAILED", "1:0")
+    keeper.poll()
+    requeued = slurm.now + 30
+    slurm.queue["7"] = FakeJob("7", "7", reason="JobHeldUser", submit=requeued, restarts=1)
+    keeper.poll()
+    keeper.poll(1)
+    assert keeper.job("7").state is State.HELD
+    held = next(event for event in keeper.job("7").timeline if event.state is State.HELD)
+    assert held.time // 1_000_000 > requeued
+
+
 def test_the_queue_tells_no_start_of_a_job_that_completes() -> None:
     # Of one requeued meanwhile it shows when it may start again.
     slurm, keeper = polled(FakeJob("7", "7"))
