@@ -23,6 +23,7 @@ __all__ = [
     "local_micros",
     "local_zone",
     "micros",
+    "now_micros",
     "parse_moment",
     "parse_since",
     "zone_named",
@@ -112,6 +113,11 @@ def format_moment(moment: dt.datetime) -> str:
 def micros(moment: dt.datetime) -> int:
     """A moment as µs since 1970."""
     return (moment - _EPOCH) // _MICROSECOND
+
+
+def now_micros() -> int:
+    """The present moment, µs since 1970."""
+    return time.time_ns() // 1000
 
 
 def local_micros(shown: int, zone: dt.tzinfo) -> tuple[int, int]:

@@ -7,7 +7,6 @@ when it is first asked for.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from copy import copy
 from pathlib import Path
@@ -18,7 +17,7 @@ import polars as pl
 from jobsight.answering.kept import kept_source
 from jobsight.answering.models import champion_of, named_model, open_answering, usable
 from jobsight.answering.question import Answer, Answerer
-from jobsight.clock import format_micros, micros, parse_moment, zone_named
+from jobsight.clock import format_micros, micros, now_micros, parse_moment, zone_named
 from jobsight.errors import SourceError
 from jobsight.learning.reading import are_documents, is_pipe, read
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from jobsight.learning.registry import Entry
     from jobsight.settings import Settings
 
-__all__ = ["AnswerSession", "now_micros", "present", "refuse_before"]
+__all__ = ["AnswerSession", "present", "refuse_before"]
 
 A = TypeVar("A", bound=Answer)
 Adapt = Callable[[Any], Any]
@@ -174,9 +173,7 @@ class AnswerSession(Generic[A]):
             of_name, problem = self.named(name)
             keys |= dict.fromkeys(of_name)
             problems += [problem] if problem else []
-        key = self.answerable.key
-        chosen = self.jobs().filter(pl.col(key).is_in(list(keys)))[key] if keys else ()
-        answers = dict(zip(chosen, self.answer(pl.col(key).is_in(list(keys))), strict=True))
+        answers = self._by_key(pl.col(self.answerable.key).is_in(list(keys))) if keys else {}
         return [answers[job] for job in keys], problems
 
     def answer(self, rows: pl.Expr) -> list[A]:
@@ -185,6 +182,10 @@ class AnswerSession(Generic[A]):
         Raises:
             ModelError: a champion cannot be used; says how to go on without it.
         """
+        return list(self._by_key(rows).values())
+
+    def _by_key(self, rows: pl.Expr) -> dict[Any, A]:
+        """The answers for the jobs that an expression selects, by their keys, in their order."""
         key, cluster = self.answerable.key, self.answerable.cluster
         chosen = self.jobs().filter(rows).select(key, cluster)
         by_entry: dict[str | None, tuple[Entry | None, list[str | None]]] = {}
@@ -196,7 +197,7 @@ class AnswerSession(Generic[A]):
             answerer = self._answerer(entry)
             asked = answerer.asked(rows & pl.col(cluster).is_in(names, nulls_equal=True))
             answers |= zip(asked[key], answerer.answer(asked), strict=True)
-        return [answers[job] for job in chosen[key]]
+        return {job: answers[job] for job in chosen[key]}
 
     def answerer(self, cluster: str | None) -> Any:
         """What answers for the jobs of a cluster.
@@ -248,7 +249,7 @@ class AnswerSession(Generic[A]):
         return answerable.answerer(self.source, self.moment, chosen, settings)
 
 
-def present(answerable: Answerable[Any], read: Any, step: int = 1) -> tuple[int, str]:
+def present(answerable: Answerable[Any], read: Any, step: int = 1000) -> tuple[int, str]:
     """Now (µs, a multiple of a step), but not before the end of a history; and that in words.
 
     Without news a job is until now what it was.
@@ -274,11 +275,6 @@ def refuse_before(moment: int, first: int, what: str) -> None:
             f"nothing is recorded as of {format_micros(moment)}: the first {what} is of "
             f"{format_micros(first)}; name a later --at"
         )
-
-
-def now_micros() -> int:
-    """The present moment in µs, of whole milliseconds."""
-    return time.time_ns() // 1_000_000 * 1000
 
 
 def _digest(entry: Entry | None) -> str | None:

@@ -80,7 +80,7 @@ def _bound(name: str, text: str, model: str) -> dict[str, Any]:
 @lru_cache(2)
 def _answerer(folder: Path, _written: int) -> Any:
     """Answers by the model in a folder, opened once while it is the same."""
-    from jobsight.answering.session import now_micros
+    from jobsight.clock import now_micros
     from jobsight.learning.modeldir import ModelDir
     from jobsight.questions.bound.answering import Answerer
     from jobsight.questions.bound.question import BOUND_QUESTION

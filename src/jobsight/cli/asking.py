@@ -21,8 +21,9 @@ from jobsight.cli.reading import has_store
 from jobsight.cli.served import ready_for
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.jobsasked import requested
+from jobsight.history.reasons import kept_masks
 from jobsight.ids import JobName, parse_job_name
-from jobsight.learning.reading import are_documents
+from jobsight.learning.reading import are_documents, note_shortened
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -93,8 +94,10 @@ def open_session(
     """
     ready = ready_for(inputs, settings, answerable.question, now=model is None and at is None)
     if ready is not None:
-        return ready.session(answerable.question.name, step=1).adapted(adapt)
-    with stages() as progress:
+        if answerable.question.reads == "events":
+            note_shortened(len(ready.tables.shortened), Console)
+        return ready.session(answerable.question.name, step=1000).adapted(adapt)
+    with stages() as progress, kept_masks():
         progress("indexing")
         return AnswerSession.open(
             answerable, inputs, settings, Console, model=model, at=at, live=live, adapt=adapt

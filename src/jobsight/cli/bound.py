@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight.answering.models import named_model
-from jobsight.answering.session import AnswerSession, now_micros
+from jobsight.answering.session import AnswerSession
 from jobsight.cli.common import ConfigOption, StoreOption, load_settings
 from jobsight.cli.output import print_objects, report_problems, say
 from jobsight.cli.terminal import field, paint
+from jobsight.clock import now_micros
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.format import percent
 from jobsight.questions.bound.answering import BOUND_ANSWERS, Answer, Answerer

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import polars as pl
 import typer
 
-from jobsight.answering.session import AnswerSession, now_micros
+from jobsight.answering.session import AnswerSession
 from jobsight.cli.asking import SaveOption, open_session
 from jobsight.cli.common import (
     ConfigOption,
@@ -34,7 +34,7 @@ from jobsight.cli.common import (
 from jobsight.cli.output import note, print_objects, report_problems, say
 from jobsight.cli.reading import has_store
 from jobsight.cli.terminal import field, paint, table, wrap
-from jobsight.clock import format_micros, format_span
+from jobsight.clock import format_micros, format_span, now_micros
 from jobsight.codes import hold_name
 from jobsight.documents import parse_key
 from jobsight.errors import SourceError, UsageError

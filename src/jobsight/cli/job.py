@@ -8,7 +8,6 @@ each of these gives a line on standard error, and the exit status is 1.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +17,7 @@ from jobsight.cli.common import ClusterOption, ConfigOption, StoreOption, load_s
 from jobsight.cli.jobs import document_text, print_documents, print_table
 from jobsight.cli.output import note, report_problems, say
 from jobsight.cli.terminal import STATE_COLOURS, blocks, field, paint, table, width, wrap
+from jobsight.clock import now_micros
 from jobsight.codes import EventCode
 from jobsight.documents import State, parse_key
 from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
@@ -47,7 +47,7 @@ _PREDICTIONS = 10
 
 def page(document: JobDocument, *, siblings: int, whole: bool = False) -> Iterator[str]:
     """The lines of the page."""
-    now = time.time_ns() // 1000
+    now = now_micros()
     yield from _title(document)
     facts = job_facts(document)
     reason = facts.pop("reason", None)

@@ -6,7 +6,6 @@ import heapq
 import itertools
 import json
 import sys
-import time
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -25,7 +24,7 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.output import note, say
 from jobsight.cli.terminal import STATE_COLOURS, paint, table, width
-from jobsight.clock import parse_since, zone_named
+from jobsight.clock import now_micros, parse_since, zone_named
 from jobsight.documents import JobDocument, State, parse_key, to_json
 from jobsight.documents.keys import clusters_named
 from jobsight.documents.spans import life, ran, runs, submitted, time_of, total, why
@@ -98,7 +97,7 @@ def print_table(documents: list[JobDocument]) -> None:
     room = _WIDE if most is None else most - (14 if several else 0)
     names = [name for name, least in _COLUMNS.items() if room >= least]
     names = [name for name in names if several or name != "cluster"]
-    now = time.time_ns() // 1000
+    now = now_micros()
     wide = most is None or most >= _WIDE
     cells = []
     for document in documents:

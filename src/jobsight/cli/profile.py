@@ -18,6 +18,7 @@ import typer
 from jobsight import __version__
 from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, load_settings
 from jobsight.cli.output import note, print_json, say
+from jobsight.clock import now_micros
 from jobsight.commands import child_environment, find_tool, run_command
 from jobsight.documents import JobDocument, Usage, slurm_id
 from jobsight.errors import ClusterError, SourceError, StoreError, UsageError
@@ -100,7 +101,7 @@ def profile(
     if output is not None:
         require_replaceable(output, Kind.TIMELINE)
         import matplotlib  # noqa: F401  # what is missing is reported before the run
-    started, before = time.time_ns() // 1000, pressures()
+    started, before = now_micros(), pressures()
     status, seen, missing = _watched(command, pid, slurm, interval, to_stderr=as_json)
     counted = _counted(valgrind, command, missing) if valgrind and command else None
     gpus = any(Path(path).exists() for path in _GPUS)
@@ -171,7 +172,7 @@ def _save(job: str, found: Profile, settings: Settings) -> None:
     with open_store(settings=settings.store) as store:
         # Of the jobs to which Slurm gave this number the newest one runs: ...@10 after ...@2.
         job = max([job, *other_jobs(store, job)[1]], key=lambda one: (len(one), one))
-        document = JobDocument(id=job, updated=time.time_ns() // 1000, usage=Usage(bound=bound))
+        document = JobDocument(id=job, updated=now_micros(), usage=Usage(bound=bound))
         merged = store.merge([document])
     if merged.refused:
         raise StoreError(f"the shares could not be saved: {': '.join(merged.refused[0])}")

@@ -20,13 +20,14 @@ from types import FrameType
 from typing import Any
 
 from jobsight import __version__
+from jobsight.clock import now_micros
 from jobsight.commands import end_commands
 from jobsight.documents import JSON
 from jobsight.errors import OutputError, StoreError, StoreUnavailableError, UsageError
 from jobsight.files import write_json
 from jobsight.history.sources import Pause, Source
 from jobsight.service import status as status_file
-from jobsight.service.logs import LastError, log, now_micros
+from jobsight.service.logs import LastError, log
 from jobsight.service.systemd import Notifier
 from jobsight.service.worker import Worker
 from jobsight.settings import CollectSettings
@@ -135,7 +136,7 @@ class Collector:
         if self._once and not late:
             self._housekeeper.prune()
             self._housekeeper.ask()
-        self._stopped = time.time_ns() // 1000
+        self._stopped = now_micros()
         self._write()
         self._notifier.close()
         log("collector stopped", uptime_s=round(time.time() - self._started, 1))

@@ -10,17 +10,16 @@ from __future__ import annotations
 import json
 import logging
 import math
-import time
 from time import monotonic
 from typing import Any, Literal
 
-from jobsight.clock import format_micros
+from jobsight.clock import format_micros, now_micros
 from jobsight.documents import JSON
 from jobsight.errors import JobsightError
 from jobsight.files import without_nan
 from jobsight.text import printable
 
-__all__ = ["WIDTH", "LastError", "Rate", "log", "now_micros", "set_up"]
+__all__ = ["WIDTH", "LastError", "Rate", "log", "set_up"]
 
 _LOGGER = logging.getLogger("jobsight.service")
 _WIDTH = 500
@@ -86,11 +85,6 @@ WIDTH = 300
 
 _MEMORY_S = 30.0
 """What happened so long ago counts 1/e of what happens now."""
-
-
-def now_micros() -> int:
-    """The time, µs since 1970."""
-    return time.time_ns() // 1000
 
 
 class LastError:

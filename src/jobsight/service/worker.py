@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import Literal
 
+from jobsight.clock import now_micros
 from jobsight.documents import JSON, JobDocument
 from jobsight.errors import ConflictError, JobsightError, SourceError, StoreError, TooMuchError
 from jobsight.history.sources import Observed, Pause, Position, Source
-from jobsight.service.logs import WIDTH, LastError, Rate, log, now_micros
+from jobsight.service.logs import WIDTH, LastError, Rate, log
 from jobsight.settings import CollectSettings
 from jobsight.store import Move, Store
 from jobsight.text import printable

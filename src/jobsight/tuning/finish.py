@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobsight.clock import format_micros
+from jobsight.clock import format_micros, now_micros
 from jobsight.errors import ModelError, SweepError, UsageError
 from jobsight.files import Kind, new_file, new_folder, write_json
 from jobsight.history.timelines import History
@@ -279,7 +278,7 @@ def _note_look(sweep: Sweep, best: FrozenTrial, *, again: bool) -> int:
             "results pass for one. If that must be, add --again, and it will be recorded"
         )
     sweep.best.mkdir(exist_ok=True)
-    look = {"point": point, "run": best.number + 1, "time": time.time_ns() // 1000}
+    look = {"point": point, "run": best.number + 1, "time": now_micros()}
     write_json(path, {"looks": [*looks, look]})
     return len(looks) + 1
 

@@ -8,7 +8,6 @@ import getpass
 import hashlib
 import os
 import socket
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from jobsight.clock import now_micros
 from jobsight.errors import ModelError, OutputError
 from jobsight.files import REGISTRY, Kind, read_json, unfinished, write_json
 from jobsight.learning.manifest import Manifest, read_manifest
@@ -211,7 +211,7 @@ class Models:
         except (OSError, KeyError):
             user = "unknown"
         by = f"{user}@{socket.gethostname()}"
-        record = Record(event, digest, champion, time.time_ns() // 1000, by, why)
+        record = Record(event, digest, champion, now_micros(), by, why)
         body = {
             "schema": Kind.REGISTRY.schema,
             "records": [asdict(one) for one in (*self.records(), record)],

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import confluent_kafka
 
+from jobsight.clock import now_micros
 from jobsight.documents import JSON, JobDocument, parse_key
 from jobsight.errors import OutputError, SourceError
 from jobsight.history.sources import Observed, Position, Source
@@ -109,7 +110,7 @@ class NoticeSource(Source):
             notices: list[Notice] = []
             for message in self._held:
                 try:
-                    stamp, now = message.timestamp()[1] * 1000, time.time_ns() // 1000
+                    stamp, now = message.timestamp()[1] * 1000, now_micros()
                     sent = stamp if 0 < stamp <= now else now
                     value, topic = message.value(), message.topic() or ""
                     notices.append(read_notice(value, topic, self._settings, sent=sent, now=now))

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from jobsight.answering.jobtables import OPEN, answer_unsubmitted, script_row
+from jobsight.clock import now_micros
 from jobsight.codes import hold_name
 from jobsight.documents import State, condor_id
 from jobsight.errors import JobError, JobsightError, UsageError
@@ -27,7 +28,6 @@ from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.fail.answering import Answerer as Failures
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.hold.answering.groups import group_answers
-from jobsight.service.logs import now_micros
 from jobsight.service.web.joblists import MOST_JOBS, summary
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jobsight.clock import format_micros
+from jobsight.clock import format_micros, now_micros
 from jobsight.modes import make_file, make_folder
 from jobsight.service.logs import log
 from jobsight.service.web.tokens import Caller
@@ -227,7 +227,7 @@ class Gate:
     def _audit(self, scope: Scope, number: int, stage: str, status: int | None = None) -> None:
         caller: Caller | None = scope["state"].get("caller")
         entry = {
-            "time": format_micros(time.time_ns() // 1000),
+            "time": format_micros(now_micros()),
             "request": number,
             "stage": stage,
             "user": None if caller is None else caller.name,

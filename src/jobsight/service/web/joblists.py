@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from jobsight.clock import now_micros
 from jobsight.documents import JobDocument, parse_key
 from jobsight.documents.keys import clusters_named
 from jobsight.documents.spans import life, ran, submitted, time_of, total, why
@@ -64,7 +64,7 @@ def page_of(
 
 def summary(document: JobDocument) -> dict[str, Any]:
     """A job as a row of a list: plain data; times µs since 1970, spans in seconds."""
-    key, now = parse_key(document.id), time.time_ns() // 1000
+    key, now = parse_key(document.id), now_micros()
     return {
         "id": document.id,
         "job": key.job,

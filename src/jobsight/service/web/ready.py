@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from jobsight.answering.session import AnswerSession, present
 from jobsight.answering.tables import Tables
+from jobsight.clock import now_micros
 from jobsight.errors import JobsightError, SourceError
 from jobsight.questions import QUESTIONS, answerable_named, question_named
-from jobsight.service.logs import LastError, now_micros
+from jobsight.service.logs import LastError
 from jobsight.text import printable
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ import re
 import secrets
 import stat
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from jobsight.clock import now_micros
 from jobsight.errors import SettingsError, UsageError
 from jobsight.files import read_json, write_json
 from jobsight.modes import make_folder
@@ -78,7 +78,7 @@ class Token(msgspec.Struct, frozen=True):
     @property
     def expired(self) -> bool:
         """Whether it is no longer valid."""
-        return self.expires is not None and self.expires <= time.time_ns() // 1000
+        return self.expires is not None and self.expires <= now_micros()
 
 
 def tokens_path(settings: ServeSettings) -> Path:
@@ -148,7 +148,7 @@ class Tokens:
         """
         if not _NAME.fullmatch(name):
             raise UsageError(f"{printable(name, 40)!r} is not the name of a user")
-        secret, made = secrets.token_urlsafe(32), time.time_ns() // 1000
+        secret, made = secrets.token_urlsafe(32), now_micros()
         expires = None if days is None else made + int(days * 86_400e6)
         token = Token(secrets.token_hex(4), name, role, _hash(secret), made, expires)
         self._write({**self._tokens, token.id: token})

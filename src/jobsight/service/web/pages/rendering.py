@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from jobsight import __version__
-from jobsight.clock import micros
+from jobsight.clock import micros, now_micros
 from jobsight.format import UNKNOWN, amount, hours, memory, moment, number, percent, span, timestamp
 from jobsight.service.web.pages.jobview import merged
 from jobsight.text import counted, printable, visible
@@ -46,7 +46,7 @@ def render(
     """A page."""
     base = str(request.scope.get("root_path", ""))
     path = request.url.path.removeprefix(base)
-    given = {"base": base, "path": path, "who": who, "now": time.time_ns() // 1000, **context}
+    given = {"base": base, "path": path, "who": who, "now": now_micros(), **context}
     text = _environment().get_template(f"{name}.html").render(given)
     return HTMLResponse(text, status, {"cache-control": "no-store"})
 
