@@ -4,8 +4,8 @@ Apptainer is in the root of Debian 13, taken from a later suite. Jobs run it as 
 user namespaces, without any privilege.
 """
 
-import importlib
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -60,10 +60,11 @@ def image(place: Path, command: Sequence[str] = (sys.executable, "-m", "jobsight
         shutil.copytree(base / part, place / part, symlinks=True, ignore=_left_out)
     for name in _EMPTY:
         (place / name).mkdir(parents=True)
-    # What the base lacks and Optuna and LightGBM need of the machine.
-    for module in ("_sqlite3", "lightgbm"):
-        importlib.import_module(module)
-    for library in set(Path("/proc/self/maps").read_text().split()):
+    # What the base lacks and Optuna and LightGBM need of the machine; as a process of its own has
+    # it, for one that has PyTorch has PyTorch's.
+    loads = "import _sqlite3, lightgbm; print(open('/proc/self/maps').read())"
+    maps = subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True, check=True)
+    for library in set(maps.stdout.split()):
         name = Path(library).name
         if library.startswith(("/usr/lib/", "/lib/")) and name.startswith(("libsqlite", "libgomp")):
             link = "libsqlite3.so.0" if "sqlite" in name else "libgomp.so.1"

@@ -227,7 +227,7 @@ class Watch:
 
     def _compare(self, job: SlurmId, line: Queued, state: State | None, now: int) -> Change | None:
         seen, reason = self.seen.get(job.name), line.reason
-        requeued = False
+        requeued = bool(line.restarts)
         if seen is not None:
             seen.look, seen.last = self._looks, now
             requeued = (
@@ -236,7 +236,7 @@ class Watch:
             waits = state in _WAITING and reason != seen.reason
             if state is seen.state and not requeued and not waits:
                 return None
-        before = line.submit if seen is None or requeued else seen.changed
+        before = line.submit if requeued else None if seen is None else seen.changed
         if state in _WAITING and before is not None and before // _MICROS == now // _MICROS:
             # Of one second, a submission or a hold goes after a wait: the next look reports this.
             if seen is not None and not requeued:
