@@ -402,7 +402,7 @@ PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
 
 
 def text_of(name: str) -> str:
-    """A page as it should be, whoever makes it and wherever."""
+    """A page as it should be: the same on every machine and for every user."""
     kept = dict(os.environ)
     try:
         for variable in list(os.environ):

@@ -201,7 +201,8 @@ def test_slurm_requeues_a_run_at_its_time_limit(slurm_cluster: SlurmCluster) -> 
     until(
         lambda: sweep.says("status")["runs"][0]["state"] == "queued", "the run to queue", timeout=60
     )
-    slurm_cluster.run("scontrol", "update", f"JobId={array}_1", "StartTime=now")
+    # Started within a second, the node refuses it: "Job credential revoked".
+    slurm_cluster.run("scontrol", "update", f"JobId={array}_1", "StartTime=now+5")
     status = sweep.wait()
     assert status["done"], (status["failures"], status)
     sweep.check_best()

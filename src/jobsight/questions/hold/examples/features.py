@@ -418,6 +418,6 @@ class _OwnIndex:
 
 
 def _number(value: Any) -> float:
-    """A request as a number that is not negative; NaN for expressions and whatever else."""
+    """A request as a number that is not negative; NaN for expressions and all else."""
     whole = isinstance(value, int | float) and not isinstance(value, bool)
     return min(float(value), 1e15) if whole and 0 <= value < float("inf") else float("nan")
