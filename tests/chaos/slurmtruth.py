@@ -110,10 +110,31 @@ def compare(
     numbers: dict[str, list[JobDocument]] = defaultdict(list)
     for job in sorted(documents, key=lambda job: (len(job), job)):
         numbers[job.partition("@")[0]].append(documents[job])
-    plain = {job: _jobs(runs) for job, runs in accounts.items() if "[" not in job}
+    named = _named(documents, accounts)
+    plain = {job: _jobs(runs) for job, runs in named.items() if "[" not in job}
     for job in sorted(numbers.keys() | plain.keys()):
         _compare_number(verdict, job, numbers[job], plain.get(job, []), kills)
     return verdict
+
+
+def _named(
+    documents: Mapping[str, JobDocument], accounts: Mapping[str, Sequence[Row]]
+) -> dict[str, list[Row]]:
+    """The accounts under the names that the queue had for their jobs.
+
+    sacct lists components of heterogeneous jobs that never started by Slurm's own numbers (24.11).
+    """
+    components = {
+        (document.submission.raw_id, submit): job.partition("@")[0]
+        for job, document in documents.items()
+        if "+" in job
+        for submit in _submits(document)
+    }
+    found: dict[str, list[Row]] = defaultdict(list)
+    for job, runs in accounts.items():
+        for run in runs:
+            found[components.get((job, int(run["Submit"])), job)].append(run)
+    return found
 
 
 def _jobs(runs: Sequence[Row]) -> list[list[Row]]:

@@ -93,7 +93,11 @@ class SlurmWork(Work):
         return self.random.choice(jobs or self.jobs)
 
     def hold_some(self, count: int) -> None:
-        """Jobs that wait, held by their user or an admin, and half of these released again."""
+        """Jobs that wait, held by their user or an admin, and half of these released again.
+
+        A heterogeneous one is among them, which never starts: sacct calls its components otherwise.
+        """
+        self.jobs.append(self._cluster.submit("exit 0", "--begin=now+3600", ":", "--mem=60"))
         for at in range(count):
             job = self._cluster.submit(
                 "exit 0", "--begin=now+3600", *(["--hold"] if at % 2 else [])
