@@ -70,8 +70,6 @@ _NO_MEMORY = (
 
 _EXTRAS = {
     "pyarrow": "collect",
-    **dict.fromkeys(("polars", "threadpoolctl"), "answer"),
-    **dict.fromkeys(("tree_sitter", "tree_sitter_language_pack"), "check"),
     **dict.fromkeys(("lightgbm", "matplotlib", "scipy", "sklearn"), "learn"),
     **dict.fromkeys(
         ("fastapi", "jinja2", "jwt", "prometheus_client", "starlette", "uvicorn"), "serve"

@@ -24,8 +24,8 @@ from jobsight.settings import Settings
         (FileNotFoundError(errno.ENOENT, "No such file"), "No such file"),
         (MemoryError(), cli._NO_MEMORY),
         (
-            ModuleNotFoundError(name="polars.x"),
-            "polars is not installed: pip install 'jobsight[answer]'",
+            ModuleNotFoundError(name="lightgbm.x"),
+            "lightgbm is not installed: pip install 'jobsight[learn]'",
         ),
         (ImportError("libx.so: failed to map segment from shared object"), cli._NO_MEMORY),
     ],
@@ -121,7 +121,7 @@ def test_each_extra_installs_all_that_its_verbs_import(tmp_path: Path) -> None:
     answered = _without(learn | {"pyarrow"}, *hold, "--store", str(store))
     assert answered.returncode == 0, answered.stderr
     assert "held" in answered.stdout
-    done = _without(learn | {"polars"}, *collect)
+    done = _without(learn, *collect)
     assert done.returncode == 0, done.stderr
     assert (
         "1 job," in _without(set(cli._EXTRAS), "store", "status", "--store", str(collected)).stdout
