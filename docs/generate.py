@@ -1,8 +1,8 @@
-"""The generated pages of ``docs/reference/``: ``python -m docs.generate`` writes them.
+"""What is generated of the code: ``python -m docs.generate`` writes it.
 
-Commands come from the command line, settings from their models, codes from the rules of
-`jobsight check`, and the API from its OpenAPI description. A test fails where a committed page is
-not what is generated.
+The pages of ``docs/reference/``, the man page, and what completion reads. Commands come from the
+command line, settings from their models, codes from the rules of `jobsight check`, and the API from
+its OpenAPI description. A test fails where a committed file is not what is generated.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from pydantic_core import PydanticUndefined
 
 from jobsight import __version__
 
-__all__ = ["PAGES", "REFERENCE"]
+__all__ = ["FILES", "ROOT"]
 
-REFERENCE = Path(__file__).parent / "reference"
+ROOT = Path(__file__).parents[1]
 _HOME = "/home/USER"
 
 
@@ -68,10 +68,6 @@ def _sentence(text: str) -> str:
 
 def commands() -> Iterator[str]:
     """Every command with its arguments and options."""
-    import typer.main
-
-    from jobsight.cli.main import app
-
     yield "# Commands\n"
     yield _wrap("""
         Every command has `--help`. Results go to standard output, everything else to standard
@@ -79,55 +75,174 @@ def commands() -> Iterator[str]:
         check of `verify` failed. `--no-color` before the command, or `NO_COLOR`, turns colours
         off.
     """)
+    for path, command, context in _verbs():
+        yield _anchored(path)
+        yield f"```text\n{_usage(command, context)}\n```\n"
+        yield _prose(command.help or "")
+        rows = [_row(f"`{name}`", _sentence(text)) for name, text in _parameters(command, context)]
+        if rows:
+            yield ""
+            yield from _table("argument or option", "meaning")
+            yield from rows
+
+
+def _verbs() -> Iterator[tuple[str, Any, Any]]:
+    """Each verb that is shown: its words, its command, and a context of that."""
+    import typer.main
+
+    from jobsight.cli.main import app
+
     yield from _group(typer.main.get_command(app), "jobsight")
 
 
-def _group(group: Any, path: str) -> Iterator[str]:
-    """The commands of a group; Typer has a copy of click of its own, hence no types of either."""
+def _group(group: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+    """The verbs of a group; Typer has a copy of click of its own, hence no types of either."""
     for name, listed in group.commands.items():
         if listed.hidden:
             continue
         context = group.context_class(group, info_name=path)
         _, command, _ = group.resolve_command(context, [name])
+        words = f"{path} {name}"
         if hasattr(command, "commands"):
-            yield from _group(command, f"{path} {name}")
+            yield from _group(command, words)
         else:
-            yield from _command(command, f"{path} {name}")
+            yield words, command, command.context_class(command, info_name=words)
 
 
-def _command(command: Any, path: str) -> Iterator[str]:
-    context = command.context_class(command, info_name=path)
-    yield _anchored(path)
-    pieces = " ".join(piece for piece in command.collect_usage_pieces(context) if piece)
-    yield f"```text\n{path} {pieces}\n```\n"
-    yield _prose(command.help or "")
-    rows = [row for one in command.get_params(context) if (row := _parameter(one, context))]
-    if rows:
-        yield ""
-        yield from _table("argument or option", "meaning")
-        yield from rows
+def _usage(command: Any, context: Any) -> str:
+    pieces = command.collect_usage_pieces(context)
+    return " ".join([context.info_name, *(piece for piece in pieces if piece)])
+
+
+def _parameters(command: Any, context: Any) -> Iterator[tuple[str, str]]:
+    """The arguments and options of a command, and what they mean."""
+    for one in command.get_params(context):
+        if one.param_type_name == "argument":
+            yield one.make_metavar(context), getattr(one, "help", None) or ""
+        elif "--help" not in one.opts and (record := one.get_help_record(context)) is not None:
+            yield record
 
 
 def _prose(text: str) -> str:
-    paragraphs = re.split(r"\n\s*\n", inspect.cleandoc(text))
-    lines = [line for one in paragraphs for line in (*_wrapped(one), "")]
+    lines = []
+    for paragraph, is_table in _paragraphs(text):
+        shown = ["```text", *paragraph.splitlines(), "```"]
+        lines += shown if is_table else textwrap.wrap(_sentence(paragraph), 100)
+        lines.append("")
     return "\n".join(lines).rstrip()
 
 
-def _wrapped(paragraph: str) -> list[str]:
-    if paragraph.startswith((" ", "\b")) or "\n  " in paragraph:  # a table of the help, as it is
-        return ["```text", *paragraph.replace("\b\n", "").splitlines(), "```"]
-    return textwrap.wrap(_sentence(paragraph), 100)
+def _paragraphs(text: str) -> Iterator[tuple[str, bool]]:
+    """The paragraphs of a help, and whether each is a table, to be shown as it is."""
+    for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text)):
+        is_table = paragraph.startswith((" ", "\b")) or "\n  " in paragraph
+        yield paragraph.replace("\b\n", ""), is_table
 
 
-def _parameter(one: Any, context: Any) -> str:
+# What completion reads
+
+
+def completion() -> Iterator[str]:
+    """The parameters of each verb, one per line, for `jobsight.cli.completion`."""
+    verbs = []
+    for path, command, context in _verbs():
+        known = [
+            json.dumps(fields, ensure_ascii=False)
+            for one in command.get_params(context)
+            if (fields := _to_complete(one, context))
+        ]
+        verb = json.dumps(path.removeprefix("jobsight "))
+        verbs.append(f"{verb}: [\n  " + ",\n  ".join(known) + "\n]")
+    yield "{" + ",\n".join(verbs) + "}"
+
+
+def _to_complete(one: Any, context: Any) -> dict[str, Any]:
+    if getattr(one, "hidden", False) or "--help" in one.opts:  # every command has that
+        return {}
+    fields: dict[str, Any] = {"argument": one.name}
     if one.param_type_name == "option":
-        record = one.get_help_record(context)
-        if record is None or "--help" in one.opts:
-            return ""
-        return _row(f"`{record[0]}`", _sentence(record[1]))
-    help_ = getattr(one, "help", None) or ""
-    return _row(f"`{one.make_metavar(context)}`", _sentence(help_))
+        # Typer takes each line of a help for a candidate, and wraps it at the terminal's width.
+        text = textwrap.shorten(one.help or "", 60, placeholder=" …")
+        fields = {"option": [*one.opts, *one.secondary_opts], "help": text}
+        fields |= {"flag": True} if one.is_flag else {}
+    fields |= {"several": True} if one.nargs == -1 or getattr(one, "multiple", False) else {}
+    values = [item.value for item in one.shell_complete(context, "") if item.type == "plain"]
+    return fields | ({"values": values} if values else {})
+
+
+# The man page
+
+
+def manual() -> Iterator[str]:
+    """The man page ``jobsight(1)``, in the macros of man(7)."""
+    yield f'.TH JOBSIGHT 1 "" "Jobsight {__version__}" "User Commands"'
+    yield ".SH NAME"
+    yield "jobsight \\- predict how a batch job will behave on HTCondor and Slurm clusters"
+    yield ".SH SYNOPSIS\n.B jobsight\n[\\-\\-no\\-color]\n.I COMMAND\n[OPTIONS] [ARGUMENTS]"
+    yield ".SH DESCRIPTION"
+    yield from _roff("""
+        Jobsight says what is wrong with a script before it runs (check), which resource will bind
+        a program (bound), when a job will start and how long it will run (start), whether it will
+        fail and of what (fail), and, when HTCondor holds it, whether to release, wait, fix or
+        remove (hold). It learns from the history of the cluster. Each answer has a probability or
+        quantiles, its evidence, and the commands to run.
+
+        Results go to standard output, everything else to standard error.
+    """)
+    yield ".SH COMMANDS"
+    for _, command, context in _verbs():
+        yield f'.SS "{_escaped(_usage(command, context))}"'
+        yield from _roff(command.help or "")
+        for name, text in _parameters(command, context):
+            yield f".TP\n.B {_escaped(name)}"
+            yield from _roff(text)
+    for title, rows in _MANUAL.items():
+        yield f".SH {title}"
+        for name, text in rows.items():
+            yield f".TP\n.B {_escaped(name)}"
+            yield from _roff(text)
+    yield ".SH SEE ALSO"
+    yield ",\n".join(
+        f".BR {name} (1)" for name in ("sbatch", "squeue", "sacct", "condor_q", "condor_history")
+    )
+
+
+_MANUAL: Mapping[str, Mapping[str, str]] = {
+    "EXIT STATUS": {
+        "0": "An answer was given.",
+        "1": "An error, which one line on standard error explains; or check found errors.",
+        "2": "The call itself is wrong.",
+        "3": "A check of verify failed.",
+    },
+    "ENVIRONMENT": {
+        "JOBSIGHT_STORE": "The store of job documents: a path, or redis://HOST.",
+        "JOBSIGHT_CONFIG": "A settings file (YAML), read after those of FILES.",
+        "JOBSIGHT_SECTION__NAME": "Any setting, such as JOBSIGHT_HOLD__SEED=7 for hold.seed.",
+        "NO_COLOR": "Print without colours.",
+    },
+    "FILES": {
+        "/etc/jobsight/jobsight.yaml": "Settings of the site.",
+        "~/.config/jobsight/jobsight.yaml": "Settings of the user.",
+        "~/.local/share/jobsight/": "The store and the models of the user.",
+        "~/.cache/jobsight/": "Compiled code and tables, which may be deleted.",
+    },
+}
+
+
+def _roff(text: str) -> Iterator[str]:
+    """The paragraphs of a text, to follow a macro that begins one."""
+    for number, (paragraph, is_table) in enumerate(_paragraphs(text)):
+        if number:
+            yield ".PP"
+        lines = paragraph.splitlines() if is_table else [" ".join(paragraph.split())]
+        shown = [_escaped(line) for line in lines]
+        yield "\n".join([".nf", *shown, ".fi"] if is_table else shown)
+
+
+def _escaped(text: str) -> str:
+    """Plain text for roff: hyphens as typed in commands, and no line is a request."""
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
+    return f"\\&{text}" if text.startswith((".", "'")) else text
 
 
 # Settings
@@ -391,35 +506,36 @@ def _operation(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iter
             yield f"\n{title}:\n\n```json\n{json.dumps(shown, indent=1, ensure_ascii=False)}\n```"
 
 
-PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
-    "commands.md": commands,
-    "settings.md": settings,
-    "codes.md": codes,
-    "fields.md": fields,
-    "api.md": api,
+FILES: Mapping[str, Callable[[], Iterator[str]]] = {
+    "docs/reference/commands.md": commands,
+    "docs/reference/settings.md": settings,
+    "docs/reference/codes.md": codes,
+    "docs/reference/fields.md": fields,
+    "docs/reference/api.md": api,
+    "packaging/jobsight.1": manual,
+    "src/jobsight/cli/completion.json": completion,
 }
-"""By name in `REFERENCE`: what makes the lines of the page."""
+"""By path in the repository: what makes the lines of the file."""
 
 
 def text_of(name: str) -> str:
-    """A page as it should be: the same on every machine and for every user."""
+    """A file as it should be: the same on every machine and for every user."""
     kept = dict(os.environ)
     try:
         for variable in list(os.environ):
             if variable.startswith(("JOBSIGHT_", "XDG_")):
                 del os.environ[variable]
         os.environ.update(HOME=_HOME, COLUMNS="100", TERMINAL_WIDTH="100")
-        return "\n".join(PAGES[name]()).rstrip() + "\n"
+        return "\n".join(FILES[name]()).rstrip() + "\n"
     finally:
         os.environ.clear()
         os.environ.update(kept)
 
 
 def main() -> None:
-    """Write all pages whose text has changed."""
-    REFERENCE.mkdir(exist_ok=True)
-    for name in PAGES:
-        path, text = REFERENCE / name, text_of(name)
+    """Write all files whose text has changed."""
+    for name in FILES:
+        path, text = ROOT / name, text_of(name)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             print(f"wrote {path}")  # noqa: T201

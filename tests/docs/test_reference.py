@@ -1,7 +1,8 @@
-"""The pages of docs/reference/ say what the code says."""
+"""The pages of docs/reference/, the man page and what completion reads say what the code says."""
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,23 +10,37 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs.generate import PAGES, REFERENCE
+from docs.generate import FILES, ROOT
 from tests.support.calling import jobsight
 
-ROOT = Path(__file__).parents[2]
-JSON = (REFERENCE / "json.md").read_text(encoding="utf-8")
+from jobsight.cli.verbs import VERBS
+
+JSON = (ROOT / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
 TILES = 'import urllib.request\nfor n in range(9):\n    urllib.request.urlopen(f"http://a/{n}")\n'
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_generated_page_is_as_the_code(name: str) -> None:
-    committed = (REFERENCE / name).read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", FILES)
+def test_a_generated_file_is_as_the_code(name: str) -> None:
+    committed = (ROOT / name).read_text(encoding="utf-8")
     # In a process of its own: other tests add questions, which help texts list.
     program = f"from docs.generate import text_of; print(text_of({name!r}), end='')"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert committed == done.stdout, f"run `make docs`: {name} has changed"
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+def test_the_man_page_is_set_without_a_warning() -> None:
+    done = subprocess.run(
+        ["groff", "-man", "-ww", "-Kutf8", "-Tutf8", "-rLL=80n", ROOT / "packaging" / "jobsight.1"],
+        capture_output=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    assert done.stderr == ""
+    plain = re.sub(r".\x08|\x1b\[[0-9;]*m", "", done.stdout)  # bold, by overstriking or by escapes
+    for verb, (module, line) in VERBS.items():
+        if module:
+            assert (f"\n   jobsight {verb} " in plain) == bool(line), verb
 
 
 def keys_of(question: str) -> list[str]:

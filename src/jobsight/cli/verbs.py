@@ -93,9 +93,16 @@ class LazyGroup(TyperGroup):
         }
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The command that is called, from its own module."""
+        """The command that is called, from its own module; to complete its words, from a table."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command if name is None else _command(self._prefix + name, name), rest
+        if name is None:
+            return name, command, rest
+        verb = self._prefix + name
+        if ctx.resilient_parsing and VERBS[verb][0]:
+            from jobsight.cli.completion import command_to_complete
+
+            return name, command_to_complete(verb), rest
+        return name, _command(verb, name), rest
 
 
 @cache

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -54,17 +55,47 @@ def test_help_imports_no_verb_and_takes_little_processor_time(arguments: list[st
 @pytest.mark.parametrize(
     ("words", "expected"),
     [("jobsight jo", ["jobs", "job"]), ("jobsight store ex", ["export"]), ("jobsight sweep n", []),
-     ("jobsight jobs --us", ["--user"])],
+     ("jobsight jobs --us", ["--user"]), ("jobsight train ", ["hold", "fail", "start", "bound"]),
+     ("jobsight frames --as-of ", ["release", "hold"]), ("jobsight sweep node --", ["--help"]),
+     ("jobsight fail a.sh --mem 4G --js", ["--json"])],
 )  # fmt: skip
-def test_verbs_and_options_are_completed(words: str, expected: list[str]) -> None:
-    program = "import sys; sys.argv[0] = 'jobsight'; from jobsight.cli.main import main; main()"
-    found = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "_JOBSIGHT_COMPLETE": "complete_bash", "COMP_WORDS": words,
-             "COMP_CWORD": str(len(words.split()) - 1)},
-        capture_output=True, text=True, check=False,
+def test_words_are_completed_by_the_script_of_bash(words: str, expected: list[str]) -> None:
+    *before, last = words.split(" ")
+    script = (
+        'eval "$(_JOBSIGHT_COMPLETE=source_bash jobsight)"; COMP_WORDS=("$@"); '
+        'COMP_CWORD=$(($# - 1)); _jobsight_completion jobsight; echo "${COMPREPLY[@]}"'
+    )
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", *before, last],
+        env=os.environ | {"PATH": path}, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert found.stdout.split() == expected, found
+    assert done.stdout.split() == expected, done
+
+
+@pytest.mark.parametrize("verb", ["hold", "mcp", "sweep plan"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_options_of_a_verb_are_completed_without_its_module(verb: str, shell: str) -> None:
+    program = (
+        "import sys, time; sys.argv[:] = ['jobsight']\n"
+        "from jobsight.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        f"loaded = [name for name in {HEAVY} if name in sys.modules and name != 'rich.console']\n"
+        "print(time.process_time(), *loaded, file=sys.stderr)\n"
+    )
+    words = f"jobsight {verb} --"
+    told = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    told |= {"_TYPER_COMPLETE_ARGS": words, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | told | {"_JOBSIGHT_COMPLETE": f"complete_{shell}"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    seconds, *loaded = done.stderr.split()
+    assert not loaded
+    assert float(seconds) < 0.3
+    assert "--help" in done.stdout
 
 
 def test_a_verb_that_is_not_there_suggests_the_nearest() -> None:
