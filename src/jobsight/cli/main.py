@@ -69,7 +69,6 @@ _NO_MEMORY = (
 )
 
 _EXTRAS = {
-    "pyarrow": "collect",
     **dict.fromkeys(("lightgbm", "matplotlib", "scipy", "sklearn"), "learn"),
     **dict.fromkeys(
         ("fastapi", "jinja2", "jwt", "prometheus_client", "starlette", "uvicorn"), "serve"

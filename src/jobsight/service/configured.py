@@ -36,8 +36,6 @@ def make_sources(settings: Settings, kinds: Sequence[str] | None = None) -> list
         )
     sources: list[Source] = []
     if "eventlog" in wanted:
-        import pyarrow  # noqa: F401  # missing: one error now, not a source that fails again and again
-
         point, zone = settings.access_point, settings.timezone
         sources += [
             EventLogSource(path, settings.eventlog, access_point=point, timezone=zone)

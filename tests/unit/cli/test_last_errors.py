@@ -108,36 +108,37 @@ def test_no_error_goes_where_answers_go(arguments: list[str], status: int) -> No
 
 
 @pytest.mark.slow
-def test_each_extra_installs_all_that_its_verbs_import(tmp_path: Path) -> None:
+def test_without_extras_all_is_there_but_training_and_serving(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     log, store, collected = (tmp_path / name for name in ("EventLog", "jobs.db", "collected.db"))
     log.write_text(
         "000 (001.000.000) 2026-11-21 01:00:00 Job submitted from host: <192.0.2.1>\n...\n"
     )
     filled(store, [held_job("ap", 7, 2)])
     constant_model(0.05).save(tmp_path / "model", seed=0, facts={})
-    collect = ["collect", "--once", "--event-log", str(log), "--store", str(collected)]
     hold = ["hold", "7.2", "--model", str(tmp_path / "model"), "--at", "2026-11-21 01:37:00Z"]
-    learn = {name for name, extra in cli._EXTRAS.items() if extra == "learn"}
-    answered = _without(learn | {"pyarrow"}, *hold, "--store", str(store))
+    answered = _without_extras(*hold, "--store", str(store))
     assert answered.returncode == 0, answered.stderr
     assert "held" in answered.stdout
-    done = _without(learn, *collect)
+    collect = ["collect", "--once", "--event-log", str(log), "--store", str(collected)]
+    done = _without_extras(*collect)
     assert done.returncode == 0, done.stderr
-    assert (
-        "1 job," in _without(set(cli._EXTRAS), "store", "status", "--store", str(collected)).stdout
-    )
-    told = "jobsight: pyarrow is not installed: pip install 'jobsight[collect]'\n"
-    for lacking in (collect, [*hold, "--log", str(log)]):
-        assert _without({"pyarrow"}, *lacking).stderr == told
+    assert "1 job," in _without_extras("store", "status", "--store", str(collected)).stdout
+    for words, extra in ((["verify", "hold", str(log)], "learn"), (["serve"], "serve")):
+        refused = _without_extras(*words)
+        assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+        assert f"jobsight[{extra}]" in refused.stderr
 
 
-def _without(missing: set[str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command where some packages are not installed."""
+def _without_extras(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command where the packages that extras install are not there."""
     program = f"""
 import sys
 class Missing:
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {missing}:
+        if name.partition(".")[0] in {set(cli._EXTRAS)}:
             raise ModuleNotFoundError(name=name)
 sys.meta_path.insert(0, Missing())
 sys.argv[1:] = {list(arguments)}
