@@ -90,7 +90,7 @@ corpus: $(READY)
 
 lock: $(READY)
 	{ sed -n 1p requirements/lock.txt; \
-	  $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//'; } > requirements/lock.new
+	  $(BIN)/python -m pip freeze --all --exclude-editable | sed -e '/^pip==/d' -e 's/+cpu$$//'; } > requirements/lock.new
 	mv requirements/lock.new requirements/lock.txt
 
 # What the test bed built once stays; `python -m tests.testbed clean` removes it.
