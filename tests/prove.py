@@ -23,7 +23,7 @@ HEAD = """# Long tests
 Written by `make prove`, or by `python -m tests.prove FILE…`: the long tests, by file, with the day,
 machine and versions of the last run of each.
 """
-_LONG = re.compile(r"^from tests\.limits import .*prove", re.I | re.M)
+_LONG = re.compile(r"^from tests\.support\.limits import .*prove", re.I | re.M)
 
 
 def _long_files() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -136,6 +137,26 @@ def test_the_usual_commands_need_no_extra(programs: Path, tmp_path: Path) -> Non
 def test_the_man_page_is_where_man_looks_for_it(programs: Path) -> None:
     page = programs.parent / "share" / "man" / "man1" / "jobsight.1"
     assert page.read_text(encoding="utf-8").startswith(".TH JOBSIGHT 1 ")
+
+
+def test_the_recipe_of_easybuild_installs_this_wheel(wheel: Path) -> None:
+    (recipe,) = (ROOT / "packaging" / "easybuild").glob("*.eb")
+    values = {
+        statement.targets[0].id: ast.literal_eval(statement.value)
+        for statement in ast.parse(recipe.read_text(encoding="utf-8")).body
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+    }
+    named = {"name": values["name"], "version": values["version"]}
+    toolchain = f"{values['toolchain']['name']}-{values['toolchain']['version']}"
+    assert [source % named for source in values["sources"]] == [wheel.name]
+    assert recipe.name == f"jobsight-{__version__}-{toolchain}.eb"
+    (python,) = (version for name, version in values["dependencies"] if name == "Python")
+    assert python.rpartition(".")[0] in PYTHONS
+    with zipfile.ZipFile(wheel) as files:
+        names = [name.partition(".data/data/")[2] for name in files.namelist()]
+        scripts = next(name for name in files.namelist() if name.endswith("entry_points.txt"))
+        assert b"jobsight = " in files.read(scripts)
+    assert set(values["sanity_check_paths"]["files"]) <= {*names, "bin/jobsight"}
 
 
 def python_of(version: str) -> str:
