@@ -17,7 +17,7 @@ help:
 	@echo "make demo-serve  the same data live, as pages in a browser"
 	@echo "make check  after every edit: formatter, linter, types, floors, tests without clusters"
 	@echo "make test   before every commit: the same with all tests, on real clusters"
-	@echo "make docs   the pages of docs/reference from the code, and the site in site/ (needs a package index)"
+	@echo "make docs   what is generated of the code (reference, man page, completion), and the site in site/"
 	@echo "make testbed  real HTCondor, Slurm, Redis and Kafka to try things on, until Ctrl-C (root, Debian)"
 	@echo "make prove  the long proofs too: all versions of the servers, chaos, sweeps, fuzzing in length"
 	@echo "make trial  ways to decide about held jobs, compared on a live pool (5 h; again: what is missing)"

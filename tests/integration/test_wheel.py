@@ -10,7 +10,7 @@ import sys
 import tomllib
 import venv
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from email.parser import Parser
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
@@ -27,6 +27,8 @@ BUILT_FROM = ("pyproject.toml", "README.md", "LICENSE", "packaging", "src")
 SACCT = ROOT / "data" / "samples" / "sacct.psv"
 SCRIPT = "#!/bin/bash\n#SBATCH --job-name=sweep --mem=1G --tmie=10\nif [ $# > 1 ]; then true; fi\n"
 PYTHONS = ("3.11", "3.12", "3.13")
+
+Record = Callable[[str, object], None]
 
 pytestmark = pytest.mark.slow
 
@@ -182,13 +184,12 @@ INSTALL: Mapping[str, str] = {
 @pytest.mark.parametrize("version", PYTHONS)
 @pytest.mark.parametrize("tool", INSTALL)
 def test_each_installer_installs_it_on_each_python(
-    tool: str, version: str, wheel: Path, tmp_path: Path, record_property: pytest.RecordProperty
+    tool: str, version: str, wheel: Path, tmp_path: Path, record_property: Record
 ) -> None:
     python, tools = python_of(version), wheel.parent / "tools"
     if not (tools / "bin" / "uv").exists():
         venv.create(tools, with_pip=True)
-        command = [tools / "bin" / "python", "-m", "pip", "install", "-q", "pipx", "uv"]
-        subprocess.run(command, check=True)
+        subprocess.run([tools / "bin" / "pip", "install", "-q", "pipx", "uv"], check=True)
     places = {"PIPX_HOME": "pipx", "PIPX_BIN_DIR": "bin", "PIPX_MAN_DIR": "man",
               "UV_TOOL_DIR": "uv", "UV_TOOL_BIN_DIR": "bin"}  # fmt: skip
     named = {name: str(tmp_path / folder) for name, folder in places.items()}
