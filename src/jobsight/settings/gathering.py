@@ -16,6 +16,7 @@ __all__ = [
     "CondorSettings",
     "EventLogSettings",
     "KafkaSettings",
+    "MachineSettings",
     "SlurmSettings",
     "StoreSettings",
     "data_folder",
@@ -47,6 +48,8 @@ class SlurmSettings(Section):
     """More output of one command is refused; sacct is then asked about shorter spans."""
     accounting: bool | None = None
     """Ask sacct; None: as the controller's configuration says."""
+    all_users: bool = True
+    """Ask sacct about all users; Slurm's PrivateData shows a user's own jobs alone all the same."""
     config_every: PositiveFloat = 600.0
     """Between looks at the controller's configuration and clock."""
     lookback: Annotated[float, Field(ge=0)] = 86400.0
@@ -85,6 +88,29 @@ class CondorSettings(Section):
     """Seconds after which a command is stopped."""
     scan_limit: PositiveInt = 200_000
     """Ads of the history looked through for jobs that left the queue."""
+
+
+class MachineSettings(Section):
+    """What the scheduler's own tools on this machine are asked, for answers without a store.
+
+    What ``/etc/jobsight/jobsight.yaml`` says here bounds what others set: they may ask for less.
+    """
+
+    enabled: bool = True
+    """Ask them at all."""
+    days: Annotated[float, Field(gt=0, le=3650)] = 30.0
+    """How far back the accounting is read."""
+    all_users: bool = True
+    """Ask about the jobs of all users, where the scheduler allows it."""
+    every: Annotated[float, Field(ge=0, le=86_400)] = 30.0
+    """Seconds between two looks of a user at the scheduler."""
+    patience: Annotated[float, Field(gt=0, le=3600)] = 6.0
+    """Seconds of reading the past after which an answer is given from what was read."""
+    schedd: str | None = None
+    """Name of a remote schedd; None: this machine's."""
+    folder: Path | None = None
+    """Where what was read is kept; None: ``machine`` in the user's cache, or, where that is on a
+    network file system, in a private folder of this machine."""
 
 
 class EventLogSettings(Section):

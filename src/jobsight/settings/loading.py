@@ -25,6 +25,7 @@ from jobsight.settings.gathering import (
     CondorSettings,
     EventLogSettings,
     KafkaSettings,
+    MachineSettings,
     SlurmSettings,
     StoreSettings,
     data_folder,
@@ -53,6 +54,7 @@ class Settings(Section):
     eventlog: EventLogSettings = EventLogSettings()
     slurm: SlurmSettings = SlurmSettings()
     kafka: KafkaSettings = KafkaSettings()
+    machine: MachineSettings = MachineSettings()
     collect: CollectSettings = CollectSettings()
     check: CheckSettings = CheckSettings()
     program: ProgramSettings = ProgramSettings()
