@@ -106,6 +106,9 @@ class MachineSettings(Section):
     """Seconds between two looks of a user at the scheduler."""
     patience: Annotated[float, Field(gt=0, le=3600)] = 6.0
     """Seconds of reading the past after which an answer is given from what was read."""
+    background: bool = True
+    """Whether a process of the lowest priority then reads the rest, a slice every `every` seconds;
+    else each call reads on."""
     schedd: str | None = None
     """Name of a remote schedd; None: this machine's."""
     folder: Path | None = None
