@@ -115,6 +115,18 @@ class MachineSettings(Section):
     """Where what was read is kept; None: ``machine`` in the user's cache, or, where that is on a
     network file system, in a private folder of this machine."""
 
+    def within(self, most: MachineSettings) -> MachineSettings:
+        """These settings, but asking no more than `most` allows."""
+        return self.model_copy(
+            update={
+                "enabled": self.enabled and most.enabled,
+                "days": min(self.days, most.days),
+                "all_users": self.all_users and most.all_users,
+                "every": max(self.every, most.every),
+                "background": self.background and most.background,
+            }
+        )
+
 
 class EventLogSettings(Section):
     """HTCondor's event logs, followed while they grow."""
