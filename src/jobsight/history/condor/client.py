@@ -33,6 +33,12 @@ _SHOWN = 200
 _MOST_ANALYSIS, _ANALYSIS_LINES = 1 << 16, 30
 
 
+def _selected(owner: str | None, attributes: Collection[str]) -> list[str]:
+    """Options for the jobs of an owner (a name without quotes), and for attributes, as JSON."""
+    chosen = [] if owner is None else ["-constraint", f'Owner == "{owner}"']
+    return [*chosen, "-attributes", ",".join(attributes), "-json"]
+
+
 class CondorClient:
     """HTCondor's tools as functions. One thread at a time. All raise SourceError without an answer.
 
@@ -41,10 +47,12 @@ class CondorClient:
         schedd: name of the schedd; None: this machine's.
 
     Attributes:
+        schedd: see above.
         calls: how often each command was run.
     """
 
     def __init__(self, settings: CondorSettings, *, schedd: str | None = None) -> None:
+        self.schedd = schedd
         self.calls: Counter[str] = Counter()
         self._settings = settings
         self._where = [] if schedd is None else ["-name", schedd]
@@ -64,6 +72,22 @@ class CondorClient:
         # Without a limit, history is read to its end for each job that it does not have.
         limits = ["-match", str(len(jobs)), "-scanlimit", str(self._settings.scan_limit)]
         return self._ads("condor_history", [*self._where, *limits, "-json", *sorted(jobs)])
+
+    def queue_of(self, owner: str | None, attributes: Collection[str], most: int) -> list[Ad]:
+        """These attributes of the jobs of an owner (None: of all) in the queue, of `most` jobs."""
+        words = ["-allusers", *self._where, "-limit", str(most)]
+        return self._ads("condor_q", [*words, *_selected(owner, attributes)])
+
+    def history_of(
+        self, owner: str | None, attributes: Collection[str], most: int, since: str
+    ) -> list[Ad]:
+        """The same of jobs that have left the queue, newest first.
+
+        `since` is an expression: from the first ad on of which it is true, nothing is read.
+        """
+        limits = ["-limit", str(most), "-scanlimit", str(self._settings.scan_limit)]
+        words = [*self._where, *limits, "-since", since]
+        return self._ads("condor_history", [*words, *_selected(owner, attributes)])
 
     def analysis(self, job: str) -> list[str]:
         """What ``condor_q -better-analyze`` says of an idle job (``12.0``): its last lines."""
