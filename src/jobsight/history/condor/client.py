@@ -16,7 +16,7 @@ from typing import Any
 from jobsight.commands import Ended, child_environment, find_tool, run_command
 from jobsight.errors import SourceError
 from jobsight.settings import CondorSettings
-from jobsight.text import printable
+from jobsight.text import printable, without_surrogates
 
 __all__ = ["Ad", "CondorClient"]
 
@@ -37,6 +37,14 @@ def _selected(owner: str | None, attributes: Collection[str]) -> list[str]:
     """Options for the jobs of an owner (a name without quotes), and for attributes, as JSON."""
     chosen = [] if owner is None else ["-constraint", f'Owner == "{owner}"']
     return [*chosen, "-attributes", ",".join(attributes), "-json"]
+
+
+def _sound(ad: Ad) -> Ad:
+    """The ad with texts that a document can hold."""
+    return {
+        without_surrogates(name): without_surrogates(value) if isinstance(value, str) else value
+        for name, value in ad.items()
+    }
 
 
 class CondorClient:
@@ -163,7 +171,7 @@ class CondorClient:
             raise SourceError(f"{tool} printed no JSON") from None
         if not isinstance(ads, list):
             raise SourceError(f"{tool} printed no list of ads")
-        return [ad for ad in ads if isinstance(ad, dict)]
+        return [_sound(ad) for ad in ads if isinstance(ad, dict)]
 
     def _run(self, tool: str, arguments: list[str]) -> Ended:
         """How the tool ended by itself, well or not."""
