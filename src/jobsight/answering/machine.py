@@ -242,7 +242,28 @@ def _makers(settings: Settings) -> Iterator[Callable[[], Source]]:
 
 
 def _condor(settings: Settings) -> Callable[[], Source] | None:
-    return None
+    """What makes the source of HTCondor, of the caller's jobs; None: its tools are not here."""
+    schedd = settings.machine.schedd
+    client = CondorClient(settings.condor, schedd=schedd)
+    if not client.has(_CONDOR):
+        return None
+
+    def condor() -> Source:
+        from jobsight.history.condor.poller import CondorSource
+
+        name = schedd or client.schedd_name()
+        if name is None:
+            raise SourceError(
+                "HTCondor's configuration does not say what the schedd of this machine is called; "
+                "name one that condor_status -schedd shows in the setting machine.schedd"
+            )
+        asked = {
+            "lookback": settings.machine.days * 86_400,
+            "timeout": min(settings.condor.timeout, _TIMEOUT_S),
+        }
+        return CondorSource(client, name, settings.condor.model_copy(update=asked))
+
+    return condor
 
 
 def _pour(source: Source, store: Store, deadline: float, step: Step) -> None:
