@@ -285,7 +285,9 @@ def _timeline(ad: Mapping[str, JSON], source: str, *, with_ad: bool) -> list[Eve
         return events
     if state is State.RUNNING or (state is State.PENDING and entered == submitted):
         return events  # it is among these
-    present = _present(ad, state, entered, source)
+    # Of one second, in which ads count, what the job is now comes behind its start.
+    tie = entered in starts and not state.ended
+    present = _present(ad, state, entered + tie, source)
     if with_ad and present.code in (EventCode.HELD, EventCode.RELEASED):
         present = msgspec.structs.replace(present, attributes=_text_of(ad))
     return [*events, present]
