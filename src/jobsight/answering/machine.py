@@ -123,7 +123,7 @@ def own_history(settings: Settings, step: Step, note: Step, names: Iterable[JobN
 
     Raises:
         UsageError: no tools are here.
-        SourceError: they give no answer, and never gave one.
+        SourceError: they give no answer, and never gave one; or they know no job.
         OutputError, StoreError: there is no place for what they say.
     """
 
@@ -336,8 +336,9 @@ def _main() -> None:
 
 def _report(problems: list[str], store: Store, note: Step) -> None:
     """Say what failed; raise it where nothing is known at all."""
-    if problems and not any(True for _ in store.scan(limit=1)):
-        raise SourceError("; ".join(problems))
+    if not any(True for _ in store.scan(limit=1)):
+        none = "the scheduler's tools show no job, neither in the queue nor one that ended lately"
+        raise SourceError("; ".join(problems) or none)
     for problem in problems:
         note(f"what is known may be old: {printable(problem, 200)}")
 

@@ -22,6 +22,7 @@ from jobsight.cli.common import caller, has_store
 from jobsight.cli.output import Console, note, print_objects, report_problems, stages
 from jobsight.cli.served import ready_for
 from jobsight.errors import SourceError, UsageError
+from jobsight.history.condor.client import CondorClient
 from jobsight.history.jobsasked import requested
 from jobsight.history.reasons import kept_masks
 from jobsight.ids import JobName, parse_job_name
@@ -228,6 +229,11 @@ def own_inputs(
         logs = [log for log in own_logs(settings) if os.access(log, os.R_OK)]
     if logs and (events or not has_tools(settings)):
         return logs
+    if events and not CondorClient(settings.condor).has("condor_q"):
+        raise UsageError(
+            "name the event log with --log FILE, or the store with --store URL; here is no "
+            "condor_q to ask about held jobs"
+        )
     with stages() as step:
         return [*logs, own_history(settings, step, note, names)]
 
