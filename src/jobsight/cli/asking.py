@@ -5,7 +5,6 @@ What the commands of questions share: the session that answers, and which jobs a
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -224,15 +223,17 @@ def own_inputs(
     """
     if has_store(settings):
         return ["store:"]
-    logs: list[str] = []
-    with contextlib.suppress(SourceError):
+    logs, why = list[str](), "its EVENT_LOG cannot be read"
+    try:
         logs = [log for log in own_logs(settings) if os.access(log, os.R_OK)]
+    except SourceError as error:
+        why = str(error)
     if logs and (events or not has_tools(settings)):
         return logs
     if events and not CondorClient(settings.condor).has("condor_q"):
         raise UsageError(
             "name the event log with --log FILE, or the store with --store URL; here is no "
-            "condor_q to ask about held jobs"
+            f"condor_q to ask, and {why}"
         )
     with stages() as step:
         return [*logs, own_history(settings, step, note, names)]
