@@ -2,6 +2,7 @@
 
 import contextlib
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -159,14 +160,15 @@ def test_whenever_it_is_asked_again_no_span_of_the_last_month_is_left_out(gaps: 
     assert reached >= now // SECOND
 
 
-def test_a_span_that_sacct_refused_is_asked_about_again() -> None:
+def test_a_span_that_sacct_refused_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
     client, now = Kept(), 500_000 * HOUR
     accounts = NewestFirst(client, SlurmSettings(lookback=7200))
     accounts.poll(now)
     fails = SlurmError("too much", FailureKind.TOO_MUCH)
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(SlurmError):
-        patch.setattr(Kept, "ended", lambda *_: (_ for _ in ()).throw(fails))
+    monkeypatch.setattr(Kept, "ended", Mock(side_effect=fails))
+    with pytest.raises(SlurmError):
         accounts.poll(now)
+    monkeypatch.undo()
     assert accounts.position()["unread"] == [[now - 2 * HOUR, now - HOUR]]
     accounts.poll(now)
     assert accounts.behind == HOUR // 2
