@@ -5,7 +5,8 @@ What the commands of questions share: the session that answers, and which jobs a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,12 +15,13 @@ import polars as pl
 import typer
 
 from jobsight.answering.jobtables import answer_unsubmitted, script_row
+from jobsight.answering.machine import has_tools, own_history
 from jobsight.answering.session import AnswerSession
-from jobsight.cli.common import caller
-from jobsight.cli.output import Console, print_objects, report_problems, stages
-from jobsight.cli.reading import has_store
+from jobsight.cli.common import caller, has_store
+from jobsight.cli.output import Console, note, print_objects, report_problems, stages
 from jobsight.cli.served import ready_for
 from jobsight.errors import SourceError, UsageError
+from jobsight.history.condor.client import CondorClient
 from jobsight.history.jobsasked import requested
 from jobsight.history.reasons import kept_masks
 from jobsight.ids import JobName, parse_job_name
@@ -41,7 +43,8 @@ __all__ = [
     "asked",
     "history_of",
     "open_session",
-    "own_store",
+    "own_inputs",
+    "own_logs",
     "title",
 ]
 
@@ -104,13 +107,18 @@ def open_session(
         )
 
 
-def history_of(inputs: list[str], settings: Settings, *, store: bool) -> tuple[list[str], bool]:
+def history_of(
+    inputs: list[str], settings: Settings, *, store: bool, names: Sequence[JobName] = ()
+) -> tuple[list[str], bool]:
     """What a question on job tables reads, and whether more is written to it meanwhile.
 
-    That is the files that the call names, and the store if the call names it or no file.
+    That is the files that the call names, and the store if it is named; where nothing is, see
+    `own_inputs`.
     """
-    if store or not inputs:
-        inputs = [*inputs, own_store(settings, named=store)]
+    if store:
+        inputs = [*inputs, "store:"]
+    if not inputs:
+        return own_inputs(settings, names=names), True
     return inputs, any(map(are_documents, inputs))
 
 
@@ -201,14 +209,48 @@ def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, optio
     return Asked(names=tuple(dict.fromkeys(map(parse_job_name, jobs))))
 
 
-def own_store(settings: Settings, *, named: bool) -> str:
-    """The store of the settings as an input; `named`: the call names one."""
-    if not named and not has_store(settings):
+def own_inputs(
+    settings: Settings, *, events: bool = False, names: Sequence[JobName] = ()
+) -> list[str]:
+    """What is read where a call names nothing: the store, else what this machine has.
+
+    That is the event log of HTCondor where it can be read, and what the scheduler's tools say: it
+    names owners and requests, which logs seldom do; for `events`, where there is no such log.
+    `names`: jobs asked about.
+
+    Raises:
+        JobsightError: as by `own_history`.
+    """
+    if has_store(settings):
+        return ["store:"]
+    logs, why = list[str](), "its EVENT_LOG cannot be read"
+    try:
+        logs = [log for log in own_logs(settings) if os.access(log, os.R_OK)]
+    except SourceError as error:
+        why = str(error)
+    if logs and (events or not has_tools(settings)):
+        return logs
+    if events and not CondorClient(settings.condor).has("condor_q"):
         raise UsageError(
-            "name the history: the store with --store URL, or files with --import FILE or --log "
-            "FILE"
+            "name the event log with --log FILE, or the store with --store URL; here is no "
+            f"condor_q to ask, and {why}"
         )
-    return "store:"
+    with stages() as step:
+        return [*logs, own_history(settings, step, note, names)]
+
+
+def own_logs(settings: Settings) -> list[str]:
+    """The files of the event logs that ``jobsight collect`` would follow, rotated ones too.
+
+    Raises:
+        SourceError: HTCondor's configuration names none.
+    """
+    # A call that names a log or a store does without the reader of logs.
+    from jobsight.history.following.family import rotated
+    from jobsight.service.configured import event_logs
+
+    paths = event_logs(settings)
+    return [str(file) for path in paths for file in (path, *(old for _, old in rotated(path)))]
 
 
 def title(job: Mapping[str, Any]) -> str:
