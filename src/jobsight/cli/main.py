@@ -75,6 +75,7 @@ _EXTRAS = {
     ),
     **dict.fromkeys(("mcp", "mcp_types"), "mcp"),
     "confluent_kafka": "kafka",
+    "optuna": "sweep",
 }
 """By the name of a module that only some verbs need: the extra that installs it."""
 

@@ -4,6 +4,7 @@ import errno
 import io
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from tests.support.storedjobs import filled, held_job
 from jobsight.cli import main as cli
 from jobsight.cli import output
 from jobsight.settings import Settings
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(
@@ -26,6 +29,10 @@ from jobsight.settings import Settings
         (
             ModuleNotFoundError(name="lightgbm.x"),
             "lightgbm is not installed: pip install 'jobsight[learn]'",
+        ),
+        (
+            ModuleNotFoundError(name="optuna"),
+            "optuna is not installed: pip install 'jobsight[sweep]'",
         ),
         (ImportError("libx.so: failed to map segment from shared object"), cli._NO_MEMORY),
     ],
@@ -105,6 +112,11 @@ def test_a_user_without_a_home_has_settings_all_the_same(monkeypatch: pytest.Mon
 def test_no_error_goes_where_answers_go(arguments: list[str], status: int) -> None:
     program = f"import sys; sys.argv[1:] = {arguments}; from jobsight.cli.main import main; main()"
     assert _without_errors(program, "2>&-") == (status, "")
+
+
+def test_the_extras_that_errors_name_are_those_of_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(cli._EXTRAS.values()) <= project["optional-dependencies"].keys()
 
 
 @pytest.mark.slow
