@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from jobsight.cli.main import app
 from jobsight.service.configured import make_sources
 from jobsight.settings import Settings
 
-PACKAGING = Path(__file__).parents[3] / "packaging"
+ROOT = Path(__file__).parents[3]
+PACKAGING = ROOT / "packaging"
 CONFIG = PACKAGING / "jobsight.yaml"
 UNITS = Path(service.__file__).parent / "units"
 UNIT = UNITS / "jobsight-collect.service"
@@ -54,6 +56,18 @@ def test_the_example_names_sources_that_can_be_made(tmp_path: Path) -> None:
     )
     names = [source.name for source in make_sources(settings)]
     assert names == [f"eventlog:{tmp_path}/EventLog", "slurm:mycluster"]
+
+
+def test_every_command_that_installs_names_extras_that_there_are() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    guides = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), PACKAGING / "Containerfile"]
+    named = {
+        extra
+        for path in [*guides, *UNITS.iterdir()]
+        for extras in re.findall(r"(?:jobsight|\.|/src)\[([a-z,]+)\]", path.read_text("utf-8"))
+        for extra in extras.split(",")
+    }
+    assert {"learn", "serve"} <= named <= project["optional-dependencies"].keys()
 
 
 def test_the_unit_notifies_guards_and_owns_its_folders() -> None:
