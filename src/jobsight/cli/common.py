@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from jobsight.clock import zone_named
 from jobsight.errors import OutputError, UsageError
+from jobsight.format import show_in
 from jobsight.modes import set_group_access
 from jobsight.questions import QUESTIONS
 
@@ -62,7 +64,10 @@ LogArguments = Annotated[
 ]
 TimezoneOption = Annotated[
     str | None,
-    typer.Option(help="Time zone of log times without one, e.g. Europe/Paris (default: local)."),
+    typer.Option(
+        help="Your time zone, and that of times in logs without one, e.g. Europe/Paris (default: "
+        "the machine's)."
+    ),
 ]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="Settings file (YAML), read after the usual ones.")
@@ -107,13 +112,17 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object 
 def load_settings(
     config: Path | None, overrides: dict[str, Any], *questions: Question[Any]
 ) -> Settings:
-    """The settings of all places, with those of flags (None: not given) on top."""
+    """The settings of all places, with those of flags (None: not given) on top.
+
+    From here on, moments are shown in their time zone, and written as their group may read.
+    """
     from jobsight.settings import Settings
 
     sections: dict[str, type[Section] | None] = dict.fromkeys(QUESTIONS)
     sections |= {one.name: one.settings for one in questions}
     settings = Settings.load(_given(overrides), config=config, questions=sections)
     set_group_access(settings.group_access)
+    show_in(zone_named(settings.timezone))
     return settings
 
 

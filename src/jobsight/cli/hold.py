@@ -34,11 +34,11 @@ from jobsight.cli.common import (
 from jobsight.cli.output import note, print_objects, report_problems, say
 from jobsight.cli.reading import has_store
 from jobsight.cli.terminal import field, paint, table, wrap
-from jobsight.clock import format_micros, format_span, now_micros
+from jobsight.clock import format_span, now_micros
 from jobsight.codes import hold_name
 from jobsight.documents import parse_key
 from jobsight.errors import SourceError, UsageError
-from jobsight.format import UNKNOWN, chance
+from jobsight.format import UNKNOWN, chance, moment
 from jobsight.history.allotments import generations_of
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.eventtables import queue_table
@@ -273,7 +273,7 @@ def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> Non
         verb = _verb(answer.verdict.verb)
         say(f"{verb}  job {answer.job}{whose}{answer.place}: {_headline(answer)}")
         held_s = max(answer.moment - answer.held_since, 0) / 1e6
-        since = f"{format_micros(answer.held_since)} ({format_span(held_s)})"
+        since = f"{moment(answer.held_since)} ({format_span(held_s)})"
         say(field("held", f"since {since}, {_cause(answer)}", _INDENT))
         say(field("reason", printable(answer.reason, 240) or "none given", _INDENT))
         label = "evidence"

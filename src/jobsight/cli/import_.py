@@ -13,7 +13,7 @@ import typer
 from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, load_settings
 from jobsight.cli.output import files_and_reasons, note, print_json, progress_bar, say, tell_unread
 from jobsight.errors import UsageError
-from jobsight.format import size, timestamp
+from jobsight.format import moment, size, timestamp
 from jobsight.history.importers import FileImport, Mapped, Options
 from jobsight.history.importers.tally import JobTally, Mark
 from jobsight.history.slurm.sacct import FIELDS
@@ -91,7 +91,7 @@ def import_(
         raise UsageError("--delimiter needs at least one character")
     if mapping is not None and format != "auto":
         raise UsageError("--mapping says what the files are; leave --format out")
-    settings = load_settings(config, {"store": store})
+    settings = load_settings(config, {"store": store, "timezone": timezone})
     importer = None if mapping is None else Mapped(mapping)
     with progress_bar("importing", reads_logs=True) as progress:
         options = Options(
@@ -207,7 +207,7 @@ class ImportRun:
         )
         say("  " + ", ".join(f"{number:,} {mark}" for mark, number in jobs.items()))
         if tally.first is not None:
-            say(f"  from {timestamp(tally.first)} to {timestamp(tally.last)}")
+            say(f"  from {moment(tally.first)} to {moment(tally.last)}")
         for state, count in tally.by_state().most_common():
             say(f"  {state:<16}{count:>12,}")
         for importer in self._reading.importers if verbose else ():

@@ -24,6 +24,7 @@ from jobsight.cli.output import print_json, say, stages
 from jobsight.cli.reading import open_judged
 from jobsight.cli.terminal import table
 from jobsight.files import Kind, write_json
+from jobsight.format import moment
 from jobsight.learning.audit import audit
 from jobsight.questions import question_named
 from jobsight.text import printable
@@ -113,7 +114,10 @@ def verify(
 
 
 def _rows(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> str:
-    shown = [[_cell(row.get(column)) for column in columns] for row in rows[:_SHOWN]]
+    shown = [
+        [moment(row[name]) if name == "from" else _cell(row.get(name)) for name in columns]
+        for row in rows[:_SHOWN]
+    ]
     text = table([column.replace("_", " ") for column in columns], shown)
     more = len(rows) - _SHOWN
     return f"{text}\n(and {more} more: --json lists all)" if more > 0 else text
