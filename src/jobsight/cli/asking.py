@@ -32,12 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Asked",
-    "AtOption",
     "ImportOption",
     "JobsArgument",
-    "LogOption",
     "OneOrListOption",
-    "SaveOption",
     "asked",
     "history_of",
     "open_session",
@@ -52,19 +49,11 @@ JobsArgument = Annotated[
         help="123, 123_4, 123.4 or a whole id; or a batch script, and options of sbatch.",
     ),
 ]
-LogOption = Annotated[
-    list[str] | None, typer.Option(help="Event log, as of `jobsight hold`; repeatable.")
-]
 ImportOption = Annotated[
     list[str] | None,
-    typer.Option("--import", help="File that `jobsight import` reads; repeatable."),
-]
-AtOption = Annotated[
-    str | None, typer.Option(help="As of when (default: now of a store, the end of a file).")
-]
-SaveOption = Annotated[
-    bool,
-    typer.Option("--save", help="Keep the answers in the store, in the documents of the jobs."),
+    typer.Option(
+        "--import", help="File that `jobsight import` reads, or - for standard input; repeatable."
+    ),
 ]
 OneOrListOption = Annotated[
     bool, typer.Option("--json", help="One JSON object for one JOBID or SCRIPT, else a list.")
@@ -116,11 +105,15 @@ def history_of(inputs: list[str], settings: Settings, *, store: bool) -> tuple[l
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked about: jobs by their names, queues, or a script with options of sbatch."""
+    """What is asked about: jobs by their names, queues, or a script with options of sbatch.
+
+    `user` is whose jobs of queues, None: of all; and who submits the script, None: the caller.
+    """
 
     names: tuple[JobName, ...] = ()
     queues: Mapping[str, list[str]] = field(default_factory=dict)
     script: tuple[str, tuple[str, ...]] | None = None
+    user: str | None = None
 
     def report(
         self, session: AnswerSession[Any], *, save: bool, as_json: bool,
@@ -158,21 +151,26 @@ class Asked:
                     text = file.read(_LARGEST_SCRIPT).decode(errors="replace")
             except OSError as error:
                 raise SourceError(f"cannot read {printable(path, 80)}: {error.strerror}") from None
-            # As if it were submitted now by the caller.
-            request = requested(text, options)
-            row = script_row(session.source, session.settings, path, text, request, caller())
+            # As if it were submitted now.
+            request, user = requested(text, options), self.user or caller()
+            row = script_row(session.source, session.settings, path, text, request, user)
             return [answer_unsubmitted(session, row)], []
         if self.queues:
             states = [state for queue in self.queues.values() for state in queue]
-            return session.answer(pl.col("state").cast(pl.String).is_in(states)), []
+            rows = pl.col("state").cast(pl.String).is_in(states)
+            if self.user is not None:
+                rows &= (pl.col("owner").cast(pl.String) == self.user).fill_null(value=False)
+            return session.answer(rows), []
         return session.answer_names(self.names)
 
 
-def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, options: str) -> Asked:
+def asked(
+    jobs: list[str], queues: Mapping[str, list[str]], *, user: str | None, save: bool, options: str
+) -> Asked:
     """What a call asks about: `jobs` are ids, or a script and options of sbatch.
 
-    `queues` has the states of the jobs of each queue that is asked for; `options` are the options
-    that name queues, in words.
+    `queues` has the states of the jobs of each queue that is asked for; `user`: see `Asked`;
+    `options` are the options that name queues, in words.
 
     Raises:
         UsageError: it asks about nothing, or about both.
@@ -180,7 +178,7 @@ def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, optio
     if bool(jobs) == bool(queues):
         raise UsageError(f"name jobs or a script, or ask for {options}")
     if queues:
-        return Asked(queues=queues)
+        return Asked(queues=queues, user=user)
     first, *words = jobs
     if not first.startswith("-"):
         try:
@@ -194,10 +192,12 @@ def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, optio
                 raise UsageError(
                     "the answer for a script cannot be saved: it is not a job yet"
                 ) from None
-            return Asked(script=(first, tuple(words)))
+            return Asked(script=(first, tuple(words)), user=user)
     for job in jobs:
         if job.startswith("-"):
             raise UsageError(f"no such option: {printable(job, 40)}")
+    if user is not None:
+        raise UsageError(f"--user goes with {options} or a script; an id names its jobs by itself")
     return Asked(names=tuple(dict.fromkeys(map(parse_job_name, jobs))))
 
 

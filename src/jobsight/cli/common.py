@@ -21,13 +21,17 @@ if TYPE_CHECKING:
     from jobsight.settings.section import Section
 
 __all__ = [
+    "AnswerModelOption",
+    "AtOption",
     "ClusterOption",
     "ConfigOption",
     "JsonOption",
     "LogArguments",
+    "LogOption",
     "ModelOption",
     "NetworkOption",
     "QuestionArgument",
+    "SaveOption",
     "SinceOption",
     "StateOption",
     "StoreOption",
@@ -80,19 +84,43 @@ NetworkOption = Annotated[
     ),
 ]
 ModelOption = Annotated[str, typer.Option("--model", help=MODEL_HELP)]
+AnswerModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Directory, digest of `models list`, or none for what needs no training here: rules, "
+        "rates, the play of the queue, the model that ships (default: the champion of the job's "
+        "cluster or access point, else of the cluster default, else none).",
+    ),
+]
+AtOption = Annotated[
+    str | None,
+    typer.Option(
+        help="As of when, as --since of `jobs` (default: now of a store, the end of a file)."
+    ),
+]
+LogOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Event log: file, folder, glob or - for standard input; repeatable."),
+]
+SaveOption = Annotated[
+    bool,
+    typer.Option("--save", help="Keep the answers in the store, in the documents of the jobs."),
+]
 StoreOption = Annotated[
     str | None,
     typer.Option(
         "--store",
         metavar="URL",
-        help="The store: a path, sqlite:///PATH, redis://HOST (default: JOBSIGHT_STORE, settings).",
+        help="The store: a path, sqlite:///PATH, redis://HOST, or store: for the one that is set "
+        "(default: JOBSIGHT_STORE, settings).",
         show_default=False,
     ),
 ]
 ClusterOption = Annotated[
     str | None, typer.Option(help="Of this Slurm cluster or HTCondor access point.")
 ]
-UserOption = Annotated[str | None, typer.Option(help="Submitted by this user.")]
+UserOption = Annotated[str | None, typer.Option("--user", "-u", help="Submitted by this user.")]
 StateOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -101,10 +129,12 @@ StateOption = Annotated[
 ]
 SinceOption = Annotated[
     str | None,
-    typer.Option(help="Something happened since: a time, or a span until now such as 2h, 7d."),
+    typer.Option(
+        help="Something happened since: a time, 2h, 7d, '3 days ago', today or yesterday."
+    ),
 ]
 UntilOption = Annotated[
-    str | None, typer.Option(help="Nothing happened later: a time, or a span before now.")
+    str | None, typer.Option(help="Nothing happened later; written as --since.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 
@@ -120,6 +150,8 @@ def load_settings(
 
     sections: dict[str, type[Section] | None] = dict.fromkeys(QUESTIONS)
     sections |= {one.name: one.settings for one in questions}
+    if overrides.get("store") == "store:":
+        overrides = {**overrides, "store": None}
     settings = Settings.load(_given(overrides), config=config, questions=sections)
     set_group_access(settings.group_access)
     show_in(zone_named(settings.timezone))

@@ -15,18 +15,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobsight.cli.asking import (
-    AtOption,
     ImportOption,
     JobsArgument,
-    LogOption,
     OneOrListOption,
-    SaveOption,
     asked,
     history_of,
     open_session,
     title,
 )
-from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
+from jobsight.cli.common import (
+    AnswerModelOption,
+    AtOption,
+    ConfigOption,
+    LogOption,
+    SaveOption,
+    StoreOption,
+    TimezoneOption,
+    UserOption,
+    load_settings,
+)
 from jobsight.cli.output import say
 from jobsight.cli.terminal import field, paint, table
 from jobsight.documents import State
@@ -56,16 +63,11 @@ def fail(
     pending: Annotated[bool, typer.Option("--pending", help="All jobs that wait.")] = False,
     running: Annotated[bool, typer.Option("--running", help="All jobs that run.")] = False,
     each: Annotated[bool, typer.Option("--each", help="One row per job, not per cause.")] = False,
+    user: UserOption = None,
     store: StoreOption = None,
     log: LogOption = None,
     files: ImportOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Directory, digest of `models list`, or none for rates (default: the champion "
-            "of the job's cluster, else of the cluster default, else rates)."
-        ),
-    ] = None,
+    model: AnswerModelOption = None,
     at: AtOption = None,
     save: SaveOption = False,
     timezone: TimezoneOption = None,
@@ -75,7 +77,7 @@ def fail(
     """Will it fail? Probability, likely cause, evidence and what to change."""
     wanted_queues = {"pending": pending, "running": running}
     queues = {name: states for name, states in _QUEUES.items() if wanted_queues[name]}
-    wanted = asked(jobs or [], queues, save=save, options="--pending or --running")
+    wanted = asked(jobs or [], queues, user=user, save=save, options="--pending or --running")
     settings = load_settings(config, {"timezone": timezone, "store": store}, FAIL)
     inputs = [*(log or []), *(files or [])]
     most = cache(partial(_ceilings, settings))

@@ -22,12 +22,17 @@ import polars as pl
 import typer
 
 from jobsight.answering.session import AnswerSession
-from jobsight.cli.asking import SaveOption, open_session
+from jobsight.cli.asking import open_session
 from jobsight.cli.common import (
+    AnswerModelOption,
+    AtOption,
     ConfigOption,
+    LogOption,
     NetworkOption,
+    SaveOption,
     StoreOption,
     TimezoneOption,
+    UserOption,
     caller,
     load_settings,
 )
@@ -79,28 +84,15 @@ def hold(
             "caller's own held jobs).",
         ),
     ] = None,
-    log: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Event log: file, folder, glob or - for standard input; repeatable "
-            "(default: the store, else the EVENT_LOG of this machine's HTCondor)."
-        ),
-    ] = None,
+    log: LogOption = None,
     store: StoreOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Directory, digest of `models list`, or none for today's rules (default: the "
-            "champion of the job's access point, else of the cluster default, else rules)."
-        ),
-    ] = None,
-    at: Annotated[
-        str | None, typer.Option(help="As of when (default: now of a store, the end of a log).")
-    ] = None,
+    model: AnswerModelOption = None,
+    at: AtOption = None,
     every: Annotated[
         bool, typer.Option("--all", help="Every held job, by cause and cluster.")
     ] = False,
     each: Annotated[bool, typer.Option("--each", help="As --all, one row per job.")] = False,
+    user: UserOption = None,
     save: SaveOption = False,
     publish: Annotated[
         bool, typer.Option("--publish", help="Send the answers to the Kafka topic kafka.answers.")
@@ -124,8 +116,8 @@ def hold(
     ] = False,
 ) -> None:
     """Held jobs: release, wait, fix or remove? With probability, evidence and what to do."""
-    if jobs and (every or each):
-        raise UsageError("name jobs, or ask for --all (or --each), not both")
+    if jobs and (every or each or user):
+        raise UsageError("name jobs, or ask for --all, --each or --user, not both")
     names = [parse_job_name(job) for job in jobs or []]
     asked = [held_name(name) for name in names]
     settings = load_settings(
@@ -146,7 +138,7 @@ def hold(
         HOLD_ANSWERS, settings, inputs, live=live, model=model, at=at,
         adapt=lambda answerer: answerer.within(pool),
     )  # fmt: skip
-    owner = None if asked or every or each else caller()
+    owner = user or (None if asked or every or each else caller())
     # A log that is named has the jobs that it has; those that are named may be elsewhere.
     others = queue.others(session, owner, pool) if live or asked else []
     if asked:

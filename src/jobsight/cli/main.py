@@ -52,16 +52,8 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-    no_color: Annotated[
-        bool,
-        typer.Option(
-            "--no-color", help="Print without colours (as NO_COLOR does); goes before the verb."
-        ),
-    ] = False,
 ) -> None:
     some_unread()
-    if no_color:
-        os.environ["NO_COLOR"] = "1"
 
 
 _NO_MEMORY = (

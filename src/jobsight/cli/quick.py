@@ -23,6 +23,8 @@ _OWN_WORK = frozenset(
      "--site", "--shellcheck", "-h", "--help"}
 )  # fmt: skip
 """Options with which a command reads or writes more than the store."""
+_OWN_INPUT = frozenset({"-", "store:", "--store=store:"})
+"""Standard input, and the store that this process's own settings name."""
 _NAMES = frozenset(
     {"HOME", "LOGNAME", "MODULEPATH", "PATH", "TZ", "USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
      "XDG_DATA_HOME"}
@@ -73,7 +75,7 @@ def environment() -> dict[str, str]:
 
 def _from_service(words: list[str]) -> tuple[int, bytes, bytes] | None:
     """Exit status and output of a command as the service gives them; None: it does not."""
-    if not words or words[0] not in _VERBS or "-" in words:
+    if not words or words[0] not in _VERBS or not _OWN_INPUT.isdisjoint(words):
         return None
     if any(word.partition("=")[0] in _OWN_WORK for word in words) or sys.stdout is None:
         return None

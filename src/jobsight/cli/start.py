@@ -13,18 +13,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from jobsight.cli.asking import (
-    AtOption,
     ImportOption,
     JobsArgument,
-    LogOption,
     OneOrListOption,
-    SaveOption,
     asked,
     history_of,
     open_session,
     title,
 )
-from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
+from jobsight.cli.common import (
+    AnswerModelOption,
+    AtOption,
+    ConfigOption,
+    LogOption,
+    SaveOption,
+    StoreOption,
+    TimezoneOption,
+    UserOption,
+    load_settings,
+)
 from jobsight.cli.output import note, say
 from jobsight.cli.terminal import field, paint, table
 from jobsight.clock import format_span
@@ -60,16 +67,11 @@ def start(
     pending: Annotated[
         bool, typer.Option("--pending", help="All jobs that wait, by their expected start.")
     ] = False,
+    user: UserOption = None,
     store: StoreOption = None,
     log: LogOption = None,
     files: ImportOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Directory, digest of `models list`, or none for the play of the queue alone "
-            "(default: the champion of the job's cluster, else of the cluster default)."
-        ),
-    ] = None,
+    model: AnswerModelOption = None,
     at: AtOption = None,
     save: SaveOption = False,
     timezone: TimezoneOption = None,
@@ -78,7 +80,7 @@ def start(
 ) -> None:
     """When will it start, how long will it run, and what would start sooner?"""
     queues = {"pending": _QUEUE} if pending else {}
-    wanted = asked(jobs or [], queues, save=save, options="--pending")
+    wanted = asked(jobs or [], queues, user=user, save=save, options="--pending")
     settings = load_settings(config, {"timezone": timezone, "store": store}, START)
     inputs = [*(log or []), *(files or [])]
     of_now = at is None and not inputs

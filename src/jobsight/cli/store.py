@@ -143,7 +143,7 @@ def prune(
     before: Annotated[
         str | None,
         typer.Option(
-            help="Jobs that ended before: a time, or a span until now such as 90d "
+            help="Jobs that ended before, such as 90d; written as --since of `jobs` "
             "(default: the setting store.retention_days)."
         ),
     ] = None,

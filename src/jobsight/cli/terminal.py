@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Sequence
 from contextvars import ContextVar
@@ -22,6 +23,7 @@ __all__ = [
     "paint",
     "table",
     "width",
+    "without_colours",
     "wrap",
 ]
 
@@ -53,6 +55,15 @@ def has_colours() -> bool:
     """Whether the output goes to a terminal that wants colours."""
     elsewhere = TERMINAL.get()
     return quick.has_colours() if elsewhere is None else elsewhere.colours
+
+
+def without_colours() -> None:
+    """Print none from now on: in the command that asks for it, and what it starts."""
+    elsewhere = TERMINAL.get()
+    if elsewhere is None:
+        os.environ["NO_COLOR"] = "1"
+    else:
+        TERMINAL.set(elsewhere._replace(colours=False))
 
 
 def paint(text: str, colour: str) -> str:

@@ -25,7 +25,6 @@ from jobsight.cli.reading import open_judged
 from jobsight.cli.terminal import table
 from jobsight.files import Kind, write_json
 from jobsight.format import moment
-from jobsight.learning.audit import audit
 from jobsight.questions import question_named
 from jobsight.text import printable
 
@@ -80,6 +79,8 @@ def verify(
         question_named(question), logs, model, timezone=timezone, config=config, network=network,
         output=output, kind=kind,
     )  # fmt: skip
+    from jobsight.learning.audit import audit  # needs SciPy
+
     with stages() as progress:
         found = audit(judged.model, judged.source, progress=progress)
     if output is not None:

@@ -126,7 +126,7 @@ def read(
 
     Args:
         question: that is asked.
-        inputs: what to read; ``-`` and pipes are event logs.
+        inputs: what to read; ``-`` is standard input.
         settings: of the store, of time zones, and the names of access point and cluster.
         watch: is kept informed.
         seen: is called with each document, where the question is asked of jobs.
@@ -305,7 +305,7 @@ def job_table(
     """Read stores, snapshots, files of importers and event logs into one job table.
 
     Args:
-        inputs: what to read; ``-`` and pipes are event logs.
+        inputs: what to read.
         settings: of the store, of time zones, and the names of access point and cluster.
         progress: is called with how much was read, and of how much (0: unknown).
         hashed: False: without `sources`.
@@ -319,8 +319,9 @@ def job_table(
 
     stores = [one for one in inputs if not is_pipe(one) and are_documents(one)]
     files = [one for one in inputs if one not in stores]
-    imports = {one: _import(one, settings, progress) for one in files if not is_pipe(one)}
-    logs = [one for one in files if one not in imports or _is_log(imports[one])]
+    imports = {one: _import(one, settings, progress) for one in files}
+    # What comes through a pipe is read only once: its events as documents.
+    logs = [one for one in files if not is_pipe(one) and _is_log(imports[one])]
     reads = [one for name, one in imports.items() if name not in logs]
     sources: list[Source] = []
     history, unreadable = None, []
