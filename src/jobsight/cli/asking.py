@@ -5,7 +5,9 @@ What the commands of questions share: the session that answers, and which jobs a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,14 +16,15 @@ import polars as pl
 import typer
 
 from jobsight.answering.jobtables import answer_unsubmitted, script_row
+from jobsight.answering.machine import own_history
 from jobsight.answering.session import AnswerSession
-from jobsight.cli.common import caller
-from jobsight.cli.output import Console, print_objects, report_problems, stages
-from jobsight.cli.reading import has_store
+from jobsight.cli.common import caller, has_store
+from jobsight.cli.output import Console, note, print_objects, report_problems, stages
 from jobsight.cli.served import ready_for
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.jobsasked import requested
 from jobsight.history.reasons import kept_masks
+from jobsight.history.slurm.client import SlurmClient
 from jobsight.ids import JobName, parse_job_name
 from jobsight.learning.reading import are_documents, note_shortened
 from jobsight.text import printable
@@ -38,7 +41,8 @@ __all__ = [
     "asked",
     "history_of",
     "open_session",
-    "own_store",
+    "own_inputs",
+    "own_logs",
     "title",
 ]
 
@@ -93,13 +97,18 @@ def open_session(
         )
 
 
-def history_of(inputs: list[str], settings: Settings, *, store: bool) -> tuple[list[str], bool]:
+def history_of(
+    inputs: list[str], settings: Settings, *, store: bool, names: Sequence[JobName] = ()
+) -> tuple[list[str], bool]:
     """What a question on job tables reads, and whether more is written to it meanwhile.
 
-    That is the files that the call names, and the store if the call names it or no file.
+    That is the files that the call names, and the store if it is named; where nothing is, see
+    `own_inputs`.
     """
-    if store or not inputs:
-        inputs = [*inputs, own_store(settings, named=store)]
+    if store:
+        inputs = [*inputs, "store:"]
+    if not inputs:
+        return own_inputs(settings, names=names), True
     return inputs, any(map(are_documents, inputs))
 
 
@@ -201,14 +210,39 @@ def asked(
     return Asked(names=tuple(dict.fromkeys(map(parse_job_name, jobs))))
 
 
-def own_store(settings: Settings, *, named: bool) -> str:
-    """The store of the settings as an input; `named`: the call names one."""
-    if not named and not has_store(settings):
-        raise UsageError(
-            "name the history: the store with --store URL, or files with --import FILE or --log "
-            "FILE"
-        )
-    return "store:"
+def own_inputs(
+    settings: Settings, *, events: bool = False, names: Sequence[JobName] = ()
+) -> list[str]:
+    """What is read where a call names nothing: the store, else what this machine has.
+
+    That is the event log of HTCondor where it can be read and is all that is needed (`events`, or
+    no Slurm), else what the scheduler's tools say; `names`: jobs asked about.
+
+    Raises:
+        JobsightError: as by `own_history`.
+    """
+    if has_store(settings):
+        return ["store:"]
+    with contextlib.suppress(SourceError):
+        logs = own_logs(settings) if events or not SlurmClient(settings.slurm).has("squeue") else []
+        if logs and all(os.access(log, os.R_OK) for log in logs):
+            return logs
+    with stages() as step:
+        return [own_history(settings, step, note, names)]
+
+
+def own_logs(settings: Settings) -> list[str]:
+    """The files of the event logs that ``jobsight collect`` would follow, rotated ones too.
+
+    Raises:
+        SourceError: HTCondor's configuration names none.
+    """
+    # A call that names a log or a store does without the reader of logs.
+    from jobsight.history.following.family import rotated
+    from jobsight.service.configured import event_logs
+
+    paths = event_logs(settings)
+    return [str(file) for path in paths for file in (path, *(old for _, old in rotated(path)))]
 
 
 def title(job: Mapping[str, Any]) -> str:

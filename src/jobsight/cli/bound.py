@@ -19,6 +19,7 @@ from jobsight.cli.common import (
     SaveOption,
     StoreOption,
     load_settings,
+    opened_store,
 )
 from jobsight.cli.output import print_objects, report_problems, say
 from jobsight.cli.terminal import field, paint
@@ -93,14 +94,13 @@ def _of_job(answerer: Answerer, name: str, settings: Settings) -> list[Answer]:
         JobError: there is none with a script; `UsageError`: it is neither a file nor a job's id.
     """
     from jobsight.ids import parse_job_name
-    from jobsight.store import open_store
     from jobsight.store.finding import find_ids
 
     try:
         job = parse_job_name(name)
     except UsageError:
         raise UsageError(f"{printable(name, 60)!r} is neither a file nor a job id") from None
-    with open_store(settings=settings.store) as store:
+    with opened_store(settings, [job]) as store:
         documents = [stored.document for stored in store.get(find_ids(store, job)).values()]
     scripts = [document for document in documents if document.submission.script is not None]
     if not scripts:

@@ -130,13 +130,13 @@ def _prior_runs(settings: Settings, files: list[str], *, named: bool) -> PriorRu
     """The runs of the caller's jobs, of files of importers and, if it is `named`, the store."""
     import_module(_OF_HISTORY)
     from jobsight.answering.jobtables import script_row
-    from jobsight.cli.asking import own_store
+    from jobsight.cli.asking import own_inputs
     from jobsight.cli.reading import read_for
     from jobsight.history.jobsasked import request_columns
     from jobsight.questions.fail.priorruns import PriorRuns, Texts
     from jobsight.questions.fail.question import FAIL
 
-    inputs = [*files, own_store(settings, named=named)] if named else files
+    inputs = [*files, *own_inputs(settings)] if named else files
     texts = Texts(caller())
     jobs, _, _ = read_for(FAIL, inputs, settings, texts.add)
 

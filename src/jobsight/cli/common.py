@@ -15,10 +15,14 @@ from jobsight.modes import set_group_access
 from jobsight.questions import QUESTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from jobsight.files import Kind
+    from jobsight.ids import JobName
     from jobsight.learning.question import Question
     from jobsight.settings import Settings
     from jobsight.settings.section import Section
+    from jobsight.store import Store
 
 __all__ = [
     "AnswerModelOption",
@@ -40,7 +44,9 @@ __all__ = [
     "UserOption",
     "caller",
     "check_output",
+    "has_store",
     "load_settings",
+    "opened_store",
 ]
 
 MODEL_HELP = (
@@ -178,6 +184,34 @@ def check_output(output: Path | None, kind: Kind, *, model: Path | None = None) 
     from jobsight.files import require_replaceable
 
     require_replaceable(output, kind)
+
+
+def has_store(settings: Settings) -> bool:
+    """Whether a store is named by the settings, or is where it usually is."""
+    return "store" in settings.model_fields_set or Path(settings.store.url).expanduser().exists()
+
+
+def opened_store(settings: Settings, names: Sequence[JobName] | None = None) -> Store:
+    """The store of the settings; where there is none, what this machine's tools say.
+
+    They are asked about all jobs, or, in less time, about those of `names` and their scripts.
+
+    Raises:
+        JobsightError: as by `own_history` and `open_store`.
+    """
+    from jobsight.cli.output import note, stages
+    from jobsight.store import open_store
+
+    if has_store(settings):
+        return open_store(settings=settings.store)
+    from jobsight.answering.machine import has_tools, own_history, own_jobs
+
+    if not has_tools(settings):
+        return open_store(settings=settings.store)
+    with stages() as step:
+        if names is None:
+            return open_store(own_history(settings, step, note), settings=settings.store)
+        return open_store(own_jobs(settings, names, note), settings=settings.store)
 
 
 def caller() -> str:

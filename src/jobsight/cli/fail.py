@@ -85,7 +85,7 @@ def fail(
     def adapt(one: Any) -> Any:
         return one.within(lambda job: most(*(job[name] for name in _PLACE)))
 
-    inputs, live = history_of(inputs, settings, store=store is not None)
+    inputs, live = history_of(inputs, settings, store=store is not None, names=wanted.names)
     session = open_session(
         FAIL_ANSWERS, settings, inputs, live=live, model=model, at=at, adapt=adapt
     )

@@ -22,7 +22,7 @@ import polars as pl
 import typer
 
 from jobsight.answering.session import AnswerSession
-from jobsight.cli.asking import open_session
+from jobsight.cli.asking import open_session, own_inputs, own_logs
 from jobsight.cli.common import (
     AnswerModelOption,
     AtOption,
@@ -37,7 +37,6 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.output import note, print_objects, report_problems, say
-from jobsight.cli.reading import has_store
 from jobsight.cli.terminal import field, paint, table, wrap
 from jobsight.clock import format_span, now_micros
 from jobsight.codes import hold_name
@@ -189,11 +188,10 @@ def _documents(store: Store, answer: Answer) -> list[str]:
 def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[str], bool]:
     """What to read, and whether more may be written to it meanwhile.
 
-    The logs named, and the store if it is named or no log is; where there is no store either, this
-    machine's own event log.
+    The logs named, and the store if it is named; where nothing is, see `own_inputs`.
 
     Raises:
-        UsageError: nothing is named, and none of these is where it usually is.
+        JobsightError: as by `own_inputs`.
     """
     if wanted:
         return [*logs, "store:"], True
@@ -201,24 +199,7 @@ def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[
         # More is written to a store; a log or a snapshot is taken as it is.
         files = (one for one in logs if not is_pipe(one) and not Path(one).is_dir())
         return logs, any(map(are_documents, files))
-    if has_store(settings):
-        return ["store:"], True
-    return _own_logs(settings), True
-
-
-def _own_logs(settings: Settings) -> list[str]:
-    """The files of the event logs that ``jobsight collect`` would follow, rotated ones too."""
-    # A call that names a log or a store does without the reader of logs.
-    from jobsight.history.following.family import rotated
-    from jobsight.service.configured import event_logs
-
-    try:
-        paths = event_logs(settings)
-    except SourceError as error:
-        raise UsageError(
-            f"name the event log with --log FILE, or the store with --store URL; {error}"
-        ) from None
-    return [str(file) for path in paths for file in (path, *(old for _, old in rotated(path)))]
+    return own_inputs(settings, events=True), True
 
 
 def _of_owner(session: AnswerSession[Answer], owner: str | None, pool: Pool) -> list[Answer]:
@@ -244,8 +225,8 @@ def _pool(folder: Path | None, settings: Settings, queue: HeldQueue, *, live: bo
 
     def generations() -> Mapping[str, str]:
         try:
-            return generations_of(_own_logs(settings))
-        except (SourceError, UsageError):
+            return generations_of(own_logs(settings))
+        except SourceError:
             return {}
 
     return Pool(cache(largest), cache(generations) if live else dict, queue.ads)

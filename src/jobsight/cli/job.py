@@ -19,6 +19,7 @@ from jobsight.cli.common import (
     StoreOption,
     TimezoneOption,
     load_settings,
+    opened_store,
 )
 from jobsight.cli.jobs import document_text, print_documents, print_table
 from jobsight.cli.output import note, report_problems, say
@@ -32,7 +33,6 @@ from jobsight.format import UNKNOWN, memory, moment, number, percent, span
 from jobsight.history.jobwords import event_words, job_facts
 from jobsight.ids import parse_job_name
 from jobsight.program.profile import accounted
-from jobsight.store import open_store
 from jobsight.store.finding import find_ids, other_jobs
 from jobsight.text import counted, printable
 
@@ -248,7 +248,7 @@ def job(
     settings = load_settings(config, {"timezone": timezone, "store": store})
     groups: list[list[JobDocument]] = []
     problems: list[str] = []
-    with open_store(settings=settings.store) as opened:
+    with opened_store(settings, names) as opened:
         for name in names:
             try:
                 found = find_ids(opened, name, cluster)

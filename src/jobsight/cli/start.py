@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jobsight.answering.machine import slurm_client
 from jobsight.cli.asking import (
     ImportOption,
     JobsArgument,
@@ -39,7 +40,7 @@ from jobsight.documents import State
 from jobsight.errors import SourceError
 from jobsight.format import UNKNOWN, local
 from jobsight.history.condor.client import CondorClient
-from jobsight.history.slurm.client import SlurmClient, SlurmError
+from jobsight.history.slurm.client import SlurmError
 from jobsight.history.slurm.pendingreasons import is_busy
 from jobsight.questions.start.answering import START_ANSWERS
 from jobsight.questions.start.question import START
@@ -87,7 +88,7 @@ def start(
     machine = _machine(settings) if of_now else Machine()
     analysis = _analysis(jobs or [], settings) if of_now else {}
 
-    inputs, live = history_of(inputs, settings, store=store is not None)
+    inputs, live = history_of(inputs, settings, store=store is not None, names=wanted.names)
     session = open_session(
         START_ANSWERS, settings, inputs, live=live, model=model, at=at,
         adapt=lambda answerer: answerer.of_cluster(machine, analysis),
@@ -101,7 +102,7 @@ def start(
 
 def _machine(settings: Settings) -> Machine:
     """The nodes and partitions, where Slurm's tools are here and answer."""
-    client = SlurmClient(settings.slurm)
+    client = slurm_client(settings)
     if not client.has("scontrol"):
         return Machine()
     try:
