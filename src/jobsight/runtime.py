@@ -1,10 +1,12 @@
-"""Folders of the user: the socket of a running service, caches; light, for commands in a hurry."""
+"""Folders of the user, and how to install more; light, for commands in a hurry."""
 
 from __future__ import annotations
 
 import os
+import shlex
+import sys
 
-__all__ = ["cache_folder", "socket_paths"]
+__all__ = ["cache_folder", "install_command", "socket_paths"]
 
 _NAME = "serve.sock"
 
@@ -14,6 +16,15 @@ def cache_folder() -> str | None:
     home = os.path.expanduser("~/.cache")  # noqa: PTH111
     base = os.environ.get("XDG_CACHE_HOME") or home
     return None if base == "~/.cache" else f"{base}/jobsight"
+
+
+def install_command(extra: str) -> str:
+    """The command that adds an extra to this very install, be it a checkout or from an index."""
+    from importlib.util import find_spec  # of no use to commands that find everything
+
+    python = shlex.quote(sys.executable)
+    pip = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+    return f"{pip} 'jobsight[{extra}]'"
 
 
 def socket_paths() -> list[str]:

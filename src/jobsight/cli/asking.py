@@ -16,17 +16,21 @@ import polars as pl
 import typer
 
 from jobsight.answering.jobtables import answer_unsubmitted, script_row
-from jobsight.answering.machine import own_history
+from jobsight.answering.machine import has_tools, own_history
 from jobsight.answering.session import AnswerSession
 from jobsight.cli.common import caller, has_store
 from jobsight.cli.output import Console, note, print_objects, report_problems, stages
 from jobsight.cli.served import ready_for
+from jobsight.clock import now_micros
+from jobsight.documents.spans import time_of
 from jobsight.errors import SourceError, UsageError
+from jobsight.format import moment
 from jobsight.history.jobsasked import requested
 from jobsight.history.reasons import kept_masks
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.ids import JobName, parse_job_name
 from jobsight.learning.reading import are_documents, note_shortened
+from jobsight.store import open_store
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -64,6 +68,8 @@ OneOrListOption = Annotated[
 ]
 
 _LARGEST_SCRIPT = 4 << 20
+_OLD = 3_600_000_000
+"""µs without news after which a store is old."""
 
 
 def open_session(
@@ -216,17 +222,32 @@ def own_inputs(
     """What is read where a call names nothing: the store, else what this machine has.
 
     That is the event log of HTCondor where it can be read and is all that is needed (`events`, or
-    no Slurm), else what the scheduler's tools say; `names`: jobs asked about.
+    no Slurm), else what the scheduler's tools say; `names`: jobs asked about. They also come before
+    an empty store, and the log before one that has nothing of its last hour.
 
     Raises:
         JobsightError: as by `own_history`.
     """
+    old, last = "", 0
     if has_store(settings):
-        return ["store:"]
+        with open_store(settings=settings.store) as store:
+            last = next(map(time_of, store.scan(newest_first=True, limit=1)), 0)
+            old = f"the store {printable(store.url, 120)} "
+        if now_micros() - last < _OLD:
+            return ["store:"]
+        old += f"has nothing since {moment(last)}" if last else "is empty"
     with contextlib.suppress(SourceError):
         logs = own_logs(settings) if events or not SlurmClient(settings.slurm).has("squeue") else []
         if logs and all(os.access(log, os.R_OK) for log in logs):
-            return logs
+            if not old:
+                return logs
+            if max(Path(log).stat().st_mtime_ns // 1000 for log in logs) - last > _OLD:
+                note(f"{old}: {printable(logs[0], 200)} is read instead")
+                return logs
+    if old and (last or not has_tools(settings)):
+        return ["store:"]
+    if old:
+        note(f"{old}: the scheduler's tools are asked instead")
     with stages() as step:
         return [own_history(settings, step, note, names)]
 

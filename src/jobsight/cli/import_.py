@@ -12,7 +12,7 @@ import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, load_settings
 from jobsight.cli.output import files_and_reasons, note, print_json, progress_bar, say, tell_unread
-from jobsight.errors import UsageError
+from jobsight.errors import SourceError, UsageError
 from jobsight.format import moment, size, timestamp
 from jobsight.history.importers import FileImport, Mapped, Options
 from jobsight.history.importers.tally import JobTally, Mark
@@ -106,8 +106,14 @@ def import_(
             progress=progress,
         )
         run = ImportRun(FileImport(files, format=importer or format, options=options))
-        with open_store(settings=settings.store, create=True) as target:
-            run.into(target)
+        try:
+            with open_store(settings=settings.store, create=True) as target:
+                run.into(target)
+        except KeyboardInterrupt:
+            raise SourceError(
+                f"interrupted after {counted(run.report.rows, 'row')}: what was imported stays in "
+                "the store; repeat the command to go on"
+            ) from None
     if as_json:
         print_json(run.as_json())
     else:

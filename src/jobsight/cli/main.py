@@ -19,6 +19,7 @@ from jobsight import __version__
 from jobsight.cli.output import flush, some_unread
 from jobsight.cli.verbs import LazyGroup
 from jobsight.errors import JobsightError
+from jobsight.runtime import install_command
 from jobsight.text import visible
 
 __all__ = ["app", "main"]
@@ -108,7 +109,7 @@ def main(words: list[str] | None = None) -> None:
     except ImportError as error:
         missing = (error.name or "").partition(".")[0]
         if isinstance(error, ModuleNotFoundError) and missing in _EXTRAS:
-            _leave(f"{missing} is not installed: pip install 'jobsight[{_EXTRAS[missing]}]'")
+            _leave(f"{missing} is not installed: {install_command(_EXTRAS[missing])}")
         if "failed to map segment" not in str(error):
             raise
         _leave(_NO_MEMORY)  # so says the loader of libraries under `ulimit -v`

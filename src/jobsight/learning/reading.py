@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from jobsight.errors import SourceError
 from jobsight.history.readreport import ReadReport
 from jobsight.learning.manifest import Source
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -158,7 +158,7 @@ def read(
     if not len(table):
         raise SourceError(f"no job in {', '.join(map(printable, inputs))}")
     if jobs.bad:
-        watch.note(f"{jobs.bad} rows could not be read and were left out")
+        watch.note(f"{counted(jobs.bad, 'row')} could not be read and left out")
     report = ReadReport(files=len(jobs.sources), jobs=len(table))
     report.bytes = sum(source.bytes for source in jobs.sources)
     seen_at, reported_at = (table[name].to_physical() for name in ("seen", "reported"))
@@ -190,7 +190,7 @@ def read_events(
     watch.unread(reading.report.unreadable, reading.report.events)
     if skipped := reading.report.skipped:
         watch.note(
-            f"{len(skipped)} damaged stretches were skipped, the first in "
+            f"{counted(len(skipped), 'damaged stretch', 'damaged stretches')} skipped, the first in "
             f"{printable(skipped[0].file)} at byte {skipped[0].offset}: {skipped[0].reason}; "
             "`jobsight events` lists all"
         )
