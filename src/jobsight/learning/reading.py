@@ -190,8 +190,8 @@ def read_events(
     watch.unread(reading.report.unreadable, reading.report.events)
     if skipped := reading.report.skipped:
         watch.note(
-            f"{counted(len(skipped), 'damaged stretch', 'damaged stretches')} skipped, the first in "
-            f"{printable(skipped[0].file)} at byte {skipped[0].offset}: {skipped[0].reason}; "
+            f"{counted(len(skipped), 'damaged stretch', 'damaged stretches')} skipped, the first "
+            f"in {printable(skipped[0].file)} at byte {skipped[0].offset}: {skipped[0].reason}; "
             "`jobsight events` lists all"
         )
     note_shortened(reading.shortened, watch)
