@@ -22,7 +22,7 @@ from jobsight.cli.common import (
     opened_store,
 )
 from jobsight.cli.output import print_objects, report_problems, say
-from jobsight.cli.terminal import field, paint
+from jobsight.cli.terminal import field, fold, paint
 from jobsight.clock import now_micros
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.format import percent
@@ -114,10 +114,11 @@ def _print(answers: list[Answer]) -> None:
             say("")
         name = printable(one.file, 200)
         if not one.is_job:
-            say(f"{paint('not a job', '33')}: {name}")
+            say(fold(f"{paint('not a job', '33')}: {name}"))
         confidence = "" if one.confidence is None else f" ({percent(one.confidence)} sure)"
         word = paint(one.kind, _COLOURS.get(one.kind, "32"))
-        say(f"{word}{confidence}  {name}" if one.is_job else f"while it runs: {word}{confidence}")
+        head = f"{word}{confidence}  {name}" if one.is_job else f"while it runs: {word}{confidence}"
+        say(fold(head))
         shown = [
             f"{kind} {percent(share)}" for kind, share in one.shares.items() if share >= _SHOWN
         ]

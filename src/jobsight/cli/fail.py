@@ -35,7 +35,7 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.output import say
-from jobsight.cli.terminal import field, paint, table
+from jobsight.cli.terminal import field, fold, paint, table
 from jobsight.documents import State
 from jobsight.format import UNKNOWN, chance, hours, percent
 from jobsight.program.submission.proposals import Ceilings
@@ -120,7 +120,7 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
         elif answer.probability is not None:
             chances = chance(answer.probability, answer.low, answer.high)
             risk = _painted(f"{chances} to fail", answer.probability)
-        say(f"{risk}  {title(answer.job)}")
+        say(fold(f"{risk}  {title(answer.job)}"))
         kinds = [
             f"{kind.replace('_', ' ')} {percent(share)}"
             for kind, share in answer.kinds.items()
@@ -155,10 +155,10 @@ def _painted(text: str, probability: float | None) -> str:
 def _print_table(answers: Sequence[Answer], queue: str, when: str, *, each: bool) -> None:
     """Print many answers, those with most core-hours at stake first; `each`: a row per job."""
     if not answers:
-        say(f"no job is {queue} as of {when}")
+        say(fold(f"no job is {queue} as of {when}"))
         return
     models = ", ".join(sorted({printable(one.model, 80) for one in answers}))
-    say(f"{counted(len(answers), 'job')} {queue} as of {when}; model: {models}")
+    say(fold(f"{counted(len(answers), 'job')} {queue} as of {when}; model: {models}"))
     expected = sum(one.probability or 0.0 for one in answers)
     at_stake = [one.at_stake for one in answers if one.at_stake is not None]
     lost = f", {hours(sum(at_stake))} core-hours at stake" if at_stake else ""

@@ -37,7 +37,7 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.output import note, print_objects, report_problems, say
-from jobsight.cli.terminal import field, paint, table, wrap
+from jobsight.cli.terminal import field, fold, paint, table, wrap
 from jobsight.clock import format_span, now_micros
 from jobsight.codes import hold_name
 from jobsight.documents import parse_key
@@ -244,7 +244,7 @@ def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> Non
             say("")
         whose = f" of {printable(answer.owner, 60)}" if answer.owner else ""
         verb = _verb(answer.verdict.verb)
-        say(f"{verb}  job {answer.job}{whose}{answer.place}: {_headline(answer)}")
+        say(fold(f"{verb}  job {answer.job}{whose}{answer.place}: {_headline(answer)}"))
         held_s = max(answer.moment - answer.held_since, 0) / 1e6
         since = f"{moment(answer.held_since)} ({format_span(held_s)})"
         say(field("held", f"since {since}, {_cause(answer)}", _INDENT))
@@ -300,11 +300,11 @@ def print_all(answers: Sequence[Answer], when: str, owner: str | None, *, each: 
     """Print many answers by cause and cluster; `owner`: whose alone; `each`: one row per job."""
     of = "" if owner is None else f" of {printable(owner, 60)}"
     if not answers:
-        say(f"no job{of} is held as of {when}")
+        say(fold(f"no job{of} is held as of {when}"))
         return
     models = sorted({printable(one.model, 80) for one in answers if not one.by_hand})
     size = counted(len(answers), "job") + of
-    say(f"{size} held as of {when}; model: {', '.join(models) or 'none'}")
+    say(fold(f"{size} held as of {when}; model: {', '.join(models) or 'none'}"))
     if each:
         _print_rows(answers)
         return
@@ -319,7 +319,7 @@ def print_all(answers: Sequence[Answer], when: str, owner: str | None, *, each: 
         if group.gain > 0:
             parts.append(f"gain {group.gain:.1f}")
         say("")
-        say(" ".join(parts).rstrip())
+        say(fold(" ".join(parts).rstrip(), 9))
         for line in wrap(printable(first.reason, 160) or "no reason given", 9):
             say(f"{'':9}{line}")
         _print_steps(group.advice, indent=9)

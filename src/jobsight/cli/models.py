@@ -12,7 +12,7 @@ import typer
 from jobsight.answering.models import entry_named
 from jobsight.cli.common import ConfigOption, JsonOption, TimezoneOption, load_settings
 from jobsight.cli.output import answer
-from jobsight.cli.terminal import table
+from jobsight.cli.terminal import fold, table
 from jobsight.errors import UsageError
 from jobsight.format import UNKNOWN, interval, moment, number
 from jobsight.learning.asked import question_named
@@ -118,6 +118,11 @@ def of_one_cluster(registry: Registry, entry: Entry, cluster: str | None) -> Ent
     return entry
 
 
+_SPARE = (
+    *("avg. prec.", "F1 of failure", "log10 MSE", "within 3", "width", "best baseline", "95 %"),
+    *("by chance", "ECE", "F1", "Brier", "within 2", "distance"),
+)
+"""Columns of scores that a narrow terminal does without, the first of them first."""
 _SETTINGS = 4000
 """Characters of the settings that a page shows."""
 
@@ -158,11 +163,11 @@ def page(model: dict[str, Any]) -> str:
     head = [
         f"{model['digest']}  {printable(model['model'], 20)}, {where}{champion}",
         f"  added   {moment(model['added'])} by {printable(model['by'], 60)}",
-        *([f"  why     {printable(model['why'], 200)}"] if model["why"] else []),
+        *([fold(f"  why     {printable(model['why'], 200)}", 10)] if model["why"] else []),
         f"  folder  {printable(model['folder'])}",
     ]
     with whole(model["folder"]):
-        return "\n".join([*head, "", *_quality(model["report"]), "", *_origin(model)])
+        return "\n".join([*head, "", *_quality(model["report"]), "", *map(fold, _origin(model))])
 
 
 def _quality(report: dict[str, Any]) -> Iterator[str]:
@@ -215,8 +220,8 @@ def comparison_text(found: dict[str, Any]) -> str:
         [printable(name, 40), *(number(scores[key]) for key in keys)]
         for name, scores in found["models"].items()
     ]
-    shown = table(["model", *(HEADINGS[key] for key in keys)], rows)
-    return "\n".join([*lines, "", shown, "", found["verdict"]])
+    shown = table(["model", *(HEADINGS[key] for key in keys)], rows, _SPARE)
+    return "\n".join([*lines, "", shown, "", fold(found["verdict"])])
 
 
 def _counts(found: dict[str, Any], words: Sequence[str]) -> str:
@@ -278,12 +283,16 @@ def side_by_side_text(found: dict[str, Any]) -> str:
         for one in found["models"]
     ]
     lines = [
-        table(["model", "batches", *(HEADINGS[key] for key in keys), "best baseline"], rows),
+        table(
+            ["model", "batches", *(HEADINGS[key] for key in keys), "best baseline"], rows, _SPARE
+        ),
         "",
     ]
     lines += [
-        f"{printable(one['model'], 40)} was tested from {moment(one['test_since'])} to "
-        f"{moment(one['test_until'])}"
+        fold(
+            f"{printable(one['model'], 40)} was tested from {moment(one['test_since'])} to "
+            f"{moment(one['test_until'])}"
+        )
         for one in found["models"]
     ]
     return "\n".join(lines)
@@ -321,6 +330,5 @@ def scores_table(report: dict[str, Any], only: Sequence[str] | None = None) -> s
                 *(number(scores.get(key)) for key, _ in columns),
             ]
         )
-    spare = [HEADINGS["average_precision"], "95 %", "by chance", "ECE", "F1", "Brier"]
     shown = ["model", HEADINGS[headline], "95 %", *(heading for _, heading in columns)]
-    return table(shown, rows, [one for one in spare if one in shown])
+    return table(shown, rows, _SPARE)

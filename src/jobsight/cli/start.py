@@ -34,7 +34,7 @@ from jobsight.cli.common import (
     load_settings,
 )
 from jobsight.cli.output import note, say
-from jobsight.cli.terminal import field, paint, table
+from jobsight.cli.terminal import field, fold, paint, table
 from jobsight.clock import format_span
 from jobsight.documents import State
 from jobsight.errors import SourceError
@@ -133,7 +133,7 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
     for number, one in enumerate(answers):
         if number:
             say("")
-        say(f"{_headline(one)}  {title(one.job)}")
+        say(fold(f"{_headline(one)}  {title(one.job)}"))
         for label, text in zip(["waits for", *[""] * 99], one.waits_for, strict=False):
             say(field(label, f"· {printable(text)}", _INDENT))
         if one.runtime is not None:
@@ -192,10 +192,10 @@ def _clock(moment: int, now: int) -> str:
 def _print_table(answers: Sequence[Answer], when: str) -> None:
     """Print the queue, what is expected to start first at the top."""
     if not answers:
-        say(f"no job is pending as of {when}")
+        say(fold(f"no job is pending as of {when}"))
         return
     models = ", ".join(sorted({printable(one.model, 80) for one in answers}))
-    say(f"{counted(len(answers), 'job')} pending as of {when}; model: {models}")
+    say(fold(f"{counted(len(answers), 'job')} pending as of {when}; model: {models}"))
     say("")
     far = float("inf")
     rows = []
@@ -218,4 +218,4 @@ def _print_table(answers: Sequence[Answer], when: str) -> None:
         ])  # fmt: skip
     headings = ["half by", "likely between", "runs", "job", "user", "name", "CPUs", "why"]
     left = ["half by", "likely between", "runs", "job", "user", "name", "why"]
-    say(table(headings, rows, ["CPUs", "name", "user", "runs"], left=left))
+    say(table(headings, rows, ["CPUs", "name", "user", "runs", "likely between"], left=left))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextvars import ContextVar
@@ -19,6 +20,7 @@ __all__ = [
     "Terminal",
     "blocks",
     "field",
+    "fold",
     "has_colours",
     "paint",
     "table",
@@ -32,6 +34,9 @@ STATE_COLOURS = {
     "failed": "31", "cancelled": "2", "timeout": "31", "deadline": "31",
     "out_of_memory": "31", "node_fail": "31", "preempted": "33", "unknown_end": "2",
 }  # fmt: skip
+
+
+_PAINT = re.compile(r"\x1b\[[\d;]*m")
 
 
 class Terminal(NamedTuple):
@@ -87,17 +92,27 @@ def wrap(text: str, indent: int = 0, *, least: int = 20) -> list[str]:
     Lines are broken between words, and within a word that alone is too long.
     """
     most = width()
-    if most is None:
+    if most is None or _cells(text) <= most - indent:
         return [text]
     size = max(most - indent, least)
     lines = [""]
     for word in text.split(" "):
         line = f"{lines[-1]} {word}" if lines[-1] and word else lines[-1] + word
-        if cell_len(line) <= size:
+        if _cells(line) <= size:
             lines[-1] = line
         else:
             lines[len(lines) if lines[-1] else -1 :] = chop_cells(word, max(size, 2))
     return lines
+
+
+def _cells(text: str) -> int:
+    """How wide a text is that may be painted."""
+    return cell_len(_PAINT.sub("", text))
+
+
+def fold(text: str, indent: int = 2) -> str:
+    """A text in lines that fit, all but the first `indent` cells from the left."""
+    return f"\n{'':{indent}}".join(wrap(text, indent))
 
 
 def field(label: str, text: str, indent: int, *, before: str = "  ") -> str:
