@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, chop_cells
 
-from jobsight.cli import quick
+from jobsight import runtime
 
 __all__ = [
     "STATE_COLOURS",
@@ -53,13 +53,13 @@ TERMINAL: ContextVar[Terminal | None] = ContextVar("terminal", default=None)
 def width() -> int | None:
     """Cells in a line of where the output goes; None: no terminal, no limit."""
     elsewhere = TERMINAL.get()
-    return quick.columns() if elsewhere is None else elsewhere.columns
+    return runtime.columns() if elsewhere is None else elsewhere.columns
 
 
 def has_colours() -> bool:
     """Whether the output goes to a terminal that wants colours."""
     elsewhere = TERMINAL.get()
-    return quick.has_colours() if elsewhere is None else elsewhere.colours
+    return runtime.has_colours() if elsewhere is None else elsewhere.colours
 
 
 def without_colours() -> None:

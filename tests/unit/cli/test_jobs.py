@@ -165,7 +165,9 @@ def test_a_store_that_is_not_there_is_an_error_and_is_not_made(tmp_path: Path) -
 
 def test_an_empty_store_has_no_jobs(tmp_path: Path) -> None:
     empty = filled(tmp_path / "jobs.db", [])
-    assert call("--store", empty).stdout == "no job in the store matches\n"
+    assert f"the store {empty} is empty; `jobsight import`" in call("--store", empty).stdout
+    some = filled(tmp_path / "some.db", [held_job()])
+    assert call("--store", some, "-u", "x").stdout == "no job in the store matches\n"
     assert ids("--store", empty) == []
 
 
