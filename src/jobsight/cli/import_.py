@@ -77,7 +77,7 @@ def import_(
     """Import accounting, traces, histories and event logs into the store of job documents.
 
     \b
-    Formats, and what each never records (docs/importing.md says why):
+    Formats, and what each never records (--verbose says why):
       sacct           sacct -P or -p, any columns; never: scripts, holds, what was not asked for
       sacct-json      sacct --json; never: scripts, holds
       slurmdbd        its <cluster>_job_table, CSV; never: users' names, steps, GPUs

@@ -82,7 +82,7 @@ def jobs(
             return
         shown = list(itertools.islice(found, most))
         more = next(found, None) is not None
-        url, known = opened.url, shown or next(opened.scan(limit=1), None)
+        url, known = opened.url, bool(shown) or any(True for _ in opened.scan(limit=1))
     if shown:
         print_table(shown)
     elif known:

@@ -64,7 +64,7 @@ _REFUSALS = (
     ),
     (
         r"NoPermissionError|\bNOPERM\b|ACL failure in script|The user executing the script can't",
-        "its ACL forbids a command that the store needs (docs/store.md lists them): {error}",
+        "its ACL forbids a command that the store needs: {error}",
     ),
     (r"ReadOnlyError|\bREADONLY\b", _REPLICA),
     (

@@ -83,7 +83,7 @@ def options() -> dict[str, dict[str, list[str]]]:
             verb = f"{path} {name}".strip()
             if isinstance(command, typer.core.TyperGroup):
                 walk(command, verb)
-            elif not verb.startswith("sweep node"):
+            elif command is not None and not verb.startswith("sweep node"):
                 found[verb] = {one: param.opts for param in command.params for one in param.opts}
 
     root = typer.main.get_command(app)
