@@ -123,7 +123,7 @@ def own_history(settings: Settings, step: Step, note: Step, names: Iterable[JobN
 
     Raises:
         UsageError: no tools are here.
-        SourceError: they give no answer, and never gave one.
+        SourceError: they give no answer, and never gave one; or they know no job.
         OutputError, StoreError: there is no place for what they say.
     """
 
@@ -242,7 +242,28 @@ def _makers(settings: Settings) -> Iterator[Callable[[], Source]]:
 
 
 def _condor(settings: Settings) -> Callable[[], Source] | None:
-    return None
+    """What makes the source of HTCondor, of the caller's jobs; None: its tools are not here."""
+    schedd = settings.machine.schedd
+    client = CondorClient(settings.condor, schedd=schedd)
+    if not client.has(_CONDOR):
+        return None
+
+    def condor() -> Source:
+        from jobsight.history.condor.poller import CondorSource
+
+        name = schedd or client.schedd_name()
+        if name is None:
+            raise SourceError(
+                "HTCondor's configuration does not say what the schedd of this machine is called; "
+                "name one that condor_status -schedd shows in the setting machine.schedd"
+            )
+        asked = {
+            "lookback": settings.machine.days * 86_400,
+            "timeout": min(settings.condor.timeout, _TIMEOUT_S),
+        }
+        return CondorSource(client, name, settings.condor.model_copy(update=asked))
+
+    return condor
 
 
 def _pour(source: Source, store: Store, deadline: float, step: Step) -> None:
@@ -315,8 +336,9 @@ def _main() -> None:
 
 def _report(problems: list[str], store: Store, note: Step) -> None:
     """Say what failed; raise it where nothing is known at all."""
-    if problems and not any(True for _ in store.scan(limit=1)):
-        raise SourceError("; ".join(problems))
+    if not any(True for _ in store.scan(limit=1)):
+        none = "the scheduler's tools show no job, neither in the queue nor one that ended lately"
+        raise SourceError("; ".join(problems) or none)
     for problem in problems:
         note(f"what is known may be old: {printable(problem, 200)}")
 

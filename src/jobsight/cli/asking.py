@@ -5,7 +5,6 @@ What the commands of questions share: the session that answers, and which jobs a
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,9 +24,9 @@ from jobsight.clock import now_micros
 from jobsight.documents.spans import time_of
 from jobsight.errors import SourceError, UsageError
 from jobsight.format import moment
+from jobsight.history.condor.client import CondorClient
 from jobsight.history.jobsasked import requested
 from jobsight.history.reasons import kept_masks
-from jobsight.history.slurm.client import SlurmClient
 from jobsight.ids import JobName, parse_job_name
 from jobsight.learning.reading import are_documents, note_shortened
 from jobsight.store import open_store
@@ -221,35 +220,44 @@ def own_inputs(
 ) -> list[str]:
     """What is read where a call names nothing: the store, else what this machine has.
 
-    That is the event log of HTCondor where it can be read and is all that is needed (`events`, or
-    no Slurm), else what the scheduler's tools say; `names`: jobs asked about. They also come before
-    an empty store, and the log before one that has nothing of its last hour.
+    That is the event log of HTCondor where it can be read, and what the scheduler's tools say: it
+    names owners and requests, which logs seldom do; for `events`, where there is no such log. They
+    also come before an empty store, and before one that has nothing of the log's last hour.
+    `names`: jobs asked about.
 
     Raises:
         JobsightError: as by `own_history`.
     """
-    old, last = "", 0
     if has_store(settings):
         with open_store(settings=settings.store) as store:
             last = next(map(time_of, store.scan(newest_first=True, limit=1)), 0)
-            old = f"the store {printable(store.url, 120)} "
-        if now_micros() - last < _OLD:
+        logs = list[str]()
+        with contextlib.suppress(SourceError):
+            logs = own_logs(settings) if now_micros() - last > _OLD else []
+        newest = max(
+            (Path(log).stat().st_mtime_ns // 1000 for log in logs if os.access(log, os.R_OK)),
+            default=0,
+        )
+        if newest - last <= _OLD and (last or not has_tools(settings)):
             return ["store:"]
-        old += f"has nothing since {moment(last)}" if last else "is empty"
-    with contextlib.suppress(SourceError):
-        logs = own_logs(settings) if events or not SlurmClient(settings.slurm).has("squeue") else []
-        if logs and all(os.access(log, os.R_OK) for log in logs):
-            if not old:
-                return logs
-            if max(Path(log).stat().st_mtime_ns // 1000 for log in logs) - last > _OLD:
-                note(f"{old}: {printable(logs[0], 200)} is read instead")
-                return logs
-    if old and (last or not has_tools(settings)):
-        return ["store:"]
-    if old:
-        note(f"{old}: the scheduler's tools are asked instead")
+        state = f"has nothing since {moment(last)}" if last else "is empty"
+        note(
+            f"the store {printable(store.url, 120)} {state}; what this machine has is read instead"
+        )
+    logs, why = list[str](), "its EVENT_LOG cannot be read"
+    try:
+        logs = [log for log in own_logs(settings) if os.access(log, os.R_OK)]
+    except SourceError as error:
+        why = str(error)
+    if logs and (events or not has_tools(settings)):
+        return logs
+    if events and not CondorClient(settings.condor).has("condor_q"):
+        raise UsageError(
+            "name the event log with --log FILE, or the store with --store URL; here is no "
+            f"condor_q to ask, and {why}"
+        )
     with stages() as step:
-        return [own_history(settings, step, note, names)]
+        return [*logs, own_history(settings, step, note, names)]
 
 
 def own_logs(settings: Settings) -> list[str]:

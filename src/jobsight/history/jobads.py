@@ -269,7 +269,7 @@ def document_from_ad(
 
 
 def _timeline(ad: Mapping[str, JSON], source: str, *, with_ad: bool) -> list[Event]:
-    """The events in an ad: submission, starts, the last eviction, and its present status."""
+    """The events in an ad: submission, first and last start, and its present status."""
     events = []
     submitted = _moment(ad.get("QDate"))
     if submitted is not None:
@@ -281,25 +281,16 @@ def _timeline(ad: Mapping[str, JSON], source: str, *, with_ad: bool) -> list[Eve
         if start is not None:
             events.append(_event(start, source, 1, State.RUNNING, slot=slot if last else None))
     state, entered = _status(ad)
-    vacated = _moment(ad.get("LastVacateTime"))
-    if starts and vacated is not None and not (
-        # Who holds or removes a job that runs ends its run.
-        state not in (State.PENDING, State.RUNNING) and _near(vacated, entered)
-    ):  # fmt: skip
-        reason, code = _text(ad.get("VacateReason")), _count(ad.get("VacateReasonCode")) or None
-        events.append(_event(vacated, source, 4, State.PENDING, reason=reason, vacate_code=code))
-    if state is None or entered is None or state is State.RUNNING:
-        return events  # it is among these
-    if state is State.PENDING and (_near(vacated, entered) or entered == submitted):
+    if state is None or entered is None:
         return events
-    present = _present(ad, state, entered, source)
+    if state is State.RUNNING or (state is State.PENDING and entered == submitted):
+        return events  # it is among these
+    # Of one second, in which ads count, what the job is now comes behind its start.
+    tie = entered in starts and not state.ended
+    present = _present(ad, state, entered + tie, source)
     if with_ad and present.code in (EventCode.HELD, EventCode.RELEASED):
         present = msgspec.structs.replace(present, attributes=_text_of(ad))
     return [*events, present]
-
-
-def _near(one: int | None, other: int | None) -> bool:
-    return one is not None and other is not None and abs(one - other) <= _MICROS
 
 
 def _status(ad: Mapping[str, JSON]) -> tuple[State | None, int | None]:
@@ -322,6 +313,11 @@ def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) ->
         return _event(entered, source, 12, state, reason=_text(ad.get("HoldReason")), **held)
     if state is State.PENDING and _whole(ad.get("LastJobStatus")) == _ON_HOLD:
         return _event(entered, source, 13, state, reason=_text(ad.get("ReleaseReason")))
+    vacated = _moment(ad.get("LastVacateTime"))
+    if state is State.PENDING and vacated is not None and abs(vacated - entered) <= _MICROS:
+        code = _count(ad.get("VacateReasonCode")) or None
+        reason = _text(ad.get("VacateReason"))
+        return _event(entered, source, 4, state, reason=reason, vacate_code=code)
     if state is State.CANCELLED:
         reason = _text(ad.get("RemoveReason"))
         return _event(entered, source, 9, condor_state(9, None, reason) or state, reason=reason)
@@ -338,8 +334,9 @@ def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) ->
 
 
 def _text_of(ad: Mapping[str, JSON]) -> str:
-    """JSON of the ad's plain values."""
-    found = {name: value for name, value in plain_ad(ad).items() if _is_plain(value)}
+    """JSON of the ad's plain values; the same at each look at a job that stays as it is."""
+    plain = plain_ad(ad).items()
+    found = {name: value for name, value in plain if _is_plain(value) and name != "ServerTime"}
     return msgspec.json.encode(found).decode()
 
 

@@ -88,7 +88,9 @@ class CondorSettings(Section):
     """Seconds after which a command is stopped."""
     scan_limit: PositiveInt = 200_000
     """Ads of the history looked through for jobs that left the queue."""
-    user: Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9_.@$\-]{1,255})$")] | None = None
+    user: (
+        Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9_.@$][A-Za-z0-9_.@$\-]{0,254})$")] | None
+    ) = None
     """Owner of the jobs that polls ask about; None: the user who asks, ``*``: all users."""
     interval: PositiveFloat = 30.0
     """Seconds between two polls."""
@@ -96,8 +98,6 @@ class CondorSettings(Section):
     """Jobs of the queue that one poll asks for at most."""
     history_most: PositiveInt = 2000
     """Jobs that left the queue, the newest, that one poll asks for at most."""
-    lookback: PositiveFloat = 30 * 86400.0
-    """At the first poll, seconds back to which the history is read."""
     history_pause: Annotated[float, Field(ge=0)] = 600.0
     """Seconds without condor_history after it failed or was too slow."""
     logs_most: Annotated[int, Field(ge=0)] = 200

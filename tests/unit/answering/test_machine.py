@@ -127,3 +127,8 @@ def test_a_folder_that_others_may_write_is_refused(place: Place) -> None:
     place.folder.chmod(0o777)
     with pytest.raises(OutputError, match=r"machine\.folder"):
         place.ask()
+
+
+def test_a_cluster_without_a_job_is_an_error_that_says_so(place: Place) -> None:
+    with pytest.raises(SourceError, match="show no job, neither in the queue"):
+        place.ask()

@@ -2,15 +2,17 @@
 
 A poll is at most one ``condor_q`` and one ``condor_history``, which reads what ended since the last
 poll; then the logs that the ads name (`jobsight.history.condor.userlogs`) are read, those of held
-jobs first. What the queue and its history do not keep, and no log that can be read has, is not
-known: earlier holds, and their releases, between two polls.
+jobs first. An ad has the present status of its job, and counts what was before: of a job without a
+log that can be read, holds, releases and evictions between two polls are only counted.
 """
 
 from __future__ import annotations
 
 import getpass
+import re
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from jobsight.documents import JSON, Event, JobDocument, State, condor_id, parse_key
@@ -26,6 +28,7 @@ from jobsight.text import counted
 __all__ = ["CondorSource"]
 
 _VERSION = 1
+_NAME = re.compile(r"[\w.@$][\w.@$-]{0,254}", re.ASCII)
 _MICROS = 1_000_000
 _LATE = 3600
 """Seconds that a job may take to get into the history: its schedd may wait for its machine."""
@@ -180,12 +183,12 @@ class CondorSource(Source):
         named = self._settings.user
         if named is not None:
             return None if named == "*" else named
-        try:
-            return getpass.getuser()
-        except (KeyError, OSError):
-            raise SourceError(
-                "this user has no name on this machine; set condor.user to the owner of the jobs"
-            ) from None
+        with suppress(KeyError, OSError):
+            if _NAME.fullmatch(caller := getpass.getuser()):
+                return caller
+        raise SourceError(
+            "this user has no plain name on this machine; set condor.user to the owner of the jobs"
+        )
 
     def _tried(self, tool: str, ask: Callable[[], list[Ad]]) -> list[Ad] | None:
         """What a tool answers; None where it fails, which `problem` then says."""
@@ -202,11 +205,13 @@ class CondorSource(Source):
 
     def _history(self, owner: str | None, now: int) -> list[Ad]:
         """The jobs that ended since the newest one that is known, newest first."""
-        since = self._asked - _LATE if self._asked else now - int(self._settings.lookback)
-        # Jobs that stay in the queue when they have ended come into the history at any time.
-        stop = f"(LeaveJobInQueue =?= false && EnteredCurrentStatus < {max(since, 0)})"
-        if self._newest is not None:
-            stop += f" || (ClusterId == {self._newest[0]} && ProcId == {self._newest[1]})"
+        stop = None if not self._history_after else "false"  # it was too much for one call
+        if self._asked:
+            # Jobs that stay in the queue when they have ended come into the history at any time.
+            since = self._asked - _LATE
+            stop = f"(LeaveJobInQueue =?= false && EnteredCurrentStatus < {since})"
+        if self._asked and self._newest is not None:
+            stop = f"{stop} || (ClusterId == {self._newest[0]} && ProcId == {self._newest[1]})"
         ads = self._client.history_of(owner, POLLED, self._settings.history_most, stop)
         for ad in ads[:1]:
             cluster, proc = ad.get("ClusterId"), ad.get("ProcId")
