@@ -228,27 +228,23 @@ def own_inputs(
     Raises:
         JobsightError: as by `own_history`.
     """
+    url, last = "", 0
     if has_store(settings):
         with open_store(settings=settings.store) as store:
-            last = next(map(time_of, store.scan(newest_first=True, limit=1)), 0)
-        logs = list[str]()
-        with contextlib.suppress(SourceError):
-            logs = own_logs(settings) if now_micros() - last > _OLD else []
-        newest = max(
-            (Path(log).stat().st_mtime_ns // 1000 for log in logs if os.access(log, os.R_OK)),
-            default=0,
-        )
-        if newest - last <= _OLD and (last or not has_tools(settings)):
+            url, last = store.url, next(map(time_of, store.scan(newest_first=True, limit=1)), 0)
+        if now_micros() - last < _OLD:
             return ["store:"]
-        state = f"has nothing since {moment(last)}" if last else "is empty"
-        note(
-            f"the store {printable(store.url, 120)} {state}; what this machine has is read instead"
-        )
     logs, why = list[str](), "its EVENT_LOG cannot be read"
     try:
         logs = [log for log in own_logs(settings) if os.access(log, os.R_OK)]
     except SourceError as error:
         why = str(error)
+    if url:
+        written = max((Path(log).stat().st_mtime_ns // 1000 for log in logs), default=0)
+        if written - last <= _OLD and (last or not has_tools(settings)):
+            return ["store:"]
+        state = f"has nothing since {moment(last)}" if last else "is empty"
+        note(f"the store {printable(url, 120)} {state}; what this machine has is read instead")
     if logs and (events or not has_tools(settings)):
         return logs
     if events and not CondorClient(settings.condor).has("condor_q"):
