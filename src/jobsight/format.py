@@ -27,6 +27,7 @@ __all__ = [
 
 UNKNOWN = "–"
 
+_FIRST, _LAST = -62_135_510_400, 253_402_214_400
 _ZONE: ContextVar[dt.tzinfo] = ContextVar("zone", default=dt.UTC)
 
 
@@ -102,12 +103,9 @@ def show_in(zone: dt.tzinfo) -> None:
     _ZONE.set(zone)
 
 
-def local(time: int) -> dt.datetime | None:
-    """µs since 1970 on the reader's clock, in whole seconds; None: no calendar has the moment."""
-    try:
-        return dt.datetime.fromtimestamp(time // 1_000_000, _ZONE.get())
-    except (OverflowError, ValueError, OSError):
-        return None
+def local(time: int) -> dt.datetime:
+    """µs since 1970 on the reader's clock, in whole seconds; the nearest in the years 1 to 9999."""
+    return dt.datetime.fromtimestamp(min(max(time // 1_000_000, _FIRST), _LAST), _ZONE.get())
 
 
 def moment(time: int | str | None) -> str:
@@ -122,12 +120,8 @@ def moment(time: int | str | None) -> str:
             time = None
     if time is None:
         return UNKNOWN
-    shown = local(time)
-    if shown is None:
-        return f"{format_micros(time)[:19]}Z"
-    text = shown.isoformat(" ")
-    offset = text[19:]
-    return text[:19] + ("Z" if offset == "+00:00" else offset.removesuffix(":00"))
+    text = local(time).isoformat(" ")
+    return text[:19] + ("Z" if text.endswith("+00:00") else text[19:].removesuffix(":00"))
 
 
 def span(seconds: float | None, *, lasts: bool = False) -> str:

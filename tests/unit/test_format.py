@@ -27,7 +27,7 @@ def test_what_is_not_known_is_a_dash() -> None:
 
 def test_moments_have_whole_seconds() -> None:
     assert moment(1_795_224_900_999_999) == "2026-11-21 01:35:00Z"
-    assert moment(-(2**63)) == "0001-01-01 00:00:00Z"
+    assert moment(-(2**63)) == "0001-01-02 00:00:00Z"
 
 
 @pytest.mark.parametrize(

@@ -72,9 +72,7 @@ def check(
     files: Annotated[
         list[str] | None,
         typer.Option(
-            "--import",
-            help="Compare with the jobs of a file that `jobsight import` reads, or - for standard "
-            "input.",
+            "--import", help="Compare with jobs of a file that `jobsight import` reads, or of -."
         ),
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes.")] = False,

@@ -74,10 +74,7 @@ LogArguments = Annotated[
 ]
 TimezoneOption = Annotated[
     str | None,
-    typer.Option(
-        help="Your time zone, and that of times in logs without one, e.g. Europe/Paris (default: "
-        "the machine's)."
-    ),
+    typer.Option(help="Your time zone, and of logs without one: Europe/Paris (default: local)."),
 ]
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="Settings file (YAML), read after the usual ones.")
@@ -94,16 +91,12 @@ AnswerModelOption = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help="Directory, digest of `models list`, or none for what needs no training here: rules, "
-        "rates, the play of the queue, the model that ships (default: the champion of the job's "
-        "cluster or access point, else of the cluster default, else none).",
+        help="Directory, digest of `models list`, or none to answer without training (default: "
+        "the champion of the job's cluster or access point, else of default, else none).",
     ),
 ]
 AtOption = Annotated[
-    str | None,
-    typer.Option(
-        help="As of when, as --since of `jobs` (default: now of a store, the end of a file)."
-    ),
+    str | None, typer.Option(help="As of when (default: now of a store, the end of a file).")
 ]
 LogOption = Annotated[
     list[str] | None,
@@ -134,10 +127,7 @@ StateOption = Annotated[
     ),
 ]
 SinceOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Something happened since: a time, 2h, 7d, '3 days ago', today or yesterday."
-    ),
+    str | None, typer.Option(help="Something happened since: a time, 2h, '3 days ago', yesterday.")
 ]
 UntilOption = Annotated[
     str | None, typer.Option(help="Nothing happened later; written as --since.")

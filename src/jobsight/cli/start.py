@@ -181,8 +181,6 @@ def _span(seconds: float) -> str:
 def _clock(moment: int, now: int) -> str:
     """``14:10`` on the same day, ``Tue 14:10`` in the same week, else with the date."""
     at, today = local(moment), local(now)
-    if at is None or today is None:
-        return UNKNOWN
     if at.date() == today.date():
         close = abs(moment - now) < 600_000_000
         return f"{at:%H:%M:%S}" if close else f"{at:%H:%M}"
