@@ -73,6 +73,7 @@ class UserLogs:
         self._most, self._room = most, room
         self._known_only, self._elsewhere = known_only, elsewhere
         self._kept: dict[str, _Kept] = {}
+        self._order: list[str] = []
         self._due: deque[UserLog] = deque()
         self._owners: Mapping[str, str] = {}
         self.unread = 0
@@ -84,11 +85,12 @@ class UserLogs:
             ValueError: it is damaged.
         """
         self._kept = msgspec.convert(saved, dict[str, _Kept])
+        self._order = list(self._kept)
         self._due.clear()
 
     def position(self) -> JSON:
         """The place in each log, the most important first."""
-        return {path: list(kept) for path, kept in self._kept.items()}
+        return {path: list(self._kept[path]) for path in self._order if path in self._kept}
 
     @property
     def more(self) -> bool:
@@ -112,7 +114,8 @@ class UserLogs:
         for path, kept in self._kept.items():
             due.setdefault(path, UserLog(path, kept.owner))
         self._due = deque(islice(due.values(), self._most))
-        self._kept = {one.path: self._kept[one.path] for one in self._due if one.path in self._kept}
+        self._order = [log.path for log in self._due]
+        self._kept = {path: self._kept[path] for path in self._order if path in self._kept}
         self._owners, self.unread = owners, 0
         return max(named - self._most, 0)
 
