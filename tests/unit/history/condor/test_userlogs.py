@@ -116,6 +116,20 @@ def test_bytes_that_one_round_reads_at_once_are_bounded(tmp_path: Path) -> None:
     assert all(keeper.documents[f"htcondor:ap1:{job}.0"].state for job in range(3))
 
 
+def test_logs_that_no_round_came_to_are_read_in_the_next(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{job}.log" for job in range(3)]
+    for job, path in enumerate(paths):
+        path.write_bytes(life(job, *WHOLE))
+    keeper = Keeper(room=1000)
+    logs = UserLogs("ap1", **keeper.options)
+    logs.begin([UserLog(str(path), "ann") for path in paths], {})
+    logs.read()
+    assert logs.more
+    keeper.saved = json.loads(json.dumps(logs.position()))
+    keeper.round()
+    assert {f"htcondor:ap1:{job}.0" for job in (1, 2)} <= set(keeper.documents)
+
+
 def test_a_log_begun_anew_or_cut_is_read_again(log: Path) -> None:
     keeper = Keeper()
     log.write_bytes(life(7, *WHOLE))
