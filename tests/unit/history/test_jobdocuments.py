@@ -305,6 +305,14 @@ def test_a_state_that_the_log_lacks_follows_its_records(tmp_path: Path) -> None:
     assert on_hold == [(True, 0, "ann"), (True, 12, "ann")]
 
 
+def test_a_held_job_that_started_again_was_released(tmp_path: Path) -> None:
+    life = [(0, 0, State.PENDING), (5, 1, State.RUNNING), (9, 12, State.HELD)]
+    rows = rows_with(tmp_path, b"", *life, (60, 1, State.RUNNING), (65, 12, State.HELD))
+    assert [code for _, code, _ in rows] == [0, 1, 12, 13, 1, 12]
+    known = rows_with(tmp_path, b"", *life, (50, 13, State.PENDING), (60, 1, State.RUNNING))
+    assert [code for _, code, _ in known] == [0, 1, 12, 13, 1]
+
+
 def test_a_sighting_without_a_number_is_no_record(tmp_path: Path) -> None:
     idle = Event(time=(LOGGED + 9) * 1_000_000, source="condor_q", state=State.PENDING, word="IDLE")
     polled = JobDocument(id=JOB, updated=0, timeline=(idle,))
