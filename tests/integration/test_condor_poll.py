@@ -91,10 +91,10 @@ def submitted(pool: HtcondorPool) -> dict[str, int]:
         "idle": {"requirements": "false"}, "idle bare": {"requirements": "false"},
         "runs": {"script": "sleep 300"}, "runs bare": {"script": "sleep 300"},
     }  # fmt: skip
-    return {
-        name: pool.submit(**({} if "bare" in name else {"log": log_of(pool, name)}), **commands)
-        for name, commands in jobs.items()
-    }
+    for name, commands in jobs.items():
+        if "bare" not in name:
+            commands["log"] = log_of(pool, name)
+    return {name: pool.submit(**commands) for name, commands in jobs.items()}
 
 
 def dag(pool: HtcondorPool) -> None:
