@@ -159,6 +159,9 @@ def test_what_an_ad_must_have() -> None:
         document_from_ad({"ProcId": 1}, "ap")
     with pytest.raises(DocumentError, match="set access_point"):
         document_from_ad(ID, None)
+    for number in ("ClusterId", "ProcId"):  # HTCondor's have 31 bits
+        with pytest.raises(DocumentError, match="ClusterId"):
+            document_from_ad(ID | {number: 2**31}, "ap")
     assert document_from_ad(ID, "ap").timeline == ()
 
 
