@@ -72,8 +72,9 @@ def commands() -> Iterator[str]:
     yield _wrap("""
         Every command has `--help`. Results go to standard output, everything else to standard
         error. Exit status: 0 success; 1 an error, which one line explains; 2 wrong usage; 3 a
-        check of `verify` failed. `--no-color` before the command, or `NO_COLOR`, turns colours
-        off.
+        check of `verify` failed. `--no-color`, anywhere, or `NO_COLOR` turns colours off. Moments
+        are shown in the time zone of the machine (`TZ`), of the setting `timezone`, or of
+        `--timezone`.
     """)
     for path, command, context in _verbs():
         yield _anchored(path)
@@ -119,7 +120,9 @@ def _parameters(command: Any, context: Any) -> Iterator[tuple[str, str]]:
     for one in command.get_params(context):
         if one.param_type_name == "argument":
             yield one.make_metavar(context), getattr(one, "help", None) or ""
-        elif "--help" not in one.opts and (record := one.get_help_record(context)) is not None:
+        elif not {"--help", "--no-color"} & {*one.opts} and (
+            record := one.get_help_record(context)
+        ):
             yield record
 
 

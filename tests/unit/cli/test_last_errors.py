@@ -13,6 +13,7 @@ from tests.support.storedjobs import filled, held_job
 
 from jobsight.cli import main as cli
 from jobsight.cli import output
+from jobsight.runtime import install_command
 from jobsight.settings import Settings
 
 ROOT = Path(__file__).parents[3]
@@ -28,11 +29,11 @@ ROOT = Path(__file__).parents[3]
         (MemoryError(), cli._NO_MEMORY),
         (
             ModuleNotFoundError(name="lightgbm.x"),
-            "lightgbm is not installed: pip install 'jobsight[learn]'",
+            f"lightgbm is not installed: {install_command('learn')}",
         ),
         (
             ModuleNotFoundError(name="optuna"),
-            "optuna is not installed: pip install 'jobsight[sweep]'",
+            f"optuna is not installed: {install_command('sweep')}",
         ),
         (ImportError("libx.so: failed to map segment from shared object"), cli._NO_MEMORY),
     ],
@@ -141,7 +142,7 @@ def test_without_extras_all_is_there_but_training_and_serving(
     for words, extra in ((["verify", "hold", str(log)], "learn"), (["serve"], "serve")):
         refused = _without_extras(*words)
         assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
-        assert f"jobsight[{extra}]" in refused.stderr
+        assert install_command(extra) in refused.stderr
 
 
 def _without_extras(*arguments: str) -> subprocess.CompletedProcess[str]:
