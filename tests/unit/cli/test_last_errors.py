@@ -139,7 +139,8 @@ def test_without_extras_all_is_there_but_training_and_serving(
     done = _without_extras(*collect)
     assert done.returncode == 0, done.stderr
     assert "1 job," in _without_extras("store", "status", "--store", str(collected)).stdout
-    for words, extra in ((["verify", "hold", str(log)], "learn"), (["serve"], "serve")):
+    verify = ["verify", "hold", str(log), "--model", str(tmp_path / "model")]
+    for words, extra in ((verify, "learn"), (["serve"], "serve")):
         refused = _without_extras(*words)
         assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
         assert install_command(extra) in refused.stderr
