@@ -57,6 +57,7 @@ from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.answering.session import AnswerSession
+    from jobsight.ids import JobName
     from jobsight.questions.hold.answering.advice import Advice
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.questions.hold.answering.heldjob import Pool
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from jobsight.settings import Settings
     from jobsight.store import Store
 
-__all__ = ["HeldQueue", "hold", "print_all", "print_answers"]
+__all__ = ["HeldQueue", "hold", "own_pool", "print_all", "print_answers"]
 
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}", re.ASCII)
 
@@ -238,6 +239,15 @@ def _pool(folder: Path | None, settings: Settings, queue: HeldQueue, *, live: bo
             return {}
 
     return Pool(cache(largest), cache(generations) if live else dict, queue.ads)
+
+
+def own_pool(settings: Settings, names: Sequence[JobName]) -> Pool:
+    """What this machine knows of held jobs of these names besides the history."""
+    schedd = None
+    with contextlib.suppress(SourceError):
+        schedd = CondorClient(settings.condor).schedd_name()
+    queue = HeldQueue(settings, schedd, [held_name(name) for name in names])
+    return replace(_pool(None, settings, queue, live=True), here=schedd)
 
 
 _COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35",

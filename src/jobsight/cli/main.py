@@ -18,7 +18,7 @@ import typer
 from jobsight import __version__
 from jobsight.cli.output import flush, some_unread
 from jobsight.cli.verbs import LazyGroup
-from jobsight.errors import JobsightError
+from jobsight.errors import JobsightError, UsageError
 from jobsight.text import visible
 
 __all__ = ["app", "main"]
@@ -33,7 +33,7 @@ app = typer.Typer(
     name="jobsight",
     cls=LazyGroup,
     help="Tells how a batch job will behave on HTCondor and Slurm clusters.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     result_callback=_finish,
@@ -49,6 +49,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -58,10 +59,28 @@ def _options(
             "--no-color", help="Print without colours (as NO_COLOR does); goes before the verb."
         ),
     ] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Without a verb: your jobs as one JSON object for machines."),
+    ] = False,
 ) -> None:
     some_unread()
     if no_color:
         os.environ["NO_COLOR"] = "1"
+    if context.invoked_subcommand is not None:
+        if as_json:
+            raise UsageError("--json goes after the verb")
+        return
+    # Most calls have a verb, and do without these.
+    from jobsight.cli.terminal import is_terminal
+
+    if as_json or is_terminal():
+        from jobsight.cli.overview import overview
+
+        if overview(as_json=as_json):
+            return
+    typer.echo(context.get_help(), err=True)
+    raise typer.Exit(2)
 
 
 _NO_MEMORY = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -42,12 +42,12 @@ from jobsight.questions.start.queue import Machine
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from jobsight.questions.start.answering import Answer
     from jobsight.settings import Settings
 
-__all__ = ["start"]
+__all__ = ["known_now", "start"]
 
 _QUEUE = [State.PENDING.value, State.HELD.value]
 _ANALYSED = 3
@@ -126,6 +126,15 @@ def _analysis(jobs: Sequence[str], settings: Settings) -> Mapping[str, Sequence[
         except SourceError as error:
             note(f"condor_q: {printable(error, 200)}")
     return found
+
+
+def known_now(settings: Settings, idle: Sequence[str]) -> Callable[[Any], Any]:
+    """What makes known to an answerer what this machine's tools say of its cluster and idle jobs.
+
+    `idle`: ids; HTCondor is asked about the first few of its jobs.
+    """
+    machine, analysis = _machine(settings), _analysis(idle, settings)
+    return lambda answerer: answerer.of_cluster(machine, analysis)
 
 
 def _print_answers(answers: Sequence[Answer], when: str, zone: dt.tzinfo) -> None:
