@@ -11,8 +11,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -27,14 +29,12 @@ from jobsight.documents.spans import ran, runs, why
 from jobsight.errors import JobsightError
 from jobsight.format import UNKNOWN, memory, percent, span, timestamp
 from jobsight.history.jobwords import job_facts
-from jobsight.ids import parse_job_name
 from jobsight.store.packing import ACTIVE, cluster_of, user_key
 from jobsight.store.rows import Query
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.answering.question import Answer
-    from jobsight.questions.hold.answering.answer import Answer as HoldAnswer
     from jobsight.questions.start.answering import Answer as StartAnswer
     from jobsight.settings import Settings
     from jobsight.store import Store
@@ -43,39 +43,38 @@ __all__ = ["overview"]
 
 _ROWS = 3
 """Rows of a part: as many kinds of jobs are shown, and asked about."""
-_READ = 2_000
-"""Documents of each state that are read; of more jobs only the number is known."""
-_LATE = 200
-"""Runs near their limits that are asked about."""
-_COLUMNS, _IDS = 80, 10
-_DAY = 24 * 3600 * 1_000_000
+_READ, _LATE = 2_000, 200
+"""Documents of each state that are read (of more jobs only the number is known); and runs near
+their time limits that are asked about."""
+_COLUMNS, _IDS, _DAY = 80, 10, 24 * 3600 * 1_000_000
 _FAILED = (State.FAILED, State.TIMEOUT, State.DEADLINE, State.OUT_OF_MEMORY, State.NODE_FAIL)
-_PART_OF = {State.SUSPENDED: State.RUNNING, **dict.fromkeys(_FAILED, State.FAILED)}
+_STATES = {State.SUSPENDED: State.RUNNING, **dict.fromkeys(_FAILED, State.FAILED)}
+_KEYS = {State.RUNNING: "at_risk"}
+_TITLES = {State.RUNNING: "running, at risk", State.FAILED: "failed in the last 24 h"}
 _ELAPSED, _REACHED, _FULL = 0.8, 0.98, 0.9
 """A run is at risk that has had this share of its time limit, where it may take that of it; or that
 has used this share of its memory."""
+_BLOCKS = re.compile(r"^No machines matched|are able to run your job$|^[0-9,]+ running job")
+"""What keeps an idle job of HTCondor: the last of these, as ``condor_q -better-analyze`` ends."""
 
-Jobs = Sequence[JobDocument]
+
+_Jobs = Sequence[JobDocument]
 
 
 @dataclass(frozen=True)
 class _Row:
     """Jobs that are alike, at least one; what is said of the first, in a word or two, and why."""
 
-    jobs: Jobs
+    jobs: _Jobs
     lead: str
     text: str
     answer: Answer | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "jobs": len(self.jobs),
-            "ids": [job.id for job in self.jobs[:_IDS]],
-            "name": _name(self.jobs[0]) or None,
-            "says": self.lead,
-            "why": self.text,
-            "answer": None if self.answer is None else self.answer.to_json(),
-        }
+        ids, name = [job.id for job in self.jobs], _name(self.jobs[0]) or None
+        answer = None if self.answer is None else self.answer.to_json()
+        row = {"jobs": len(ids), "ids": ids[:_IDS], "name": name, "says": self.lead}
+        return {**row, "why": self.text, "answer": answer}
 
     def cells(self) -> tuple[str, str, str, str]:
         first, size = parse_key(self.jobs[0].id), len(self.jobs)
@@ -89,14 +88,10 @@ class _Row:
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of the screen: of so many jobs some rows, and the command that says more.
+    """Of so many jobs some rows, and the command that says more; or why they cannot be shown."""
 
-    `problem` says why there are no rows; None: there are all.
-    """
-
-    title: str
-    colour: str
-    jobs: int = 0
+    state: State
+    jobs: int
     rows: Sequence[_Row] = ()
     more: str = ""
     problem: str | None = None
@@ -106,20 +101,20 @@ class _Part:
         return {"jobs": self.jobs, "rows": rows, "more": self.more, "problem": self.problem}
 
     def lines(self) -> Iterator[str]:
-        columns = width() or _COLUMNS
-        yield paint(self.title, f"1;{self.colour}") + f": {counted(self.jobs, 'job')}"
+        room, title = width() or _COLUMNS, _TITLES.get(self.state, str(self.state))
+        yield paint(title, f"1;{STATE_COLOURS[self.state]}") + f": {counted(self.jobs, 'job')}"
         if self.problem is not None:
-            yield _cut(f"  {printable(self.problem)}", columns)
+            yield _cut(f"  {printable(self.problem)}", room)
             return
-        cells, spare = [row.cells() for row in self.rows], _ROWS - len(self.rows)
-        sizes = [max(map(cell_len, column)) for column in list(zip(*cells, strict=True))[:-1]]
-        indent = sum(sizes) + 2 * len(sizes) + 2
-        for *first, text in cells:
+        *columns, texts = zip(*(row.cells() for row in self.rows), strict=True)
+        known = [column for column in columns if set(column) != {UNKNOWN}]
+        sizes = [max(map(cell_len, column)) for column in known]
+        indent, spare = sum(sizes) + 2 * len(sizes) + 2, _ROWS - len(self.rows)
+        for *first, text in zip(*known, texts, strict=True):
             padded = (set_cell_size(*pair) for pair in zip(first, sizes, strict=True))
             lines = wrap(text, indent, least=10)
-            # Where there are few rows they may have several lines.
-            rest = _cut(" ".join(lines[spare:]), max(columns - indent, 10))
-            lines = [*lines[:spare], rest] if len(lines) > spare else lines
+            if len(lines) > spare:  # where there are few rows they may have several lines
+                lines[spare:] = [_cut(" ".join(lines[spare:]), max(room - indent, 10))]
             spare -= len(lines) - 1
             yield "  ".join(["", *padded, lines[0]])
             yield from (" " * indent + line for line in lines[1:])
@@ -140,37 +135,32 @@ def overview(*, as_json: bool) -> bool:
             return False
     with opened_store(settings) as store:
         screen = _Screen(store, settings, caller())
-        parts = {
-            "held": screen.part("held", State.HELD, screen.held),
-            "pending": screen.part("pending", State.PENDING, screen.pending),
-            "at_risk": screen.part("running, at risk", State.RUNNING, screen.at_risk),
-            "failed": screen.part("failed in the last 24 h", State.FAILED, screen.failed),
-        }
-    counts = {str(state): screen.counts[state] for state in screen.shown}
+        parts = {_KEYS.get(state, str(state)): screen.part(state) for state in screen.states}
+    counts = {str(state): screen.counts[state] for state in screen.states}
     if as_json:
         shown = {name: part.to_json() for name, part in parts.items()}
         print_json({"user": screen.user, "at": timestamp(screen.now), "counts": counts, **shown})
         return True
     numbers = ", ".join(f"{number:,} {state}" for state, number in counts.items())
     say(f"{printable(screen.user, 30)}: {numbers} in the last 24 h")
+    if not screen.counts:
+        say("jobsight --help lists what can be asked about jobs, scripts and programs")
     for part in parts.values():
         if part.jobs:
-            say("")
-            for line in part.lines():
-                say(line)
+            say("\n" + "\n".join(part.lines()))
     return True
 
 
 class _Screen:
     """The jobs of a user that are shown, read once, and the parts of the screen about them."""
 
-    shown = (State.HELD, State.PENDING, State.RUNNING, State.FAILED)
+    states = (State.HELD, State.PENDING, State.RUNNING, State.FAILED)
 
     def __init__(self, store: Store, settings: Settings, user: str) -> None:
         self.user, self.now = user, now_micros()
         self.counts: Counter[State] = Counter()
         self._settings, self._zone = settings, zone_named(settings.timezone)
-        self._input = "store:" if has_store(settings) else store.url
+        self._inputs = ["store:" if has_store(settings) else store.url]
         self._jobs: dict[State, list[JobDocument]] = defaultdict(list)
         since, key, failed = self.now - _DAY, user_key(user), frozenset(map(str, _FAILED))
         for row in itertools.chain(
@@ -178,135 +168,113 @@ class _Screen:
             store.rows(Query(since=since, states=failed, user=key, newest_first=True)),
         ):
             state = State(row.keys.state)
-            of = _PART_OF.get(state, state)
+            of = _STATES.get(state, state)
             self.counts[of] += 1
             if self.counts[of] <= _READ:
                 self._jobs[of].append(row.document())
         self._places = {cluster_of(job.id) for jobs in self._jobs.values() for job in jobs}
+        self._late = {job.id: job for job in self._jobs[State.RUNNING] if self._is_late(job)}
 
-    def part(
-        self, title: str, state: State, of: Callable[[Jobs], tuple[Sequence[_Row], str]]
-    ) -> _Part:
-        """The part that `of` makes of the jobs in a state; why not, where it fails."""
+    def part(self, state: State) -> _Part:
+        """The part for jobs in a state; one line says why where it fails."""
         jobs, number = self._jobs[state], self.counts[state]
+        parts = self._held, self._pending, self._at_risk, self._failed
         try:
-            rows, more = of(jobs) if jobs else ((), "")
+            rows, more = parts[self.states.index(state)](jobs) if jobs else ([], "")
         except JobsightError as error:
-            return _Part(title, STATE_COLOURS[state], number, problem=str(error))
+            return _Part(state, number, problem=str(error))
         if state is State.RUNNING:
             number = sum(len(row.jobs) for row in rows)
-        return _Part(title, STATE_COLOURS[state], number, rows[:_ROWS], more)
+        return _Part(state, number, rows[:_ROWS], more)
 
-    def held(self, jobs: Jobs) -> tuple[Sequence[_Row], str]:
-        """What to do about held jobs."""
-        groups = _alike(jobs, _cause)[:_ROWS]
+    def _held(self, jobs: _Jobs) -> tuple[list[_Row], str]:
+        groups = _alike(jobs)[:_ROWS]
         of_condor = [group[0].id for group in groups if group[0].id.startswith("htcondor:")]
-        answers = self._hold_answers(of_condor) if of_condor else {}
+        answers = {}
+        if of_condor:
+            from jobsight.cli.hold import answers_now
+
+            answers = answers_now(self._settings, self._inputs, of_condor)
         rows = []
         for group in groups:
-            if (answer := answers.get(group[0].id)) is None:
-                reason = why(group[0])
-                rows.append(_Row(group, "held", _obstacle(group[0]) or reason or "reason unknown"))
-                continue
-            lead = answer.verdict.verb.replace("_", " ")
-            if answer.now is not None:
-                lead += f", {percent(answer.now.probability)}"
-            rows.append(_Row(group, lead, answer.advice.steps[0].text, answer))
-        others = [row for row in rows if row.jobs[0].id not in of_condor]
-        commands = ["jobsight hold"] if of_condor else []
-        return rows, ", ".join([*commands, *([self._command("start", others)] if others else [])])
+            if (answer := answers.get(group[0].id)) is not None:
+                lead = answer.verdict.verb.replace("_", " ")
+                lead += "" if answer.now is None else f", {percent(answer.now.probability)}"
+                rows.append(_Row(group, lead, answer.advice.steps[0].text, answer))
+            else:
+                words = _obstacle(group[0]) or why(group[0]) or "no reason is recorded"
+                rows.append(_Row(group, "held", words))
+        return rows, "jobsight hold" if of_condor else self._command("start", rows)
 
-    def _hold_answers(self, ids: Sequence[str]) -> dict[str, HoldAnswer]:
-        from jobsight.cli.asking import open_session
-        from jobsight.cli.hold import own_pool
-        from jobsight.questions.hold.answerable import HOLD_ANSWERS
+    @cached_property
+    def _waiting(self) -> list[_Jobs]:
+        """Kinds of pending jobs, those first that do not start by themselves."""
+        groups = _alike(self._jobs[State.PENDING])
+        return sorted(groups, key=lambda group: _obstacle(group[0]) is None)[:_ROWS]
 
-        names = {id_: parse_job_name(id_) for id_ in ids}
-        pool = own_pool(self._settings, list(names.values()))
-        session = open_session(
-            HOLD_ANSWERS, self._settings, [self._input], live=True, model=None, at=None,
-            adapt=lambda answerer: answerer.within(pool),
-        )  # fmt: skip
-        answers = {id_: session.answer_names([name])[0] for id_, name in names.items()}
-        return {id_: found[0] for id_, found in answers.items() if found}
+    @cached_property
+    def _starts(self) -> dict[str | None, StartAnswer]:
+        """When jobs start or end: the first and the last of each kind, and those near their limits.
 
-    def pending(self, jobs: Jobs) -> tuple[Sequence[_Row], str]:
-        """When pending jobs start, and what blocks them; those first that need somebody's hand."""
-        groups = _alike(jobs, _cause)
-        groups.sort(key=lambda group: _obstacle(group[0]) is None)
-        groups = groups[:_ROWS]
-        answers = self._start_answers([job.id for one in groups for job in (one[0], one[-1])])
+        They are asked about together: the queue is played once.
+        """
+        from jobsight.cli.start import answers_now
+
+        first = [group[0].id for group in self._waiting]
+        others = [*(group[-1].id for group in self._waiting), *list(self._late)[:_LATE]]
+        return answers_now(self._settings, self._inputs, first, others)
+
+    def _pending(self, _: _Jobs) -> tuple[list[_Row], str]:
         rows = []
-        for group in groups:
-            first, last = answers.get(group[0].id), answers.get(group[-1].id)
+        for group in self._waiting:
+            first, last = (self._starts.get(group[place].id) for place in (0, -1))
             if first is None or last is None:
                 rows.append(_Row(group, UNKNOWN, why(group[0])))
-            elif first.blocked is not None:
-                rows.append(_Row(group, "blocked", first.blocked, first))
-            else:
-                waits, when = first.waits_for, UNKNOWN
-                if first.starts is not None and last.starts is not None:
-                    low, high = self._clock(first.starts[0]), self._clock(last.starts[2])
-                    when = low if low == high else f"{low}–{high}"
-                elif first.job["scheduler"] == "htcondor":
-                    waits = waits[-1:]  # the sum of its analysis
-                rows.append(_Row(group, when, "; ".join(waits) or why(group[0]), first))
+                continue
+            when, waits = UNKNOWN, first.waits_for
+            if first.blocked is not None:
+                when, waits = "blocked", [first.blocked]
+            elif first.starts is not None and last.starts is not None:
+                low, high = self._clock(first.starts[0]), self._clock(last.starts[2])
+                when = low if low == high else f"{low}–{high}"
+            elif first.job["scheduler"] == "htcondor":
+                waits = [line for line in waits if _BLOCKS.search(line)][-1:]
+            rows.append(_Row(group, when, "; ".join(waits) or why(group[0]), first))
         return rows, self._command("start", rows)
 
-    def _start_answers(self, ids: Sequence[str]) -> dict[str | None, StartAnswer]:
-        import polars as pl
-
-        from jobsight.cli.asking import open_session
-        from jobsight.cli.start import known_now
-        from jobsight.questions.start.answering import START_ANSWERS
-
-        session = open_session(
-            START_ANSWERS, self._settings, [self._input], live=True, model=None, at=None,
-            adapt=known_now(self._settings, ids),
-        )  # fmt: skip
-        answers = session.answer(pl.col("id").is_in(list(ids)))
-        return {answer.id: answer for answer in answers}
-
-    def at_risk(self, jobs: Jobs) -> tuple[Sequence[_Row], str]:
-        """Runs that may reach their time limit, or have used most of their memory."""
-        full, late = [], {}
-        for job in jobs:
-            used, asked = job.usage.memory_mb, job.request.memory_mb
-            if used and asked and used >= _FULL * asked:
-                full.append(job)
-            run, limit = runs(job, self.now)[-1:], job.request.time_limit_s
-            if run and limit and (run[0].seconds or 0.0) > _ELAPSED * limit > 0.0:
-                late[job.id] = job, limit, limit - (run[0].seconds or 0.0)
-        answers = self._start_answers(list(late)[:_LATE]) if late else {}
-        slow = [job for job, limit, _ in late.values() if _may_reach(answers.get(job.id), limit)]
-        rows = []
-        for group in _alike(slow, _cause):
-            _, limit, left = late[group[0].id]
-            text = f"{span(max(left, 0.0))} left of {span(limit)}"
+    def _at_risk(self, jobs: _Jobs) -> tuple[list[_Row], str]:
+        answers, rows = self._starts if self._late else {}, []
+        for group in _alike([job for job in self._late.values() if _may_reach(answers, job)]):
+            left, limit = self._left(group[0]), span(group[0].request.time_limit_s)
+            text = f"{span(left)} left of {limit}" if left > 0 else f"its {limit} are over"
             answer = answers.get(group[0].id)
-            if answer is not None and answer.ends is not None:
+            if left > 0 and answer is not None and answer.ends is not None:
                 low, _, high = map(self._clock, answer.ends)
                 text += f"; it likely ends between {low} and {high}"
             rows.append(_Row(group, "time limit", text, answer))
-        for group in _alike(full, _cause):
+        for group in _alike([job for job in jobs if _is_full(job)]):
             used, asked = group[0].usage.memory_mb, group[0].request.memory_mb
             rows.append(_Row(group, "memory", f"{memory(used)} of {memory(asked)} in use"))
         return rows, self._command("fail", rows[:_ROWS])
 
-    def failed(self, jobs: Jobs) -> tuple[Sequence[_Row], str]:
-        """Why jobs failed, the last ones first."""
+    def _failed(self, jobs: _Jobs) -> tuple[list[_Row], str]:
         rows = []
-        for group in _alike(jobs, _cause, by_size=False)[:_ROWS]:
-            job, facts = group[0], job_facts(group[0])
-            reasons = [why(job), facts.get("meaning", "")]
+        for group in _alike(jobs, newest=True)[:_ROWS]:
+            job, ended = group[0], group[0].outcome and group[0].outcome.ended
+            reasons = [why(job), job_facts(job).get("meaning")]
             if job.state is State.TIMEOUT:
-                limit = span(job.request.time_limit_s)
-                reasons = [f"ran {span(ran(job, self.now))} of {limit}"]
-            ended = None if job.outcome is None else job.outcome.ended
-            when = [] if ended is None else [self._clock(ended)]
-            words = str(job.state).replace("_", " ")
-            rows.append(_Row(group, " ".join([words, *when]), "; ".join(filter(None, reasons))))
+                reasons = [f"ran {span(ran(job, self.now))} of {span(job.request.time_limit_s)}"]
+            lead = str(job.state).replace("_", " ") + (f" {self._clock(ended)}" if ended else "")
+            rows.append(_Row(group, lead, "; ".join(filter(None, reasons)) or UNKNOWN))
         return rows, self._command("job", rows)
+
+    def _left(self, job: JobDocument) -> float:
+        """Seconds until the time limit of a run; inf: it has none."""
+        run, limit = runs(job, self.now)[-1:], job.request.time_limit_s or 0
+        return limit - (run[0].seconds or 0.0) if run and limit > 0 else inf
+
+    def _is_late(self, job: JobDocument) -> bool:
+        return self._left(job) < (1.0 - _ELAPSED) * (job.request.time_limit_s or 0)
 
     def _command(self, verb: str, rows: Sequence[_Row]) -> str:
         """The command of a verb for the first job of each row; their cluster is named if needed."""
@@ -320,39 +288,42 @@ class _Screen:
         return _clock(moment, self.now, self._zone)
 
 
-def _may_reach(answer: StartAnswer | None, limit: int) -> bool:
-    """Whether a run may take its whole time limit (s), where that is known; else yes."""
+def _is_full(job: JobDocument) -> bool:
+    return (job.usage.memory_mb or 0) >= _FULL * (job.request.memory_mb or inf)
+
+
+def _may_reach(answers: Mapping[str | None, StartAnswer], job: JobDocument) -> bool:
+    """Whether a run may take its whole time limit; yes, if that is not known."""
+    answer, limit = answers.get(job.id), job.request.time_limit_s or 0
     return answer is None or answer.runtime is None or answer.runtime[2] >= _REACHED * limit
 
 
-def _alike(
-    jobs: Jobs, cause: Callable[[JobDocument], object], *, by_size: bool = True
-) -> list[list[JobDocument]]:
-    """Jobs of one cluster, partition, name but for digits, state and cause, the most first."""
+def _alike(jobs: _Jobs, *, newest: bool = False) -> list[_Jobs]:
+    """Jobs by cluster, partition, name but for digits, state and cause; most first, or as given."""
     groups: dict[object, list[JobDocument]] = {}
     for job in jobs:
         name = re.sub(r"\d+", "#", _name(job)) or number_of(job.id)
-        like = (cluster_of(job.id), job.request.partition, name, job.state, cause(job))
+        like = (cluster_of(job.id), job.request.partition, name, job.state, _cause(job))
         groups.setdefault(like, []).append(job)
-    return sorted(groups.values(), key=len, reverse=True) if by_size else list(groups.values())
+    return list(groups.values()) if newest else sorted(groups.values(), key=len, reverse=True)
 
 
 def _name(job: JobDocument) -> str:
     return job.submission.name or PurePosixPath(job.submission.command or "").name
 
 
-def _obstacle(job: JobDocument) -> str | None:
-    """Why a job of Slurm does not start unless somebody acts; None: it may."""
-    from jobsight.history.slurm.pendingreasons import refusal, stop
-
-    return refusal(why(job)) or stop(why(job)) if job.id.startswith("slurm:") else None
-
-
 def _cause(job: JobDocument) -> str:
-    """Why jobs are in their state, but for numbers; of those that wait for free nodes nothing."""
+    """Why a job is in its state, but for numbers; empty where it waits for free nodes."""
     from jobsight.history.slurm.pendingreasons import is_busy
 
     return "" if is_busy(why(job)) else re.sub(r"\d+", "#", why(job))
+
+
+def _obstacle(job: JobDocument) -> str | None:
+    """Why a job of Slurm does not start by itself; None: it may."""
+    from jobsight.history.slurm.pendingreasons import refusal, stop
+
+    return refusal(why(job)) or stop(why(job)) if job.id.startswith("slurm:") else None
 
 
 def _cut(line: str, cells: int) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
 import typer
 
 from jobsight.answering.machine import slurm_client
@@ -42,12 +43,12 @@ from jobsight.questions.start.queue import Machine
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from jobsight.questions.start.answering import Answer
     from jobsight.settings import Settings
 
-__all__ = ["known_now", "start"]
+__all__ = ["answers_now", "start"]
 
 _QUEUE = [State.PENDING.value, State.HELD.value]
 _ANALYSED = 3
@@ -128,13 +129,20 @@ def _analysis(jobs: Sequence[str], settings: Settings) -> Mapping[str, Sequence[
     return found
 
 
-def known_now(settings: Settings, idle: Sequence[str]) -> Callable[[Any], Any]:
-    """What makes known to an answerer what this machine's tools say of its cluster and idle jobs.
+def answers_now(
+    settings: Settings, inputs: list[str], first: Sequence[str], others: Sequence[str]
+) -> dict[str | None, Answer]:
+    """The answers as of now for jobs of these ids, by id.
 
-    `idle`: ids; HTCondor is asked about the first few of its jobs.
+    HTCondor analyses why the first few of its idle jobs in `first` do not start.
     """
-    machine, analysis = _machine(settings), _analysis(idle, settings)
-    return lambda answerer: answerer.of_cluster(machine, analysis)
+    machine, analysis = _machine(settings), _analysis(first, settings)
+    session = open_session(
+        START_ANSWERS, settings, inputs, live=True, model=None, at=None,
+        adapt=lambda answerer: answerer.of_cluster(machine, analysis),
+    )  # fmt: skip
+    answers = session.answer(pl.col("id").is_in([*first, *others]))
+    return {answer.id: answer for answer in answers}
 
 
 def _print_answers(answers: Sequence[Answer], when: str, zone: dt.tzinfo) -> None:
