@@ -139,7 +139,7 @@ def test_one_screen_has_the_callers_jobs_by_what_they_need(shown: Any) -> None:
     assert "6 tasks of 40" in array and "arr.sh" in array and ":" in array.split()[0]
     late, *_, big, _ = parts["running, at risk: 2 jobs"]
     assert "time limit  70" in late and "min left of 60 min" in late
-    assert "8.0" in big and "950 MB of 1000 MB in use" in big
+    assert "8.0" in big and "950 MB of 0.977 GB in use" in big
     timeout, bad, *_ = parts["failed in the last 24 h: 3 jobs"]
     assert "82" in timeout and "ran 2 h of 2 h" in timeout
     assert "2 jobs" in bad and "exit code 3" in bad
