@@ -7,7 +7,10 @@ backwards: an answer is given after `MachineSettings.patience`, and later calls 
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,13 +18,14 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jobsight.errors import OutputError, SourceError, StoreError, UsageError
+from jobsight.errors import JobsightError, OutputError, SourceError, StoreError, UsageError
 from jobsight.format import span
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.locks import is_locked, take
 from jobsight.modes import make_folder
 from jobsight.runtime import cache_folder
+from jobsight.settings import Settings
 from jobsight.store import Move, open_store
 from jobsight.store.sqlitefile import filesystem_of, is_remote
 from jobsight.text import printable
@@ -29,7 +33,7 @@ from jobsight.text import printable
 if TYPE_CHECKING:
     from jobsight.history.sources import Source
     from jobsight.ids import JobName
-    from jobsight.settings import Settings, SlurmSettings
+    from jobsight.settings import SlurmSettings
     from jobsight.store import Store
 
 __all__ = ["has_tools", "machine_folder", "own_history", "own_jobs", "slurm_client"]
@@ -40,9 +44,14 @@ Step = Callable[[str], None]
 _SLURM, _CONDOR = "squeue", "condor_q"
 _LARGEST = 2 << 30
 """Bytes of a store that is begun anew."""
+_SHARED_S = 0.5
+"""How long the end of another call is waited for where something is known."""
 _AT_LEAST_S = 2.0
 """Between two looks for a job that is not known yet."""
 _TIMEOUT_S = 20.0
+_SLICE_S = 3.0
+"""Of reading in the background, between two pauses."""
+_MOST_READING_S = 3600.0
 _SAVED = "jobs.db"
 
 
@@ -114,7 +123,7 @@ def own_history(settings: Settings, step: Step, note: Step, names: Iterable[JobN
 
     Raises:
         UsageError: no tools are here.
-        SourceError: they give no answer, and never gave one.
+        SourceError: they give no answer, and never gave one; or they know no job.
         OutputError, StoreError: there is no place for what they say.
     """
 
@@ -127,15 +136,20 @@ def own_history(settings: Settings, step: Step, note: Step, names: Iterable[JobN
             if 0 <= time.time() - looked.stat().st_mtime < every:
                 return
         problems: list[str] = []
-        deadline = time.monotonic() + settings.machine.patience
+        begun = time.monotonic()
+        left = False
         for make in _makers(settings):
             try:
                 with closing(make()) as source:
-                    _pour(source, store, deadline, step)
-                    _remark(source, note)
+                    first = store.position(source.name) is None
+                    reads = first or not settings.machine.background
+                    _pour(source, store, begun + settings.machine.patience * reads, step)
+                    left |= _remark(source, note, background=settings.machine.background)
             except (SourceError, StoreError) as error:
                 problems.append(str(error))
         looked.touch(0o600)
+        if left and settings.machine.background:
+            _read_on(settings)
         _report(problems, store, note)
 
     return _filled(settings, fill, note)
@@ -186,7 +200,8 @@ def _filled(settings: Settings, fill: Callable[[Store, Path], None], note: Step)
         )
     folder = machine_folder(settings)
     file = folder / _SAVED
-    with _locked(folder, settings.machine.patience + _TIMEOUT_S) as ours:
+    patience = _SHARED_S if file.exists() else settings.machine.patience + _TIMEOUT_S
+    with _locked(folder, patience) as ours:
         with suppress(OSError):
             if ours and file.stat().st_size > _LARGEST:
                 for old in folder.glob(f"{_SAVED}*"):
@@ -194,8 +209,6 @@ def _filled(settings: Settings, fill: Callable[[Store, Path], None], note: Step)
         with open_store(str(file), create=True) as store:
             if ours:
                 fill(store, folder)
-            else:
-                note("another call asks the scheduler; this answer has what is known so far")
             return store.url
 
 
@@ -229,7 +242,28 @@ def _makers(settings: Settings) -> Iterator[Callable[[], Source]]:
 
 
 def _condor(settings: Settings) -> Callable[[], Source] | None:
-    return None
+    """What makes the source of HTCondor, of the caller's jobs; None: its tools are not here."""
+    schedd = settings.machine.schedd
+    client = CondorClient(settings.condor, schedd=schedd)
+    if not client.has(_CONDOR):
+        return None
+
+    def condor() -> Source:
+        from jobsight.history.condor.poller import CondorSource
+
+        name = schedd or client.schedd_name()
+        if name is None:
+            raise SourceError(
+                "HTCondor's configuration does not say what the schedd of this machine is called; "
+                "name one that condor_status -schedd shows in the setting machine.schedd"
+            )
+        asked = {
+            "lookback": settings.machine.days * 86_400,
+            "timeout": min(settings.condor.timeout, _TIMEOUT_S),
+        }
+        return CondorSource(client, name, settings.condor.model_copy(update=asked))
+
+    return condor
 
 
 def _pour(source: Source, store: Store, deadline: float, step: Step) -> None:
@@ -243,8 +277,9 @@ def _pour(source: Source, store: Store, deadline: float, step: Step) -> None:
             return
         store.merge(observed.documents, [Move(source.name, saved, observed.position)])
         source.committed()
-        saved = observed.position
-        if not observed.more or time.monotonic() > deadline:
+        # Where the position has not moved, what was merged is a part of what it moves behind.
+        whole, saved = observed.position != saved, observed.position
+        if not observed.more or (whole and time.monotonic() > deadline):
             return
 
 
@@ -254,20 +289,60 @@ def _doing(source: Source) -> str:
     return f"asking {printable(source.name, 60)}{more}"
 
 
-def _remark(source: Source, note: Step) -> None:
-    """Say what is not known of what a source has."""
+def _remark(source: Source, note: Step, *, background: bool) -> bool:
+    """Say what is not known of what a source has; whether some of the past is left to read."""
     status = source.status()
     if source.problem is not None:
         note(f"what is known may be old: {printable(source.problem, 200)}")
     elif status.get("accounting") is False:
         note("Slurm keeps no accounts here: only the jobs of the queue are known")
-    if behind := status.get("behind_s"):
-        note(f"{span(behind)} of the past are not read yet; the next call goes on")
+    behind = status.get("behind_s")
+    if behind:
+        goes_on = "which goes on in the background" if background else "the next call goes on"
+        note(f"{span(behind)} of the past are not read yet; {goes_on}")
+    return bool(behind)
+
+
+def _read_on(settings: Settings) -> None:
+    """Begin a process that reads the rest of the past, unless one does, or none can begin."""
+    with suppress(OSError):
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "jobsight.answering.machine"],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            cwd="/", start_new_session=True,
+        )  # fmt: skip
+        assert process.stdin is not None
+        with process.stdin as stream:
+            stream.write(settings.model_dump_json(include={"slurm", "condor", "machine"}).encode())
+
+
+def _main() -> None:
+    """Read the past, a slice at a time, until none is left; for `_read_on`."""
+    settings = Settings.model_validate(json.load(sys.stdin))
+    os.nice(19)
+    folder = machine_folder(settings)
+    reading = take(folder / "reading")
+    ends = time.monotonic() + _MOST_READING_S
+    left = reading is not None
+    while left and time.monotonic() < ends:
+        time.sleep(settings.machine.every)
+        left = False
+        with _locked(folder, 60) as ours, open_store(str(folder / _SAVED)) as store:
+            for make in _makers(settings) if ours else ():
+                with closing(make()) as source:
+                    _pour(source, store, time.monotonic() + _SLICE_S, lambda _text: None)
+                    left |= bool(source.status().get("behind_s"))
 
 
 def _report(problems: list[str], store: Store, note: Step) -> None:
     """Say what failed; raise it where nothing is known at all."""
-    if problems and not any(True for _ in store.scan(limit=1)):
-        raise SourceError("; ".join(problems))
+    if not any(True for _ in store.scan(limit=1)):
+        none = "the scheduler's tools show no job, neither in the queue nor one that ended lately"
+        raise SourceError("; ".join(problems) or none)
     for problem in problems:
         note(f"what is known may be old: {printable(problem, 200)}")
+
+
+if __name__ == "__main__":
+    with suppress(JobsightError):  # a call that asks again says what is wrong
+        _main()

@@ -5,7 +5,6 @@ What the commands of questions share: the session that answers, and which jobs a
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,15 +15,15 @@ import polars as pl
 import typer
 
 from jobsight.answering.jobtables import answer_unsubmitted, script_row
-from jobsight.answering.machine import own_history
+from jobsight.answering.machine import has_tools, own_history
 from jobsight.answering.session import AnswerSession
 from jobsight.cli.common import caller, has_store
 from jobsight.cli.output import Console, note, print_objects, report_problems, stages
 from jobsight.cli.served import ready_for
 from jobsight.errors import SourceError, UsageError
+from jobsight.history.condor.client import CondorClient
 from jobsight.history.jobsasked import requested
 from jobsight.history.reasons import kept_masks
-from jobsight.history.slurm.client import SlurmClient
 from jobsight.ids import JobName, parse_job_name
 from jobsight.learning.reading import are_documents, note_shortened
 from jobsight.text import printable
@@ -215,20 +214,29 @@ def own_inputs(
 ) -> list[str]:
     """What is read where a call names nothing: the store, else what this machine has.
 
-    That is the event log of HTCondor where it can be read and is all that is needed (`events`, or
-    no Slurm), else what the scheduler's tools say; `names`: jobs asked about.
+    That is the event log of HTCondor where it can be read, and what the scheduler's tools say: it
+    names owners and requests, which logs seldom do; for `events`, where there is no such log.
+    `names`: jobs asked about.
 
     Raises:
         JobsightError: as by `own_history`.
     """
     if has_store(settings):
         return ["store:"]
-    with contextlib.suppress(SourceError):
-        logs = own_logs(settings) if events or not SlurmClient(settings.slurm).has("squeue") else []
-        if logs and all(os.access(log, os.R_OK) for log in logs):
-            return logs
+    logs, why = list[str](), "its EVENT_LOG cannot be read"
+    try:
+        logs = [log for log in own_logs(settings) if os.access(log, os.R_OK)]
+    except SourceError as error:
+        why = str(error)
+    if logs and (events or not has_tools(settings)):
+        return logs
+    if events and not CondorClient(settings.condor).has("condor_q"):
+        raise UsageError(
+            "name the event log with --log FILE, or the store with --store URL; here is no "
+            f"condor_q to ask, and {why}"
+        )
     with stages() as step:
-        return [own_history(settings, step, note, names)]
+        return [*logs, own_history(settings, step, note, names)]
 
 
 def own_logs(settings: Settings) -> list[str]:

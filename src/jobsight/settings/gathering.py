@@ -76,7 +76,7 @@ class SlurmSettings(Section):
 
 
 class CondorSettings(Section):
-    """HTCondor's tools: how condor_q, condor_history and condor_config_val are run."""
+    """HTCondor's tools: how condor_q, condor_history and condor_config_val are run and polled."""
 
     bin: Path | None = None
     """Folder of the tools; None: found by PATH."""
@@ -88,6 +88,22 @@ class CondorSettings(Section):
     """Seconds after which a command is stopped."""
     scan_limit: PositiveInt = 200_000
     """Ads of the history looked through for jobs that left the queue."""
+    user: (
+        Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9_.@$][A-Za-z0-9_.@$\-]{0,254})$")] | None
+    ) = None
+    """Owner of the jobs that polls ask about; None: the user who asks, ``*``: all users."""
+    interval: PositiveFloat = 30.0
+    """Seconds between two polls."""
+    queue_most: PositiveInt = 10_000
+    """Jobs of the queue that one poll asks for at most."""
+    history_most: PositiveInt = 2000
+    """Jobs that left the queue, the newest, that one poll asks for at most."""
+    history_pause: Annotated[float, Field(ge=0)] = 600.0
+    """Seconds without condor_history after it failed or was too slow."""
+    logs_most: Annotated[int, Field(ge=0)] = 200
+    """User logs of jobs that are followed at once."""
+    log_bytes: Annotated[int, Field(ge=4096, le=64 << 20)] = 8 << 20
+    """Bytes of user logs that one poll reads."""
 
 
 class MachineSettings(Section):
@@ -106,11 +122,26 @@ class MachineSettings(Section):
     """Seconds between two looks of a user at the scheduler."""
     patience: Annotated[float, Field(gt=0, le=3600)] = 6.0
     """Seconds of reading the past after which an answer is given from what was read."""
+    background: bool = True
+    """Whether a process of the lowest priority then reads the rest, a slice every `every` seconds;
+    else each call reads on."""
     schedd: str | None = None
     """Name of a remote schedd; None: this machine's."""
     folder: Path | None = None
     """Where what was read is kept; None: ``machine`` in the user's cache, or, where that is on a
     network file system, in a private folder of this machine."""
+
+    def within(self, most: MachineSettings) -> MachineSettings:
+        """These settings, but asking no more than `most` allows."""
+        return self.model_copy(
+            update={
+                "enabled": self.enabled and most.enabled,
+                "days": min(self.days, most.days),
+                "all_users": self.all_users and most.all_users,
+                "every": max(self.every, most.every),
+                "background": self.background and most.background,
+            }
+        )
 
 
 class EventLogSettings(Section):

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import pydantic
 from pydantic import Field
 
-from jobsight.configfiles import config_files
+from jobsight.configfiles import SITE_FILE, config_files
 from jobsight.errors import SettingsError
 from jobsight.modes import GroupAccess
 from jobsight.settings.gathering import (
@@ -103,9 +103,14 @@ class Settings(Section):
                 merged, {**values, "store": {"url": store}} if isinstance(store, str) else values
             )
         try:
-            return whole.model_validate(merged)
+            settings = whole.model_validate(merged)
+            site = next((file.values for file in files if file.path == SITE_FILE), {})
+            if "machine" not in site:
+                return settings
+            most = MachineSettings.model_validate(site["machine"])
         except pydantic.ValidationError as error:
             raise explain(error, files) from None
+        return settings.model_copy(update={"machine": settings.machine.within(most)})
 
 
 @cache

@@ -175,3 +175,10 @@ def test_any_ad_gives_a_sound_document_or_one_error(ad: dict[str, object]) -> No
         assert decode(encode(merged)) == merged
     except DocumentError as error:
         assert "cannot be written" in str(error)
+
+
+def test_a_job_that_is_held_in_the_second_of_its_start_is_held() -> None:
+    again = done(JobStatus=5, EnteredCurrentStatus=1795223140, CompletionDate=0, HoldReasonCode=6)
+    document = document_from_ad(again, "ap", source="condor_q")
+    assert merge(None, document).state is State.HELD
+    assert merge(merge(None, document), document).state is State.HELD

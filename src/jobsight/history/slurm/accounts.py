@@ -168,12 +168,13 @@ class NewestFirst(Accounts):
         """See `Accounts.restore`."""
         super().restore(position)
         self._unread = [(int(start), int(end)) for start, end in position.get("unread", [])]
+        self._span = max(int(position.get("span", _FIRST)), _SHORTEST)
         self.behind = sum(end - start for start, end in self._unread)
 
     def position(self) -> dict[str, JSON]:
         """See `Accounts.position`."""
-        unread = {"unread": [list(span) for span in self._unread]} if self._unread else {}
-        return {"since": self.since, **unread}
+        spans = [list(span) for span in self._unread]
+        return {"since": self.since, **({"unread": spans, "span": self._span} if spans else {})}
 
     def poll(self, now: int) -> list[Run]:
         """Runs of one span that have not been reported as they are now; see `Accounts.poll`."""
