@@ -63,13 +63,17 @@ def _options(
         bool,
         typer.Option("--json", help="Without a verb: your jobs as one JSON object for machines."),
     ] = False,
+    store: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Without a verb: the store that has your jobs."),
+    ] = None,
 ) -> None:
     some_unread()
     if no_color:
         os.environ["NO_COLOR"] = "1"
     if context.invoked_subcommand is not None:
-        if as_json:
-            raise UsageError("--json goes after the verb")
+        if as_json or store is not None:
+            raise UsageError(f"{'--json' if as_json else '--store'} goes after the verb")
         return
     # Most calls have a verb, and do without these.
     from jobsight.cli.terminal import is_terminal
@@ -77,7 +81,7 @@ def _options(
     if as_json or is_terminal():
         from jobsight.cli.overview import overview
 
-        if overview(as_json=as_json):
+        if overview(store, as_json=as_json):
             return
     typer.echo(context.get_help(), err=True)
     raise typer.Exit(2)

@@ -22,7 +22,7 @@ from rich.cells import cell_len, set_cell_size
 
 from jobsight.cli.common import caller, has_store, load_settings, opened_store
 from jobsight.cli.output import print_json, say
-from jobsight.cli.terminal import STATE_COLOURS, paint, width, wrap
+from jobsight.cli.terminal import STATE_COLOURS, TERMINAL, paint, width, wrap
 from jobsight.clock import now_micros, zone_named
 from jobsight.documents import JobDocument, State, number_of, parse_key
 from jobsight.documents.spans import ran, runs, why
@@ -121,13 +121,20 @@ class _Part:
         yield f"  more: {self.more}"
 
 
-def overview(*, as_json: bool) -> bool:
+def overview(store_url: str | None, *, as_json: bool) -> bool:
     """Print the screen; False: for want of a store and a scheduler nothing is printed.
+
+    `store_url`: the store that is named; None: that of the settings, else the scheduler is asked.
 
     Raises:
         JobsightError: the store cannot be read, or the scheduler gives no answer.
     """
-    settings = load_settings(None, {})
+    settings = load_settings(None, {"store": store_url})
+    if TERMINAL.get() is not None:  # in a service, which answers of its own store alone
+        from jobsight.cli.served import ready_for
+        from jobsight.questions.start.question import START
+
+        ready_for(["store:"], settings, START, now=True)
     if not as_json and not has_store(settings):
         from jobsight.answering.machine import has_tools
 
@@ -204,7 +211,10 @@ class _Screen:
             else:
                 words = _obstacle(group[0]) or why(group[0]) or "no reason is recorded"
                 rows.append(_Row(group, "held", words))
-        return rows, "jobsight hold" if of_condor else self._command("start", rows)
+        others = [row for row in rows if row.answer is None]
+        commands = ["jobsight hold"] if of_condor else []
+        commands += [self._command("start", others)] if others else []
+        return rows, "; ".join(commands)
 
     @cached_property
     def _waiting(self) -> list[_Jobs]:

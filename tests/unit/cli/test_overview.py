@@ -148,7 +148,7 @@ def test_one_screen_has_the_callers_jobs_by_what_they_need(shown: Any) -> None:
 def test_what_it_says_to_call_works(shown: Any) -> None:
     more = commands(screen(shown(many())))
     assert len(more) == 4
-    for command in more:
+    for command in "; ".join(more).split("; "):
         program, *words = shlex.split(command)
         called = jobsight(*words)
         assert (program, called.returncode) == ("jobsight", 0), (command, called.stderr)
@@ -168,7 +168,8 @@ def test_the_same_as_json_also_without_a_terminal(shown: Any) -> None:
     assert rows["pending"][1]["jobs"] == 6
     assert len(rows["pending"][1]["answer"]["start"]) == 3
     assert rows["failed"][1]["why"].startswith("exit code 3")
-    assert found["held"]["more"] == "jobsight hold" and found["held"]["problem"] is None
+    assert found["held"]["more"] == "jobsight hold; jobsight start slurm:grid:23"
+    assert found["held"]["problem"] is None
 
 
 def test_jobs_of_one_cluster_are_named_in_short(shown: Any) -> None:
