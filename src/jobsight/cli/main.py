@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -75,14 +76,13 @@ def _options(
         if as_json or store is not None:
             raise UsageError(f"{'--json' if as_json else '--store'} goes after the verb")
         return
-    # Most calls have a verb, and do without these.
-    from jobsight.cli.terminal import is_terminal
+    from jobsight.cli.terminal import is_terminal  # most calls have a verb, and do without it
 
-    if as_json or is_terminal():
-        from jobsight.cli.overview import overview
-
-        if overview(store, as_json=as_json):
-            return
+    # As verbs are: what it imports imports this module.
+    if (as_json or is_terminal()) and import_module("jobsight.cli.overview").overview(
+        store, as_json=as_json
+    ):
+        return
     typer.echo(context.get_help(), err=True)
     raise typer.Exit(2)
 
