@@ -76,13 +76,12 @@ def _options(
         if as_json or store is not None:
             raise UsageError(f"{'--json' if as_json else '--store'} goes after the verb")
         return
-    from jobsight.cli.terminal import is_terminal  # most calls have a verb, and do without it
-
-    # As verbs are: what it imports imports this module.
-    if (as_json or is_terminal()) and import_module("jobsight.cli.overview").overview(
-        store, as_json=as_json
-    ):
-        return
+    # By their names, as verbs: they import this module.
+    is_terminal = import_module("jobsight.cli.terminal").is_terminal
+    if as_json or is_terminal():
+        overview = import_module("jobsight.cli.overview").overview
+        if overview(store, as_json=as_json):
+            return
     typer.echo(context.get_help(), err=True)
     raise typer.Exit(2)
 
