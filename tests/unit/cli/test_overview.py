@@ -225,5 +225,12 @@ def test_help_where_there_is_no_terminal_no_scheduler_or_a_verb(
     token = TERMINAL.set(None)
     assert shown(many()).stderr == called.stderr
     TERMINAL.reset(token)
-    verb = jobsight("--json", "jobs")
-    assert verb.returncode == 2 and "--json goes after the verb" in verb.stderr
+    for option in (["--json"], ["--store", "jobs.db"]):
+        verb = jobsight(*option, "jobs")
+        assert verb.returncode == 2 and f"{option[0]} goes after the verb" in verb.stderr
+
+
+def test_the_store_can_be_named(tmp_path: Path) -> None:
+    url = filled(tmp_path / "other.db", [slurm(5, (1, P), reason="JobHeldUser")])
+    assert jobsight("--store", url).stdout.startswith("ann: 0 held, 1 pending")
+    assert json.loads(jobsight("--store", url, "--json").stdout)["counts"]["pending"] == 1
