@@ -247,7 +247,9 @@ def _makers(settings: Settings) -> Iterator[Callable[[], Source]]:
 def _condor(settings: Settings) -> Callable[[], Source] | None:
     """What makes the source of HTCondor, of the caller's jobs; None: its tools are not here."""
     schedd = settings.machine.schedd
-    client = CondorClient(settings.condor, schedd=schedd)
+    timeout = min(settings.condor.timeout, _TIMEOUT_S)
+    bounded = settings.condor.model_copy(update={"timeout": timeout})
+    client = CondorClient(bounded, schedd=schedd)
     if not client.has(_CONDOR):
         return None
 
@@ -260,11 +262,7 @@ def _condor(settings: Settings) -> Callable[[], Source] | None:
                 "HTCondor's configuration does not say what the schedd of this machine is called; "
                 "name one that condor_status -schedd shows in the setting machine.schedd"
             )
-        asked = {
-            "lookback": settings.machine.days * 86_400,
-            "timeout": min(settings.condor.timeout, _TIMEOUT_S),
-        }
-        return CondorSource(client, name, settings.condor.model_copy(update=asked))
+        return CondorSource(client, name, bounded)
 
     return condor
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -71,7 +72,7 @@ def check(
     files: Annotated[
         list[str] | None,
         typer.Option(
-            "--import", help="Compare with the jobs of a file that `jobsight import` reads."
+            "--import", help="Compare with jobs of a file that `jobsight import` reads, or of -."
         ),
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes.")] = False,
@@ -88,8 +89,9 @@ def check(
         import_module(_OF_HISTORY)
         rule = RULES.get(explain.upper())
         if rule is None:
+            near = get_close_matches(explain.upper(), RULES, 5, cutoff=0)
             raise UsageError(
-                f"there is no code {printable(explain, 20)}; docs/reference/codes.md lists them"
+                f"there is no code {printable(explain, 20)}; near it are {', '.join(sorted(near))}"
             )
         why = (rule.check.__doc__ or "").strip()
         say(f"{rule.code} ({rule.severity}): {rule.title}\n\n{why}\n")

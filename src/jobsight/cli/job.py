@@ -17,6 +17,7 @@ from jobsight.cli.common import (
     ClusterOption,
     ConfigOption,
     StoreOption,
+    TimezoneOption,
     load_settings,
     opened_store,
 )
@@ -235,6 +236,7 @@ def job(
         bool, typer.Option("--all-events", help="Show every event of a long timeline.")
     ] = False,
     store: StoreOption = None,
+    timezone: TimezoneOption = None,
     config: ConfigOption = None,
     as_json: Annotated[
         bool,
@@ -243,7 +245,7 @@ def job(
 ) -> None:
     """All that is known of a job: its life drawn, its events, request and usage, predictions."""
     names = list(dict.fromkeys(parse_job_name(one) for one in ids))
-    settings = load_settings(config, {"store": store})
+    settings = load_settings(config, {"timezone": timezone, "store": store})
     groups: list[list[JobDocument]] = []
     problems: list[str] = []
     with opened_store(settings, names) as opened:

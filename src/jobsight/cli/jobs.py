@@ -82,10 +82,15 @@ def jobs(
             return
         shown = list(itertools.islice(found, most))
         more = next(found, None) is not None
+        url, known = opened.url, bool(shown) or any(True for _ in opened.scan(limit=1))
     if shown:
         print_table(shown)
-    else:
+    elif known:
         say("no job in the store matches")
+    else:
+        say(
+            f"the store {printable(url)} is empty; `jobsight import` and `jobsight collect` fill it"
+        )
     if more:
         note(f"and more: the newest {limit} are shown; --limit 0 shows all")
 

@@ -20,6 +20,7 @@ from jobsight import __version__
 from jobsight.cli.output import flush, some_unread
 from jobsight.cli.verbs import LazyGroup
 from jobsight.errors import JobsightError, UsageError
+from jobsight.runtime import install_command
 from jobsight.text import visible
 
 __all__ = ["app", "main"]
@@ -54,12 +55,6 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-    no_color: Annotated[
-        bool,
-        typer.Option(
-            "--no-color", help="Print without colours (as NO_COLOR does); goes before the verb."
-        ),
-    ] = False,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Without a verb: your jobs as one JSON object for machines."),
@@ -70,8 +65,6 @@ def _options(
     ] = None,
 ) -> None:
     some_unread()
-    if no_color:
-        os.environ["NO_COLOR"] = "1"
     if context.invoked_subcommand is not None:
         if as_json or store is not None:
             raise UsageError(f"{'--json' if as_json else '--store'} goes after the verb")
@@ -138,7 +131,7 @@ def main(words: list[str] | None = None) -> None:
     except ImportError as error:
         missing = (error.name or "").partition(".")[0]
         if isinstance(error, ModuleNotFoundError) and missing in _EXTRAS:
-            _leave(f"{missing} is not installed: pip install 'jobsight[{_EXTRAS[missing]}]'")
+            _leave(f"{missing} is not installed: {install_command(_EXTRAS[missing])}")
         if "failed to map segment" not in str(error):
             raise
         _leave(_NO_MEMORY)  # so says the loader of libraries under `ulimit -v`

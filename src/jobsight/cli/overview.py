@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 from pathlib import PurePosixPath
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, set_cell_size
@@ -23,11 +24,11 @@ from rich.cells import cell_len, set_cell_size
 from jobsight.cli.common import caller, has_store, load_settings, opened_store
 from jobsight.cli.output import print_json, say
 from jobsight.cli.terminal import STATE_COLOURS, TERMINAL, paint, width, wrap
-from jobsight.clock import now_micros, zone_named
+from jobsight.clock import now_micros
 from jobsight.documents import JobDocument, State, number_of, parse_key
 from jobsight.documents.spans import ran, runs, why
 from jobsight.errors import JobsightError
-from jobsight.format import UNKNOWN, memory, percent, span, timestamp
+from jobsight.format import UNKNOWN, clock, memory, percent, span, timestamp
 from jobsight.history.jobwords import job_facts
 from jobsight.store.packing import ACTIVE, cluster_of, user_key
 from jobsight.store.rows import Query
@@ -166,7 +167,7 @@ class _Screen:
     def __init__(self, store: Store, settings: Settings, user: str) -> None:
         self.user, self.now = user, now_micros()
         self.counts: Counter[State] = Counter()
-        self._settings, self._zone = settings, zone_named(settings.timezone)
+        self._settings = settings
         self._inputs = ["store:" if has_store(settings) else store.url]
         self._jobs: dict[State, list[JobDocument]] = defaultdict(list)
         since, key, failed = self.now - _DAY, user_key(user), frozenset(map(str, _FAILED))
@@ -245,12 +246,12 @@ class _Screen:
             if first.blocked is not None:
                 when, waits = "blocked", [first.blocked]
             elif first.starts is not None and last.starts is not None:
-                low, high = self._clock(first.starts[0]), self._clock(last.starts[2])
+                low, high = (clock(at, self.now) for at in (first.starts[0], last.starts[2]))
                 when = low if low == high else f"{low}–{high}"
             elif first.job["scheduler"] == "htcondor":
                 waits = [line for line in waits if _BLOCKS.search(line)][-1:]
             rows.append(_Row(group, when, "; ".join(waits) or why(group[0]), first))
-        return rows, self._command("start", rows)
+        return rows, self._command("start", rows, State.PENDING, "start --pending")
 
     def _at_risk(self, jobs: _Jobs) -> tuple[list[_Row], str]:
         answers, rows = self._starts if self._late else {}, []
@@ -259,7 +260,7 @@ class _Screen:
             text = f"{span(left)} left of {limit}" if left > 0 else f"its {limit} are over"
             answer = answers.get(group[0].id)
             if left > 0 and answer is not None and answer.ends is not None:
-                low, _, high = map(self._clock, answer.ends)
+                low, _, high = (clock(at, self.now) for at in answer.ends)
                 text += f"; it likely ends between {low} and {high}"
             rows.append(_Row(group, "time limit", text, answer))
         for group in _alike([job for job in jobs if _is_full(job)]):
@@ -274,9 +275,12 @@ class _Screen:
             reasons = [why(job), job_facts(job).get("meaning")]
             if job.state is State.TIMEOUT:
                 reasons = [f"ran {span(ran(job, self.now))} of {span(job.request.time_limit_s)}"]
-            lead = str(job.state).replace("_", " ") + (f" {self._clock(ended)}" if ended else "")
+            lead = str(job.state).replace("_", " ") + (
+                f" {clock(ended, self.now)}" if ended else ""
+            )
             rows.append(_Row(group, lead, "; ".join(filter(None, reasons)) or UNKNOWN))
-        return rows, self._command("job", rows)
+        states = "".join(f" --state {state}" for state in sorted({str(job.state) for job in jobs}))
+        return rows, self._command("job", rows, State.FAILED, f"jobs --since 24h{states}")
 
     def _left(self, job: JobDocument) -> float:
         """Seconds until the time limit of a run; inf: it has none."""
@@ -286,16 +290,17 @@ class _Screen:
     def _is_late(self, job: JobDocument) -> bool:
         return self._left(job) < (1.0 - _ELAPSED) * (job.request.time_limit_s or 0)
 
-    def _command(self, verb: str, rows: Sequence[_Row]) -> str:
-        """The command of a verb for the first job of each row; their cluster is named if needed."""
-        ids = [row.jobs[0].id for row in rows]
-        alone = len(self._places) == 1
+    def _command(
+        self, verb: str, rows: Sequence[_Row], state: State | None = None, every: str = ""
+    ) -> str:
+        """The command of a verb for the first job of each row; their cluster is named if needed.
+
+        Where these are not all jobs in the state, it is the command `every` of the user's.
+        """
+        if state is not None and self.counts[state] > sum(len(row.jobs) for row in rows):
+            return f"jobsight {every} --user {quote(self.user)}"
+        ids, alone = [row.jobs[0].id for row in rows], len(self._places) == 1
         return " ".join(["jobsight", verb, *(parse_key(id_).job if alone else id_ for id_ in ids)])
-
-    def _clock(self, moment: int) -> str:
-        from jobsight.cli.start import _clock
-
-        return _clock(moment, self.now, self._zone)
 
 
 def _is_full(job: JobDocument) -> bool:

@@ -10,7 +10,7 @@ the file a record was read from, and what a timeline dropped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -18,7 +18,7 @@ import polars as pl
 from msgspec.structs import replace
 
 from jobsight.codes import EventCode
-from jobsight.documents import JSON, Event, JobDocument, parse_key
+from jobsight.documents import JSON, Event, JobDocument, State, parse_key
 from jobsight.documents.merging import last_with_state
 from jobsight.errors import DocumentError
 from jobsight.history.eventlog.terms import (
@@ -171,14 +171,37 @@ def _entries_of(document: JobDocument) -> list[Event]:
     if before is not None and last.state is before.state and last.time <= before.time + _NEAR:
         return logged
     after = before.time if before is not None else 0
+    known = [
+        entry
+        for entry in document.timeline
+        if _is_logged(entry)
+        or (entry.code is not None and entry.state is not None and entry.time >= after)
+    ]
+    if len(known) == len(logged):
+        return logged
     entries, position = [], 0
-    for entry in document.timeline:
-        reported = entry.code is not None and entry.state is not None and entry.time >= after
-        if _is_logged(entry) or reported:
-            position = max(position + 1, entry.time)
-            owner = entry.owner or document.submission.user
-            entries.append(replace(entry, source=GATHERED, position=position, owner=owner))
-    return entries if len(entries) > len(logged) else logged
+    for entry in _with_releases(known):
+        position = max(position + 1, entry.time)
+        owner = entry.owner or document.submission.user
+        entries.append(replace(entry, source=GATHERED, position=position, owner=owner))
+    return entries
+
+
+def _with_releases(entries: Iterable[Event]) -> Iterator[Event]:
+    """The entries, and a release before each start of a held job that lacks one.
+
+    An ad does not say when a job was released that has started since.
+    """
+    held = False
+    for entry in entries:
+        if held and entry.code == EventCode.EXECUTE:
+            code = EventCode.RELEASED.value
+            yield Event(
+                time=entry.time, source=entry.source, state=State.PENDING, code=code, subproc=0
+            )
+        if entry.state is not None:
+            held = entry.state is State.HELD
+        yield entry
 
 
 def _is_logged(entry: Event) -> bool:

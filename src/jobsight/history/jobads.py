@@ -48,7 +48,7 @@ LONGEST_TEXT = 16_384
 _KIB_PER_MIB = 1024
 _MICROS = 1_000_000
 _LATEST = 2**33
-_LAST_PROC = 2**31 - 1
+_LAST_NUMBER = 2**31 - 1
 _COMPLETED, _ON_HOLD = 4, 5
 _EXPRESSION = ("/Expr(", ")/")  # how HTCondor writes an expression into JSON
 
@@ -246,7 +246,7 @@ def document_from_ad(
         DocumentError: the ad has no ClusterId and ProcId, or nothing names its access point.
     """
     cluster, proc = _count(ad.get("ClusterId")), _count(ad.get("ProcId"))
-    if cluster is None or proc is None or proc > _LAST_PROC:
+    if cluster is None or proc is None or max(cluster, proc) > _LAST_NUMBER:
         raise DocumentError("an ad without ClusterId and ProcId is none of a job")
     point = access_point or access_point_of(ad)
     if point is None:

@@ -43,7 +43,7 @@ class Settings(Section):
     """Everything that can be set."""
 
     timezone: str | None = None
-    """Zone of log times without one; None: the machine's."""
+    """Zone in which times are shown, and of log times without one; None: the machine's."""
     access_point: str | None = None
     """Name of the access point the logs come from; None: as in the log."""
     group_access: GroupAccess = "none"

@@ -177,6 +177,21 @@ def test_jobs_of_one_cluster_are_named_in_short(shown: Any) -> None:
     assert commands(parts) == ["jobsight start 5 6_1"]
 
 
+def test_where_not_all_kinds_fit_the_command_shows_all(shown: Any) -> None:
+    names = ("a.sh", "b.sh", "c.sh", "d.sh", "e.sh")
+    pending = [slurm(n, (1, P), name=name) for n, name in enumerate(names, 10)]
+    failed = [slurm(n, (9, P), (8, R), (7, (F, T)[n % 2]), name=f"{name}x", code=1)
+              for n, name in enumerate(names, 20)]  # fmt: skip
+    parts = screen(shown([*pending, *failed, slurm(9, (1, P), user="bob")]))
+    assert commands(parts) == [
+        "jobsight start --pending --user ann",
+        "jobsight jobs --since 24h --state failed --state timeout --user ann",
+    ]
+    for command in commands(parts):
+        called = jobsight(*shlex.split(command)[1:])
+        assert called.returncode == 0 and "e.sh" in called.stdout and "bob" not in called.stdout
+
+
 def test_a_run_that_will_end_before_its_limit_is_not_at_risk(shown: Any) -> None:
     """Runs like it take nine tenths of their limits, never all."""
     past = [slurm(n, (30 + n, P), (29.9 + n, R), (29 + n, State.COMPLETED)) for n in range(8)]

@@ -100,8 +100,8 @@ class CondorClient:
         words = [*self._where, "-limit", str(most), *_shown(attributes)]
         if since is None and owner is not None and not owner.isdigit():
             return self._ads("condor_history", [*words, owner])
-        limits = ["-scanlimit", str(self._settings.scan_limit), "-since", since or "false"]
-        return self._ads("condor_history", words + limits + _of(owner))
+        words += ["-scanlimit", str(self._settings.scan_limit), *_of(owner)]
+        return self._ads("condor_history", words if since is None else [*words, "-since", since])
 
     def analysis(self, job: str) -> list[str]:
         """What ``condor_q -better-analyze`` says of an idle job (``12.0``): its last lines."""

@@ -28,8 +28,10 @@ from jobsight.text import counted
 __all__ = ["CondorSource"]
 
 _VERSION = 1
+_QUEUE, _HISTORY = "condor_q", "condor_history"
 _NAME = re.compile(r"[\w.@$][\w.@$-]{0,254}", re.ASCII)
 _MICROS = 1_000_000
+_NEVER = "ClusterId < 0"
 _LATE = 3600
 """Seconds that a job may take to get into the history: its schedd may wait for its machine."""
 _FEW = 1000
@@ -103,6 +105,8 @@ class CondorSource(Source):
                 f"the position of {self.name} is damaged or of a newer version: {error}; update "
                 "jobsight, or remove the position to begin anew"
             ) from None
+        # While it is not asked again, what it said holds.
+        self._failures = {_HISTORY: str(saved["failure"])} if saved.get("failure") else {}
         self._saved = saved
         self._active = {one.id: one.submission.user for one in active(self._prefix)}
 
@@ -117,7 +121,7 @@ class CondorSource(Source):
         position: Position = {
             "version": _VERSION, "newest": self._newest and list(self._newest),
             "asked": self._asked, "seen": self._seen, "history_after": self._history_after,
-            "logs": self._logs.position(),
+            "failure": self._failures.get(_HISTORY), "logs": self._logs.position(),
         }  # fmt: skip
         if not documents and position == self._saved:
             return None
@@ -154,18 +158,18 @@ class CondorSource(Source):
         self._polls += 1
         now, first = int(self._clock()), not self._asked
         owner = self._owner()
-        queue = self._tried("condor_q", lambda: self._queue(owner))
+        queue = self._tried(_QUEUE, lambda: self._queue(owner))
         ended = None
         # A schedd elsewhere that gives no answer is not asked twice.
         if now >= self._history_after and (queue is not None or self._client.schedd is None):
-            ended = self._tried("condor_history", lambda: self._history(owner, now))
+            ended = self._tried(_HISTORY, lambda: self._history(owner, now))
             self._history_after = (
                 0 if ended is not None else now + int(self._settings.history_pause)
             )
         if queue is None and ended is None:
-            raise SourceError(self._failures["condor_q"])
-        queued = self._documents(queue or [], "condor_q", now)
-        over = self._documents(ended or [], "condor_history", now)
+            raise SourceError(self._failures[_QUEUE])
+        queued = self._documents(queue or [], _QUEUE, now)
+        over = self._documents(ended or [], _HISTORY, now)
         self._ended += len(over)
         documents = [*over.values(), *self._changed(queued)]
         self._seen = now if queue is not None else self._seen
@@ -205,7 +209,8 @@ class CondorSource(Source):
 
     def _history(self, owner: str | None, now: int) -> list[Ad]:
         """The jobs that ended since the newest one that is known, newest first."""
-        stop = None if not self._history_after else "false"  # it was too much for one call
+        # All of it may have been too much for one call.
+        stop = _NEVER if self._history_after else None
         if self._asked:
             # Jobs that stay in the queue when they have ended come into the history at any time.
             since = self._asked - _LATE
@@ -255,7 +260,7 @@ class CondorSource(Source):
         for id_, user in self._active.items():
             if id_ not in known and owner in (None, user):
                 time_ = now * _MICROS
-                end = Event(time=time_, source="condor_q", state=State.UNKNOWN_END, word=GONE)
+                end = Event(time=time_, source=_QUEUE, state=State.UNKNOWN_END, word=GONE)
                 yield JobDocument(id=id_, updated=time_, timeline=(end,))
 
     def _begin_logs(self, ads: Sequence[Ad], documents: Iterable[JobDocument]) -> None:

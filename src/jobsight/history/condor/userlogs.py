@@ -45,7 +45,7 @@ class UserLog(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """Whose log it is, and the `Place` in it as JSON: nothing is made of it until the log grows."""
+    """Whose log it is, and the `Place` in it as JSON, from which nothing is made until it grows."""
 
     owner: str
     place: dict[str, JSON]
@@ -112,7 +112,8 @@ class UserLogs:
         for path, kept in self._kept.items():
             due.setdefault(path, UserLog(path, kept.owner))
         self._due = deque(islice(due.values(), self._most))
-        self._kept = {one.path: self._kept[one.path] for one in self._due if one.path in self._kept}
+        # Those that were never read too: what ended is named but once.
+        self._kept = {log.path: self._kept.get(log.path, _Kept(log.owner, {})) for log in self._due}
         self._owners, self.unread = owners, 0
         return max(named - self._most, 0)
 
@@ -134,11 +135,11 @@ class UserLogs:
 
     def _read(self, log: UserLog, room: int) -> tuple[list[JobDocument], int]:
         """What is new in a log, and how many bytes that was."""
-        path, kept = Path(log.path), self._kept.get(log.path)
+        path, kept = Path(log.path), self._kept[log.path]
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):  # /dev/null is a usual one
             return [], 0
-        if status.st_size == (0 if kept is None else kept.place.get("offset")):
+        if status.st_size == kept.place.get("offset", 0):
             return [], 0
         # Where no log has grown, nothing waits for Numba.
         from jobsight.history.following.family import opened
@@ -148,7 +149,7 @@ class UserLogs:
         with closing(opened(path)) as file:
             if file.generation is None:
                 return [], 0  # its first record is still being written
-            place = None if kept is None else msgspec.convert(kept.place, Place)
+            place = msgspec.convert(kept.place, Place) if kept.place else None
             if place is None or place.name != file.generation.name:
                 place = Place.at_start(file)
             part = Part(place)

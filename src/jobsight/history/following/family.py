@@ -145,8 +145,16 @@ def oldest_first(files: Iterable[Opened]) -> list[Opened]:
 
 
 def rotated(path: Path) -> Iterator[tuple[float, Path]]:
-    """Age and path of the rotated files in the folder of `path`, and of what it links to."""
-    for place in (path, Path(os.path.realpath(path))) if path.is_symlink() else (path,):
+    """Age and path of the rotated files in the folder of `path`, and of what it links to.
+
+    Raises:
+        SourceError: the folder cannot be read.
+    """
+    try:
+        linked = path.is_symlink()
+    except OSError as error:
+        raise explain(path, error) from error
+    for place in (path, Path(os.path.realpath(path))) if linked else (path,):
         try:
             with os.scandir(place.parent) as entries:
                 names = [entry.name for entry in entries]

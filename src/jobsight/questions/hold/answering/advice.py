@@ -13,6 +13,7 @@ from typing import Any
 
 from jobsight.clock import format_micros, format_span
 from jobsight.format import chance
+from jobsight.format import moment as shown
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.questions.hold.answering.verdict import Chance, Verdict
@@ -301,9 +302,9 @@ def _wait(best: Chance, remark: str, group: Group, moment: int) -> Step:
     until = moment + round(best.wait * 1e6)
     # `at` takes whole minutes: the next one.
     minute = re.sub(r"\D", "", format_micros(until + 59_999_999))[:12]
-    odds, when = chance(best.probability, best.low, best.high), until - until % 1_000_000
+    odds = chance(best.probability, best.low, best.high)
     return group.step(
-        f"wait {format_span(best.wait)}, until {format_micros(when)}, then release it: "
+        f"wait {format_span(best.wait)}, until {shown(until)}, then release it: "
         f"{odds} to succeed then{remark}",
         "condor_release",
         f'echo "{{}}" | TZ=UTC at -t {minute}',

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jobsight.clock import format_micros
 from jobsight.codes import EventCode
 from jobsight.documents.states import removed_by_policy
 from jobsight.errors import UsageError
+from jobsight.format import moment as shown
 from jobsight.history.duplicates import current_jobs
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
@@ -104,7 +104,7 @@ class HeldHistory:
 
 
 def _problem(history: History, id_: JobId, jobs: NDArray[np.int32], moment: int) -> str:
-    at = format_micros(moment)
+    at = shown(moment)
     if not len(jobs):
         wanted = history.jobs.filter(pl.col("cluster") == id_.cluster)
         if id_.proc is not None:
@@ -129,5 +129,5 @@ def _state(history: History, job: int, moment: int) -> str:
     code, reason = int(history.code[last]), history.table["reason"][last]
     by_policy = code == EventCode.ABORTED and removed_by_policy(reason)
     what = "a policy removed it at" if by_policy else _STATES[code]
-    state = f"{what} {format_micros(int(history.clock[last]))}"
+    state = f"{what} {shown(int(history.clock[last]))}"
     return f"{state} ({printable(reason, 80)})" if reason and code in (9, 13) else state
