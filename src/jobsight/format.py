@@ -110,13 +110,11 @@ def local(time: int) -> dt.datetime:
 
 
 def clock(time: int, now: int) -> str:
-    """``14:10`` on the same day, ``Tue 14:10`` in the same week, else with the date; seconds soon.
+    """``14:10`` on the same day, ``Tue 14:10`` in the same week, else with the date.
 
-    Both are in µs since 1970, shown on the reader's clock.
+    With seconds within ten minutes. Both are in µs since 1970, shown on the reader's clock.
     """
     at, today = local(time), local(now)
-    if at is None or today is None:
-        return UNKNOWN
     if at.date() == today.date():
         close = abs(time - now) < 600_000_000
         return f"{at:%H:%M:%S}" if close else f"{at:%H:%M}"

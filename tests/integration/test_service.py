@@ -105,6 +105,7 @@ def test_commands_print_the_same_by_the_service(
     running: Running, tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JOBSIGHT_STORE", running.url)
+    monkeypatch.setenv("LOGNAME", "ann")
     (tmp_path / "bad.sh").write_text("#!/bin/bash\n#SBATCH --mem=1G\nif true; then\n")
     named = [word.format(tmp_path) for word in words]
     # The moment asked about is that of the call.
