@@ -87,7 +87,7 @@ def test_a_missing_file_that_was_named_is_an_error(tmp_path: Path) -> None:
 
 
 def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("STORE", "HOLD__SEED", "TIMEZONE", "NO_SUCH__X"):
+    for name in ("STORE", "HOLD__SEED", "TIMEZONE", "NO_SUCH__X", "MACHINE__BACKGROUND"):
         monkeypatch.setenv(f"JOBSIGHT_{name}", "")
     assert load().model_dump() == Settings().model_dump() | {"hold": HoldSettings().model_dump()}
 

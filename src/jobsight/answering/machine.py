@@ -135,10 +135,10 @@ def own_history(settings: Settings, step: Step, note: Step, names: Iterable[JobN
         with suppress(OSError):
             if 0 <= time.time() - looked.stat().st_mtime < every:
                 return
-        problems: list[str] = []
+        problems: dict[str, str] = {}
         begun = time.monotonic()
         left = False
-        for make in _makers(settings):
+        for kind, make in _makers(settings).items():
             try:
                 with closing(make()) as source:
                     first = store.position(source.name) is None
@@ -146,11 +146,14 @@ def own_history(settings: Settings, step: Step, note: Step, names: Iterable[JobN
                     _pour(source, store, begun + settings.machine.patience * reads, step)
                     left |= _remark(source, note, background=settings.machine.background)
             except (SourceError, StoreError) as error:
-                problems.append(str(error))
+                problems[kind] = str(error)
         looked.touch(0o600)
         if left and settings.machine.background:
             _read_on(settings)
-        _report(problems, store, note)
+        # Tools of a scheduler that is not used here may be installed next to the one that is.
+        known = {name.partition(":")[0] for name in store.positions()}
+        unused = problems.keys() - known if known else set()
+        _report([problems[kind] for kind in problems.keys() - unused], store, note)
 
     return _filled(settings, fill, note)
 
@@ -230,18 +233,20 @@ def _locked(folder: Path, seconds: float) -> Iterator[bool]:
             os.close(lock)
 
 
-def _makers(settings: Settings) -> Iterator[Callable[[], Source]]:
-    """What makes the source of each scheduler whose tools are here."""
+def _makers(settings: Settings) -> dict[str, Callable[[], Source]]:
+    """What makes the source of each scheduler whose tools are here, by how its name begins."""
     from jobsight.history.slurm.poller import SlurmSource
 
     def slurm() -> Source:
         client = slurm_client(settings)
         return SlurmSource(client, client.cluster_name(), _bounded(settings), newest_first=True)
 
+    makers: dict[str, Callable[[], Source]] = {}
     if SlurmClient(settings.slurm).has(_SLURM):
-        yield slurm
+        makers["slurm"] = slurm
     if (condor := _condor(settings)) is not None:
-        yield condor
+        makers["condor"] = condor
+    return makers
 
 
 def _condor(settings: Settings) -> Callable[[], Source] | None:
@@ -329,7 +334,7 @@ def _main() -> None:
         time.sleep(settings.machine.every)
         left = False
         with _locked(folder, 60) as ours, open_store(str(folder / _SAVED)) as store:
-            for make in _makers(settings) if ours else ():
+            for make in _makers(settings).values() if ours else ():
                 with closing(make()) as source:
                     _pour(source, store, time.monotonic() + _SLICE_S, lambda _text: None)
                     left |= bool(source.status().get("behind_s"))
