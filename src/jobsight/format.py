@@ -11,6 +11,7 @@ __all__ = [
     "UNKNOWN",
     "amount",
     "chance",
+    "clock",
     "hours",
     "interval",
     "local",
@@ -106,6 +107,18 @@ def show_in(zone: dt.tzinfo) -> None:
 def local(time: int) -> dt.datetime:
     """µs since 1970 on the reader's clock, in whole seconds; the nearest in the years 1 to 9999."""
     return dt.datetime.fromtimestamp(min(max(time // 1_000_000, _FIRST), _LAST), _ZONE.get())
+
+
+def clock(time: int, now: int) -> str:
+    """``14:10`` on the same day, ``Tue 14:10`` in the same week, else with the date.
+
+    With seconds within ten minutes. Both are in µs since 1970, shown on the reader's clock.
+    """
+    at, today = local(time), local(now)
+    if at.date() == today.date():
+        close = abs(time - now) < 600_000_000
+        return f"{at:%H:%M:%S}" if close else f"{at:%H:%M}"
+    return f"{at:%a %H:%M}" if abs((at.date() - today.date()).days) < 7 else f"{at:%Y-%m-%d %H:%M}"
 
 
 def moment(time: int | str | None) -> str:

@@ -38,6 +38,7 @@ class Running:
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
+            "LOGNAME": "ann",
             "JOBSIGHT_SERVE__SOCKET": str(folder / "serve.sock"),
             "NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"],
             "JOBSIGHT_STORE": self.url,
@@ -104,6 +105,7 @@ def test_commands_print_the_same_by_the_service(
     running: Running, tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("JOBSIGHT_STORE", running.url)
+    monkeypatch.setenv("LOGNAME", "ann")
     (tmp_path / "bad.sh").write_text("#!/bin/bash\n#SBATCH --mem=1G\nif true; then\n")
     named = [word.format(tmp_path) for word in words]
     # The moment asked about is that of the call.
@@ -112,6 +114,18 @@ def test_commands_print_the_same_by_the_service(
     assert by_service.returncode == own.returncode
     for one, other in ((by_service.stdout, own.stdout), (by_service.stderr, own.stderr)):
         assert moment.sub("T", one) == moment.sub("T", other)
+
+
+def test_the_callers_jobs_are_shown_by_the_service(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JOBSIGHT_STORE", running.url)
+    monkeypatch.setenv("LOGNAME", "ann")
+    for parts in (json.loads(called("--json").stdout) for called in (running.command, jobsight)):
+        assert parts["counts"] == {"held": 1, "pending": 1, "running": 0, "failed": 0}
+        assert parts["held"]["rows"][0]["answer"]["id"] == "htcondor:ap40:77.0"
+        assert parts["pending"]["rows"][0]["answer"]["id"] == "slurm:grid:91"
+        assert parts["pending"]["more"] == "jobsight start slurm:grid:91"
 
 
 def test_a_new_hold_is_answered_at_once(running: Running) -> None:

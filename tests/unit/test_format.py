@@ -9,6 +9,7 @@ from jobsight.format import (
     UNKNOWN,
     amount,
     chance,
+    clock,
     interval,
     memory,
     moment,
@@ -50,6 +51,14 @@ def test_moments_are_in_the_zone_of_the_reader_and_can_be_typed_again(zone: str,
 
     assert copy_context().run(shown) == [text, text, UNKNOWN, UNKNOWN]
     assert parse_since(text, zone_named("America/Chicago")) == 1_795_224_900_000_000
+
+
+def test_moments_near_now_are_times_of_day() -> None:
+    now, minute = 1_795_224_900_000_000, 60_000_000  # Saturday
+    assert clock(now + minute, now) == "01:36:00"
+    assert clock(now + 20 * minute, now) == "01:55"
+    assert clock(now - 2 * 60 * minute, now) == "Fri 23:35"
+    assert clock(now + 8 * 1440 * minute, now) == "2026-11-29 01:35"
 
 
 def test_spans_are_never_less_than_nothing() -> None:

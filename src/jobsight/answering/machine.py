@@ -178,7 +178,10 @@ def own_jobs(settings: Settings, names: Iterable[JobName], note: Step) -> str:
                 )
                 lookup = SlurmLookup(client, client.cluster_name(), slurm)
                 known = {id_ for name in asked for id_ in store.numbered(name.number)}
-                for stored in store.get(known).values():
+                # HTCondor has jobs of the same numbers.
+                for stored in store.get(
+                    [id_ for id_ in known if id_.startswith("slurm:")]
+                ).values():
                     lookup.known(stored.document)
                 store.merge(lookup.collect({str(name.job) for name in asked}))
             except (SourceError, StoreError) as error:

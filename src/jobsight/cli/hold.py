@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from jobsight.settings import Settings
     from jobsight.store import Store
 
-__all__ = ["HeldQueue", "hold", "print_all", "print_answers"]
+__all__ = ["HeldQueue", "answers_now", "hold", "print_all", "print_answers"]
 
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}", re.ASCII)
 
@@ -230,6 +230,22 @@ def _pool(folder: Path | None, settings: Settings, queue: HeldQueue, *, live: bo
             return {}
 
     return Pool(cache(largest), cache(generations) if live else dict, queue.ads)
+
+
+def answers_now(settings: Settings, inputs: list[str], ids: Sequence[str]) -> dict[str, Answer]:
+    """The answers as of now for the held jobs of these ids, by id."""
+    names = {id_: parse_job_name(id_) for id_ in ids}
+    schedd = None
+    with contextlib.suppress(SourceError):
+        schedd = CondorClient(settings.condor).schedd_name()
+    queue = HeldQueue(settings, schedd, [held_name(name) for name in names.values()])
+    pool = replace(_pool(None, settings, queue, live=True), here=schedd)
+    session = open_session(
+        HOLD_ANSWERS, settings, inputs, live=True, model=None, at=None,
+        adapt=lambda answerer: answerer.within(pool),
+    )  # fmt: skip
+    answers = {id_: session.answer_names([name])[0] for id_, name in names.items()}
+    return {id_: found[0] for id_, found in answers.items() if found}
 
 
 _COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35",

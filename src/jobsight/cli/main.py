@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -18,7 +19,7 @@ import typer
 from jobsight import __version__
 from jobsight.cli.output import flush, some_unread
 from jobsight.cli.verbs import LazyGroup
-from jobsight.errors import JobsightError
+from jobsight.errors import JobsightError, UsageError
 from jobsight.runtime import install_command
 from jobsight.text import visible
 
@@ -34,7 +35,7 @@ app = typer.Typer(
     name="jobsight",
     cls=LazyGroup,
     help="Tells how a batch job will behave on HTCondor and Slurm clusters.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     result_callback=_finish,
@@ -50,11 +51,32 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="Without a verb: your jobs as one JSON object for machines."),
+    ] = False,
+    store: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Without a verb: the store that has your jobs."),
+    ] = None,
 ) -> None:
     some_unread()
+    if context.invoked_subcommand is not None:
+        if as_json or store is not None:
+            raise UsageError(f"{'--json' if as_json else '--store'} goes after the verb")
+        return
+    # By their names, as verbs: they import this module.
+    is_terminal = import_module("jobsight.cli.terminal").is_terminal
+    if as_json or is_terminal():
+        overview = import_module("jobsight.cli.overview").overview
+        if overview(store, as_json=as_json):
+            return
+    typer.echo(context.get_help(), err=True)
+    raise typer.Exit(2)
 
 
 _NO_MEMORY = (

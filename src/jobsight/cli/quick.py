@@ -74,9 +74,12 @@ def environment() -> dict[str, str]:
 
 def _from_service(words: list[str]) -> tuple[int, bytes, bytes] | None:
     """Exit status and output of a command as the service gives them; None: it does not."""
-    if not words or words[0] not in _VERBS or not _OWN_INPUT.isdisjoint(words):
+    if sys.stdout is None or not _OWN_INPUT.isdisjoint(words):
         return None
-    if any(word.partition("=")[0] in _OWN_WORK for word in words) or sys.stdout is None:
+    # Without a verb it is the caller's jobs; help, where there is no terminal.
+    if not (words == ["--json"] or (words[0] in _VERBS if words else sys.stdout.isatty())):
+        return None
+    if any(word.partition("=")[0] in _OWN_WORK for word in words):
         return None
     paths = [path for path in socket_paths() if os.path.exists(path)]  # noqa: PTH110
     if not paths or sys.stderr is None:

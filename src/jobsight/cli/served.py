@@ -85,18 +85,19 @@ class Commands:
         `asked` is as `jobsight.cli.quick` sends it.
         """
         words = [str(one) for one in asked["words"]]
+        verb = words[0] if words else ""
         named = any(one.partition("=")[0] == "--store" for one in words)
         if asked["environment"] != self._environment:
             return None
-        if asked["store"] and not named and words[0] != "check":
+        if asked["store"] and not named and verb != "check":
             words += ["--store", str(asked["store"])]
         elif self._store_named and not named:
             return None
-        if words[0] == "check" and named:
+        if verb == "check" and named:
             return None  # which reads the whole store
         terminal = Terminal(asked["columns"], bool(asked["colours"]))
         folder, encoding = str(asked["folder"]), str(asked["encoding"])
-        if words[0] in _OF_SCRIPTS:
+        if verb in _OF_SCRIPTS:
             task = {"do": "command", "words": words, "folder": folder, "encoding": encoding,
                     "columns": terminal.columns, "colours": terminal.colours,
                     "scripts": len(words)}  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
 import typer
 
 from jobsight.answering.machine import slurm_client
@@ -38,7 +39,7 @@ from jobsight.cli.terminal import field, fold, paint, table
 from jobsight.clock import format_span
 from jobsight.documents import State
 from jobsight.errors import SourceError
-from jobsight.format import UNKNOWN, local
+from jobsight.format import UNKNOWN, clock
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmError
 from jobsight.history.slurm.pendingreasons import is_busy
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from jobsight.questions.start.answering import Answer
     from jobsight.settings import Settings
 
-__all__ = ["start"]
+__all__ = ["answers_now", "start"]
 
 _QUEUE = [State.PENDING.value, State.HELD.value]
 _ANALYSED = 3
@@ -128,6 +129,22 @@ def _analysis(jobs: Sequence[str], settings: Settings) -> Mapping[str, Sequence[
     return found
 
 
+def answers_now(
+    settings: Settings, inputs: list[str], first: Sequence[str], others: Sequence[str]
+) -> dict[str | None, Answer]:
+    """The answers as of now for jobs of these ids, by id.
+
+    HTCondor analyses why the first few of its idle jobs in `first` do not start.
+    """
+    machine, analysis = _machine(settings), _analysis(first, settings)
+    session = open_session(
+        START_ANSWERS, settings, inputs, live=True, model=None, at=None,
+        adapt=lambda answerer: answerer.of_cluster(machine, analysis),
+    )  # fmt: skip
+    answers = session.answer(pl.col("id").is_in([*first, *others]))
+    return {answer.id: answer for answer in answers}
+
+
 def _print_answers(answers: Sequence[Answer], when: str) -> None:
     """Print each answer; `when`: the moment asked about, in words."""
     for number, one in enumerate(answers):
@@ -146,7 +163,7 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
             say(field(label, text, _INDENT))
         estimate = one.job["estimate"]
         if estimate is not None and one.starts is not None:
-            say(field("Slurm says", _clock(estimate, one.moment), _INDENT + 1))
+            say(field("Slurm says", clock(estimate, one.moment), _INDENT + 1))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
 
 
@@ -154,13 +171,13 @@ def _headline(one: Answer) -> str:
     if one.blocked is not None:
         return paint(f"will not start by itself: {printable(one.blocked)}:", "31")
     if one.ends is not None:
-        low, middle, high = (_clock(at, one.moment) for at in one.ends)
+        low, middle, high = (clock(at, one.moment) for at in one.ends)
         return f"likely ends between {low} and {high}, half by {middle}:"
     if one.starts is None or one.wait is None:
         return "runs:" if one.job["last_start"] is not None else "its start is not known:"
     if one.wait[2] <= _AT_ONCE and not is_busy(one.job["reason"]):
         return paint("likely starts at once:", "32")
-    low, middle, high = (_clock(at, one.moment) for at in one.starts)
+    low, middle, high = (clock(at, one.moment) for at in one.starts)
     return f"likely starts between {low} and {high}, half by {middle}:"
 
 
@@ -178,15 +195,6 @@ def _span(seconds: float) -> str:
     return f"{days} d {hours} h" if hours and days < 10 else f"{days} d"
 
 
-def _clock(moment: int, now: int) -> str:
-    """``14:10`` on the same day, ``Tue 14:10`` in the same week, else with the date."""
-    at, today = local(moment), local(now)
-    if at.date() == today.date():
-        close = abs(moment - now) < 600_000_000
-        return f"{at:%H:%M:%S}" if close else f"{at:%H:%M}"
-    return f"{at:%a %H:%M}" if abs((at.date() - today.date()).days) < 7 else f"{at:%Y-%m-%d %H:%M}"
-
-
 def _print_table(answers: Sequence[Answer], when: str) -> None:
     """Print the queue, what is expected to start first at the top."""
     if not answers:
@@ -200,7 +208,7 @@ def _print_table(answers: Sequence[Answer], when: str) -> None:
     for answer in sorted(answers, key=lambda answer: (answer.wait or (far,) * 3)[1]):
         job, middle, between, runs = answer.job, UNKNOWN, UNKNOWN, UNKNOWN
         if answer.starts is not None:
-            low, middle, high = (_clock(at, answer.moment) for at in answer.starts)
+            low, middle, high = (clock(at, answer.moment) for at in answer.starts)
             between = f"{low}–{high}"
         if answer.runtime is not None:
             runs = f"{_span(answer.runtime[0])}–{_span(answer.runtime[2])}"

@@ -22,6 +22,7 @@ __all__ = [
     "field",
     "fold",
     "has_colours",
+    "is_terminal",
     "paint",
     "table",
     "width",
@@ -54,6 +55,12 @@ def width() -> int | None:
     """Cells in a line of where the output goes; None: no terminal, no limit."""
     elsewhere = TERMINAL.get()
     return runtime.columns() if elsewhere is None else elsewhere.columns
+
+
+def is_terminal() -> bool:
+    """Whether the output goes to a terminal."""
+    here = sys.stdout is not None and sys.stdout.isatty()
+    return here if TERMINAL.get() is None else True
 
 
 def has_colours() -> bool:

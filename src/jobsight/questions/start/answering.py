@@ -212,7 +212,7 @@ class Answerer:
         if asked["scheduler"][0] == "slurm":
             starts = np.full((queue.draws(), len(chosen)), np.inf)
             starts[:, chosen] = queue.starts(chosen)
-        usual = (queue.ends(_MANY) + queue.ages())[:, places]
+        usual = queue.ends(_MANY, places) + queue.ages()[places]
         played = _Known(quantiles(starts[:, places]), np.quantile(usual, LEVELS, axis=0).T, [])
         few = len(asked) <= _ADVISED
         return [

@@ -274,10 +274,11 @@ class Snapshot:
         both = zip(own, of, strict=True)
         return np.array([one or (part and part.longest_s) or np.inf for one, part in both])
 
-    def ends(self, draws: int) -> Floats:
-        """Draws of the seconds that each job still runs: float64 (draws, n)."""
-        keys = np.arange(len(self.jobs))
-        return draw_runtimes(self.runtimes, self.ages(), self.limits(), keys, draws, self.seed)
+    def ends(self, draws: int, places: Sequence[int] | None = None) -> Floats:
+        """Draws of the seconds that each job still runs, or those at some places: (draws, jobs)."""
+        keys = np.arange(len(self.jobs)) if places is None else np.array(places, np.int64)
+        known = (self.runtimes[keys], self.ages()[keys], self.limits()[keys])
+        return draw_runtimes(*known, keys, draws, self.seed)
 
     def draws(self) -> int:
         """How many draws are played, so that the answer comes in time."""
