@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from tests.support import histories, hold_models
 
-from jobsight.history.held import edited_releases
-from jobsight.history.labels import label_rows
+from jobsight.history.labels import edited_releases, label_rows
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import hold_decisions
@@ -74,7 +73,9 @@ def test_edited_releases_do_not_settle_how_releases_end() -> None:
     for after, settled in (({}, 1), ({"RequestMemory": 256}, 0)):
         history = history_of(after)
         evidence = gather_evidence(
-            history, label_rows(history), hold_decisions(history, settings).table
+            history,
+            label_rows(history),
+            hold_decisions(history, settings, label_rows(history)).table,
         )
         assert len(evidence.good.rows) == settled
 
@@ -89,7 +90,7 @@ def test_no_rate_counts_a_release_that_was_edited() -> None:
                 row["attributes"] = json.dumps(ASKS if row["code"] == 12 else ASKS | after)
         rows = first + hold_models.released(100, 2, good=True)
         history = History.from_table(histories.table(rows))
-        table = hold_decisions(history, settings).table
+        table = hold_decisions(history, settings, label_rows(history)).table
         builder = ExampleBuilder.of(
             history, settings, Scale(30.0, (30.0, 120.0, 480.0), (), 5.0, 300.0), frames=False
         )

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import polars as pl
 
 from jobsight.history import outcomes
+from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Binary, Target
 from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
-from jobsight.questions.hold.examples.builder import ExampleBuilder, built_again
+from jobsight.questions.hold.examples.builder import LEARNED_RATE, ExampleBuilder, built_again
 from jobsight.questions.hold.examples.decisions import CAUSE, hold_decisions
-from jobsight.questions.hold.examples.features import LEARNED_RATE
 from jobsight.questions.hold.examples.scale import Scale, resolve_scale
 from jobsight.questions.hold.rulesets import RULE_NAMES, RULE_SETS
 from jobsight.questions.hold.settings import HoldSettings
@@ -75,9 +75,9 @@ class Hold(Question[HoldSettings]):
 
     def decisions(self, source: History, settings: HoldSettings) -> Decisions:
         """Every release of a job that its user's own hand did not hold."""
-        found = hold_decisions(source, settings)
-        table = found.table.with_columns(decided="released", teaches=~pl.col("edited"))
-        return replace(found, table=_named(table))
+        decisions = hold_decisions(source, settings, label_rows(source))
+        table = decisions.table.with_columns(decided="released", teaches=~pl.col("edited"))
+        return replace(decisions, table=_named(table))
 
     def resolved(self, table: pl.DataFrame, encoding: Scale) -> pl.DataFrame:
         """Releases whose outcome came later than the horizon have none."""

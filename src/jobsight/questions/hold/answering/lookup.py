@@ -14,8 +14,7 @@ from jobsight.clock import format_micros
 from jobsight.codes import EventCode
 from jobsight.documents.states import removed_by_policy
 from jobsight.errors import UsageError
-from jobsight.history.duplicates import current_jobs
-from jobsight.history.labels import label_rows
+from jobsight.history.labels import current_jobs, label_rows
 from jobsight.history.timelines import History
 from jobsight.ids import JobId, JobName, parse_job_id
 from jobsight.questions.hold.examples.decisions import held_jobs

@@ -1,13 +1,11 @@
 """The decisions: every release of a job held by something other than its user's own hand.
 
-One row a release (013), or, for a live question, one row a job that is held at a moment. What a row
-says of the past is known as of its cut; what it says of the future (`kind`, `outcome`, …) and the
-strata `releaser` and `edited` are never features.
+One row per release (013), or, for a live question, one row per job that is held at a moment. What a
+row says of the past is known as of its cut; what it says of the future (`kind`, `outcome`, …) and
+the strata `releaser` and `edited` are never features.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
@@ -15,16 +13,15 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.history import outcomes
-from jobsight.history.counts import batch_numbers, factorize
-from jobsight.history.duplicates import first_recorded
-from jobsight.history.held import (
+from jobsight.history.counts import batch_numbers, factorize, preceding
+from jobsight.history.labels import (
+    LIFE,
+    RowLabels,
     after_hold,
     edited_releases,
     groups_of,
     held_rows,
-    last_of_life_before,
 )
-from jobsight.history.labels import RowLabels, label_rows
 from jobsight.history.timelines import History, Ints
 from jobsight.learning.question import Decisions
 from jobsight.questions.hold.settings import HoldSettings
@@ -40,9 +37,7 @@ CAUSE = pl.format(
 """The cause of a hold as text: its code, sub-code and masked reason."""
 
 
-def hold_decisions(
-    history: History, settings: HoldSettings, labels: RowLabels | None = None
-) -> Decisions:
+def hold_decisions(history: History, settings: HoldSettings, labels: RowLabels) -> Decisions:
     """Every release in `history` that is a decision, with its outcome under `settings`.
 
     The horizon is not applied: see `jobsight.history.outcomes.apply_horizon`. Left out are releases
@@ -50,7 +45,7 @@ def hold_decisions(
     user's hand, and vacate codes), and ``recorded in another log`` of the same job.
 
     Returns:
-        a table with one row a decision, ordered by `time`, then `log` and `row`. As of the cut:
+        a table with one row per decision, ordered by `time`, then `log` and `row`. As of the cut:
         `job`, `log`, `access_point`, `cluster`, `proc`, `hold_row`, `hold_time`, `hold_code`,
         `hold_subcode`, `reason`, `masked`, `owner`, `site`; `row` is the 013 (null for a live
         question), `cut` the first row of its own log that the decision does not see, `time` the
@@ -59,40 +54,36 @@ def hold_decisions(
         release of this job and cause, from 1), `kept`, `weight`, `group`. Times are int64 µs since
         1970, on the log's clock.
     """
-    labels = labels or label_rows(history)
     resolved, left_out = resolved_releases(history, settings, labels)
     rows, hold_rows = resolved["row"].to_numpy(), resolved["hold_row"].to_numpy()
     if settings.as_of == "hold":
         cuts, moments = after_hold(history, hold_rows), history.clock[hold_rows]
     else:
         cuts, moments = rows, history.clock[rows]
-    table = _described(history, labels, hold_rows, cuts, moments)
+    group = groups_of(history).gather(history.job[rows])
+    # Who released, from the 013's own words.
     words = history.table["reason"].gather(rows).to_frame("words")
-    table = pl.concat([table, resolved.drop("hold_row")], how="horizontal").with_columns(
-        groups_of(history).gather(history.job[rows]),
-        words.select(_releaser(pl.col("words")).alias("releaser")).to_series(),
+    policy = r"(?i)periodic_?release|\bexpression\b.*\bevaluated to\b"
+    who = outcomes.attributed_to(pl.col("words"), policy=policy, dag=r"\bDAG\b|(?i:dagman)")
+    releaser = words.select(releaser=who.fill_null("unknown"))
+    table = _described(history, labels, hold_rows, cuts, moments)
+    table = pl.concat(
+        [table, resolved.drop("hold_row"), group.to_frame(), releaser], how="horizontal"
     )
     weight = pl.when("kept").then(1.0 / pl.col("kept").sum().over("batch"))
     table = table.with_columns(weight=weight).sort("time", "log", "row")
-    releases = len(table) + sum(left_out.values())
+    releases, holds = len(table) + sum(left_out.values()), history.code == EventCode.HELD
+    others = ", ".join(f"{count} {why}" for why, count in left_out.items())
     return Decisions(
         table,
         int(history.clock.min(initial=np.iinfo(np.int64).max)),
         int(history.clock.max(initial=0)),
         left_out,
         {"events": len(history), "jobs": len(history.jobs), "releases": releases},
-        _nothing_released(history, releases, left_out),
-    )
-
-
-def _nothing_released(history: History, releases: int, left_out: Mapping[str, int]) -> str:
-    holds = int((history.code == EventCode.HELD).sum())
-    others = ", ".join(f"{count} {why}" for why, count in left_out.items())
-    return (
-        f"nothing to learn from: {len(history)} events with {holds} holds and {releases} releases, "
-        "of which none is of a job held by anything but its user"
+        f"nothing to learn from: {len(history)} events with {holds.sum()} holds and {releases} "
+        "releases, of which none is of a job held by anything but its user"
         + (f" ({others})" if others else "")
-        + "; give logs in which held jobs were released"
+        + "; give logs in which held jobs were released",
     )
 
 
@@ -106,20 +97,27 @@ def resolved_releases(
         `released` and what the outcome follows from, in its order; and what was left out.
     """
     rows = np.flatnonzero((history.code == EventCode.RELEASED) & (history.job >= 0))
-    life = last_of_life_before(history, rows)
-    held = (life >= 0) & history.held[life]
-    first = first_recorded(history)
-    again = held & (first[history.job[rows]] != history.job[rows])
-    by_hand = history.table.select(outcomes.held_by_hand()).to_series().to_numpy()
-    mine = held & ~again & ~by_hand[life]
+    # The last row of the job before its release that shows whether it was held.
+    life = np.flatnonzero((np.isin(history.code, LIFE) | history.held) & (history.job >= 0))
+    before = np.append(life, -1)[preceding(history, life, rows)]
+    held = (before >= 0) & history.held[before]
+    again = held & (labels.first[history.job[rows]] != history.job[rows])
+    mine = held & ~again & ~labels.by_hand[before]
     left_out = {"not held": int((~held).sum()), "recorded in another log": int(again.sum())}
-    left_out |= _by_code(history, life[held & ~again & ~mine])
+    codes = history.table["hold_code"].gather(before[held & ~again & ~mine])
+    for code, count in codes.value_counts().sort("hold_code").iter_rows():
+        left_out[f"code {'unknown' if code is None else code}"] = int(count)
     left_out = {why: count for why, count in left_out.items() if count}
-    rows, hold_rows = rows[mine], life[mine]
+    rows, hold_rows = rows[mine], before[mine]
+    family = factorize(history.clusters[history.job[rows]], labels.cause[hold_rows])
+    batch = batch_numbers(family, history.clock[rows], round(settings.batch_seconds * 1e6))
+    # Releases 1–5, 10, 20, 40, …: a loop of releases teaches little after its first turns.
+    turn = pl.col("repeat")
+    doubled = (turn % 10 == 0) & ((turn // 10).bitwise_count_ones() == 1)
     turns = (
         pl.DataFrame({"job": history.job[rows], "cause": labels.cause[hold_rows]})
         .select(repeat=pl.int_range(1, pl.len() + 1).over("job", "cause"))
-        .with_columns(kept=_kept_turns(pl.col("repeat")))
+        .with_columns(kept=(turn <= 5) | doubled)
     )
     edited = edited_releases(history, hold_rows, rows, exact=turns["kept"].to_numpy())
     resolved = outcomes.judge(
@@ -127,24 +125,19 @@ def resolved_releases(
         success=settings.success,
         removed_by_user=settings.removed_by_user,
     )
-    family = factorize(history.clusters[history.job[rows]], labels.cause[hold_rows])
-    batch = batch_numbers(family, history.clock[rows], round(settings.batch_seconds * 1e6))
     of_hold = pl.DataFrame({"hold_row": hold_rows, "edited": edited, "batch": batch})
     return pl.concat([of_hold, turns, resolved], how="horizontal"), left_out
 
 
 def held_jobs(
-    history: History,
-    moment: int,
-    labels: RowLabels | None = None,
-    jobs: NDArray[np.integer] | None = None,
+    history: History, moment: int, labels: RowLabels, jobs: NDArray[np.integer] | None = None
 ) -> pl.DataFrame:
     """The jobs that are held at `moment` (µs), everything up to and at it being known.
 
     Args:
         history: the indexed log.
         moment: µs since 1970; rows at it are seen.
-        labels: of `history`, if at hand.
+        labels: of its rows.
         jobs: only these job numbers; all if None.
 
     Returns:
@@ -153,16 +146,8 @@ def held_jobs(
     """
     rows, cuts = held_rows(history, moment, jobs)
     moments = np.full(len(rows), moment + 1)
-    table = _described(history, labels or label_rows(history), rows, cuts, moments)
+    table = _described(history, labels, rows, cuts, moments)
     return table.hstack([pl.Series("row", [None] * len(rows), dtype=pl.Int64)])
-
-
-def _by_code(history: History, hold_rows: Ints) -> dict[str, int]:
-    codes = history.table["hold_code"].gather(hold_rows)
-    return {
-        f"code {'unknown' if code is None else code}": int(count)
-        for code, count in codes.value_counts().sort("hold_code").iter_rows()
-    }
 
 
 def _described(
@@ -181,7 +166,8 @@ def _described(
     reasons = [history.table[name] for name in ("hold_code", "hold_subcode", "reason")]
     reasons += [labels.masked.alias("masked"), labels.site.alias("site")]
     jobs, held = (
-        pl.Series(one).cast(pl.get_index_type()) for one in (history.job[hold_rows], hold_rows)
+        pl.Series(numbers).cast(pl.get_index_type())
+        for numbers in (history.job[hold_rows], hold_rows)
     )
     ids = {name: history.jobs[name][jobs] for name in ("access_point", "cluster", "proc")}
     # NaN, which no cut is behind, where no owner is recorded.
@@ -199,16 +185,3 @@ def _described(
             **{column.name: column[held] for column in reasons},
         }
     )
-
-
-def _kept_turns(repeat: pl.Expr) -> pl.Expr:
-    """Releases 1–5, 10, 20, 40, …: a loop of releases teaches little after its first turns."""
-    tens = repeat // 10
-    return (repeat <= 5) | ((repeat % 10 == 0) & (tens.bitwise_count_ones() == 1))
-
-
-def _releaser(reason: pl.Expr) -> pl.Expr:
-    """Who released, from the 013's own words."""
-    policy = r"(?i)periodic_?release|\bexpression\b.*\bevaluated to\b"
-    who = outcomes.attributed_to(reason, policy=policy, dag=r"\bDAG\b|(?i:dagman)")
-    return who.fill_null("unknown")

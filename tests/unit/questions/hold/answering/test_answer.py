@@ -19,7 +19,7 @@ from tests.support.hold_models import (
 )
 
 from jobsight.errors import ModelError
-from jobsight.history.duplicates import current_jobs
+from jobsight.history.labels import current_jobs
 from jobsight.history.timelines import History
 from jobsight.ids import JobId
 from jobsight.learning.fingerprints import fingerprints

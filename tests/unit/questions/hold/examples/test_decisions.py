@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from tests.support.histories import micros, table
 
+from jobsight.history.labels import label_rows
 from jobsight.history.outcomes import apply_horizon
 from jobsight.history.timelines import History
 from jobsight.learning.dataset import batch_weights
@@ -19,7 +20,7 @@ from jobsight.questions.hold.settings import HoldSettings
 
 def decide(*rows: dict[str, Any], **settings: Any) -> Decisions:
     history = History.from_table(table(rows))
-    return hold_decisions(history, HoldSettings.model_validate(settings))
+    return hold_decisions(history, HoldSettings.model_validate(settings), label_rows(history))
 
 
 def hold(at: float, **more: Any) -> dict[str, Any]:
@@ -207,6 +208,10 @@ def test_clusters_of_unknown_access_points_are_kept_apart_by_log() -> None:
     assert found["batch"].to_list() == [0, 1]
 
 
+def held(history: History, moment: int, *jobs: int) -> pl.DataFrame:
+    return held_jobs(history, moment, label_rows(history), np.array(jobs) if jobs else None)
+
+
 def test_held_jobs_at_a_moment() -> None:
     history = History.from_table(
         table(
@@ -220,16 +225,16 @@ def test_held_jobs_at_a_moment() -> None:
             ]
         )
     )
-    assert held_jobs(history, micros(0)).is_empty()
-    assert held_jobs(history, micros(1))["proc"].to_list() == [0, 1]
-    now = held_jobs(history, micros(4))
-    some = held_jobs(history, micros(4), jobs=np.array([3, 0]))
+    assert held(history, micros(0)).is_empty()
+    assert held(history, micros(1))["proc"].to_list() == [0, 1]
+    now = held(history, micros(4))
+    some = held(history, micros(4), 3, 0)
     assert some["proc"].to_list() == [3]
     assert now["proc"].to_list() == [1, 2, 3]
     assert now["owner"].to_list() == ["ann", None, None]
     assert now["cut"].to_list() == [5, 5, 5]
     assert now["row"].to_list() == [None] * 3
-    assert held_jobs(history, micros(9))["proc"].to_list() == [2, 3]
+    assert held(history, micros(9))["proc"].to_list() == [2, 3]
 
 
 @pytest.mark.parametrize("between", [[], [{"at": 1, "code": 1, "proc": 1}]])
@@ -241,10 +246,10 @@ def test_a_job_submitted_on_hold_is_held(between: list[dict[str, Any]]) -> None:
     rows += [{"at": 2, "code": 0, "proc": 2}]
     rows += [{"at": 2, "code": 28, "proc": 2, "attributes": waits}]
     history = History.from_table(table([*rows, release(5)]))
-    (row,) = held_jobs(history, micros(4)).iter_rows(named=True)
+    (row,) = held(history, micros(4)).iter_rows(named=True)
     assert (row["proc"], row["hold_code"], row["reason"]) == (0, 15, "at user's request")
     assert row["hold_time"] == micros(1)
-    assert held_jobs(history, micros(5)).is_empty()
+    assert held(history, micros(5)).is_empty()
     assert decide(*rows, release(5)).left_out == {"code 15": 1}
 
 
@@ -252,7 +257,7 @@ def test_nothing_in_the_log() -> None:
     found = decide()
     assert (len(found.table), found.facts["releases"], found.left_out) == (0, 0, {})
     assert apply_horizon(found.table, 1).is_empty()
-    assert held_jobs(History.from_table(table([])), 0).is_empty()
+    assert held(History.from_table(table([])), 0).is_empty()
 
 
 def test_weights_of_a_subset() -> None:

@@ -1,6 +1,7 @@
 from tests.support.histories import micros
 from tests.support.hold_models import history, released
 
+from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.reporting.moment import later_outcomes, richest_moment
@@ -19,7 +20,8 @@ def mixed() -> History:
 
 
 def test_the_moment_is_that_of_the_most_various_fates() -> None:
-    table = hold_decisions(mixed(), HoldSettings()).table
+    history = mixed()
+    table = hold_decisions(history, HoldSettings(), label_rows(history)).table
     assert richest_moment(table, 0) == micros(200)
     assert richest_moment(table, micros(250)) == micros(300)
     assert richest_moment(table, micros(201)) == micros(300)
@@ -28,6 +30,7 @@ def test_the_moment_is_that_of_the_most_various_fates() -> None:
 
 
 def test_later_outcomes_are_those_of_the_jobs_held_then() -> None:
-    table = hold_decisions(mixed(), HoldSettings()).table
+    history = mixed()
+    table = hold_decisions(history, HoldSettings(), label_rows(history)).table
     assert later_outcomes(table, micros(201)) == {("ap", "2.0"): True, ("ap", "3.0"): False}
     assert later_outcomes(table, micros(202)) == {}
