@@ -9,7 +9,7 @@ from corpus.crossed import cross, transfer
 
 from jobsight.program.examples import Example
 from jobsight.questions.bound.question import BOUND_QUESTION
-from jobsight.questions.bound.settings import BoundSettings
+from jobsight.questions.bound.question import BoundSettings
 
 
 def programs() -> list[Example]:

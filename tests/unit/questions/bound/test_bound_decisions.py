@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from jobsight.program.examples import Example
-from jobsight.questions.bound.decisions import BOUND, place_of, table_of
+from jobsight.questions.bound.programs import BOUND, place_of, table_of
 
 
 def example(id_: str, family: str, *classes: str, **shares: float) -> Example:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jobsight.questions.bound.decisions import BOUND
-from jobsight.questions.bound.effects import rule_of
-from jobsight.questions.bound.evidence import evidence_of
-from jobsight.questions.bound.features import VOCABULARY, Features, read
+from jobsight.questions.bound.programs import BOUND
+from jobsight.questions.bound.programs import rule_of
+from jobsight.questions.bound.answering import evidence_of
+from jobsight.questions.bound.programs import VOCABULARY, Features, read
 
 SAVES = (
     "import os, time\n"

@@ -13,7 +13,7 @@ from jobsight.learning.evaluation import evaluate_all
 from jobsight.learning.modeldir import ModelDir, by_target
 from jobsight.learning.train import train
 from jobsight.questions.start.question import START
-from jobsight.questions.start.settings import StartSettings
+from jobsight.questions.start.question import StartSettings
 
 
 @pytest.mark.slow
