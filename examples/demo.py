@@ -53,7 +53,7 @@ def choose_moment(events: Path, model: Path) -> str:
     from jobsight.learning.modeldir import ModelDir
     from jobsight.questions.hold.examples.decisions import hold_decisions
     from jobsight.questions.hold.question import HOLD
-    from jobsight.questions.hold.reporting.moment import richest_moment
+    from jobsight.questions.hold.reporting import richest_moment
 
     trained = ModelDir.open(model, HOLD, only_chosen=True)
     history = History.from_table(pl.read_parquet(events))

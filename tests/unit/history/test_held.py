@@ -10,8 +10,7 @@ from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.evidence import gather_evidence
-from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings, Scale
 
 ASKS: dict[str, Any] = {"RequestMemory": 128, "Iwd": "/home/ann", "JobStatus": 5}
 

@@ -100,17 +100,13 @@ _LARGE = 22
 """Size of an array (1 + log2 of its elements) from which on it fits in no cache."""
 
 
-def _strength(tree: Tree) -> NDArray[np.float64]:
-    """By class: how often its calls run, each counting 4 times for each loop around it."""
-    calls = np.flatnonzero((tree.effect > 0) & tree.reached & ~on_others(tree))
-    weight = 4.0 ** np.minimum(tree.depth[calls].astype(int), 4)
-    found = np.bincount(_COLUMN[tree.effect[calls]], weight, len(BOUND) + 1)
-    return np.asarray(found[: len(BOUND)])
-
-
 def rule_of(tree: Tree) -> int:
     """The class that a rule gives, its position in `BOUND`."""
-    by = dict(zip(BOUND, _strength(tree), strict=True))
+    # By class: how often its calls run, each counting 4 times for each loop around it.
+    calls = np.flatnonzero((tree.effect > 0) & tree.reached & ~on_others(tree))
+    weight = 4.0 ** np.minimum(tree.depth[calls].astype(int), 4)
+    strength = np.bincount(_COLUMN[tree.effect[calls]], weight, len(BOUND) + 1)
+    by = dict(zip(BOUND, strength[: len(BOUND)], strict=True))
     again = 4.0 ** np.minimum(tree.depth[reuses(tree) & tree.reached].astype(int), 4)
     if by["network"] >= 1:
         return BOUND.index("network")

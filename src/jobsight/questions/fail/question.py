@@ -258,21 +258,13 @@ class Fail(Question[FailSettings]):
     families: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "its request": (*_REQUEST, "request", "user and request"),
         "its user": ("user", "account", "user and partition"),
-        "its work": (
-            "pattern",
-            "script",
-            "user and pattern",
-            "user and name",
-            "user and folder",
-            "user and script",
-            "submission",
-            "same again",
-        ),
+        "its work": ("pattern", "script", "user and pattern", "user and name", "user and folder",
+                     "user and script", "submission", "same again"),
         "the findings on its script": ("findings",),
         "its node": ("node",),
         "its partition": ("partition",),
         "the whole machine": ("all", "hour", "weekday", "waited"),
-    }
+    }  # fmt: skip
 
     def decisions(self, source: JobTable, settings: FailSettings) -> Decisions:
         """Every job, decided at its submission."""

@@ -15,16 +15,13 @@ from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Binary, Target
 from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
+from jobsight.questions.hold.answering.chances import RULE_SETS
 from jobsight.questions.hold.examples.builder import LEARNED_RATE, ExampleBuilder, built_again
 from jobsight.questions.hold.examples.decisions import CAUSE, hold_decisions
-from jobsight.questions.hold.examples.scale import Scale, resolve_scale
-from jobsight.questions.hold.rulesets import RULE_NAMES, RULE_SETS
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings, Scale, resolve_scale
 from jobsight.settings import Costs
 
 __all__ = ["HOLD", "Hold"]
-
-_CAUSES = ("hold_code", "hold_subcode", "masked")
 
 
 class Hold(Question[HoldSettings]):
@@ -38,7 +35,8 @@ class Hold(Question[HoldSettings]):
     settings = HoldSettings
     targets: ClassVar[Mapping[str, Target]] = {"outcome": Binary()}
     models: ClassVar[tuple[str, ...]] = (
-        "constant", *RULE_NAMES, "rates", "rates:learning", "linear", "boosted", "lstm", "mixture"
+        "constant", *(f"rules:{name}" for name in RULE_SETS), "rates", "rates:learning", "linear",
+        "boosted", "lstm", "mixture",
     )  # fmt: skip
     rule_sets: ClassVar[Mapping[str, RuleSet]] = RULE_SETS
     columns: ClassVar[Mapping[str, str]] = {"rates:learning": LEARNED_RATE}
@@ -48,7 +46,7 @@ class Hold(Question[HoldSettings]):
         "{} {}.{} {}", pl.col("access_point").fill_null(""), "cluster", "proc", "time"
     )
     job: ClassVar[pl.Expr] = pl.format("{} {}.{}", "access_point", "cluster", "proc")
-    causes: ClassVar[tuple[str, ...]] = _CAUSES
+    causes: ClassVar[tuple[str, ...]] = ("hold_code", "hold_subcode", "masked")
     strata: ClassVar[Mapping[str, Stratum]] = {
         "cause": Stratum(CAUSE, "By cause"),
         "owner": Stratum(pl.col("owner"), "By owner", saved=False),
@@ -116,7 +114,7 @@ class Hold(Question[HoldSettings]):
 
     def checks(self) -> Mapping[str, Callable[[Any], Any]]:
         """Was it right to wait?"""
-        from jobsight.questions.hold.waiting import check_waiting
+        from jobsight.questions.hold.policyvalue import check_waiting
 
         return {"waiting": check_waiting}
 

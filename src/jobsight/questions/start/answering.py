@@ -31,18 +31,7 @@ from jobsight.text import counted, printable
 if TYPE_CHECKING:
     from jobsight.settings import Settings
 
-__all__ = [
-    "LABEL",
-    "START_ANSWERS",
-    "Advice",
-    "Answer",
-    "Answerer",
-    "StartAnswers",
-    "never",
-    "obstacle",
-    "sooner",
-    "waits_for",
-]
+__all__ = ["START_ANSWERS", "Answer", "Answerer", "StartAnswers", "sooner", "waits_for"]
 
 Floats = NDArray[np.float64]
 
@@ -75,19 +64,19 @@ class Advice:
     support: int
 
 
-def obstacle(job: Mapping[str, Any], queue: Snapshot) -> str | None:
+def _obstacle(job: Mapping[str, Any], queue: Snapshot) -> str | None:
     """Why a job will not start by itself; None: it may."""
     reason, held = job["reason"], job["state"] == State.HELD.value
     if job["scheduler"] == "htcondor":
         return "it is held: `jobsight hold` says whether to release it" if held else None
     return (
-        never(job, queue)
+        _never(job, queue)
         or stop("PartitionDown" if queue.machine.down(job["partition"]) else reason)
         or (f"it is held ({printable(reason or '', 80)})" if held else None)
     )
 
 
-def never(job: Mapping[str, Any], queue: Snapshot) -> str | None:
+def _never(job: Mapping[str, Any], queue: Snapshot) -> str | None:
     """Why a job never starts unless what it asks for changes; None: it may."""
     partition = queue.machine.partition(job["partition"])
     limit, longest = job["time_limit_s"], None if partition is None else partition.longest_s
@@ -125,23 +114,20 @@ def sooner(queue: Snapshot, place: int, starts: Floats) -> list[Advice]:
         starts: float64 (draws,), seconds until it starts as it is.
     """
     job = queue.jobs.row(place, named=True)
-    before, found = float(np.median(starts)), []
-    for text, option, support, changed in _changes(queue, job):
+    before, advice = float(np.median(starts)), []
+    like = _like(queue.history.jobs, job)
+    changes = [*_shorter(job, like), *_narrower(job, like), *_elsewhere(queue, job)]
+    for text, option, support, changed in changes:
         after = queue.changed(place, **changed)
         asked = np.arange(len(queue.jobs)) == place
         median = float(np.median(after.starts(asked)[:, 0]))
         gain = (before if before < np.inf else 366 * 86_400.0) - median
         if median < np.inf and gain >= max(_LEAST_S, _SHARE * min(before, 86_400.0)):
-            found.append(Advice(text, option, gain, support))
-    return sorted(found, key=lambda one: -one.gain_s)
+            advice.append(Advice(text, option, gain, support))
+    return sorted(advice, key=lambda change: -change.gain_s)
 
 
 _Change = tuple[str, str, int, dict[str, Any]]
-
-
-def _changes(queue: Snapshot, job: Mapping[str, Any]) -> list[_Change]:
-    like = _like(queue.history.jobs, job)
-    return [*_shorter(job, like), *_narrower(job, like), *_elsewhere(queue, job)]
 
 
 def _like(history: JobTable, job: Mapping[str, Any]) -> pl.DataFrame:
@@ -209,11 +195,10 @@ def _elsewhere(queue: Snapshot, job: Mapping[str, Any]) -> list[_Change]:
     return found
 
 
-Floats = NDArray[np.float64]
 Spans = tuple[float, float, float]
 """Seconds: 10, 50 and 90 % quantiles."""
 
-LABEL = "play (uncalibrated)"
+_LABEL = "play (uncalibrated)"
 """What an answer names as its model where there is none."""
 _NAMED = 20
 """Partitions that an error names."""
@@ -281,19 +266,19 @@ class Answer(JobAnswer):
             "blocked": self.blocked,
             "reason": self.job["reason"],
             "waits_for": list(self.waits_for),
-            "advice": [vars(one) for one in self.advice],
+            "advice": [vars(change) for change in self.advice],
             "scheduler_estimate": None if estimate is None else format_micros(estimate),
             "model": self.model,
         }
 
 
 def _after(moment: int, spans: Spans) -> tuple[int, int, int]:
-    low, middle, high = (moment + int(one * _SECOND) for one in spans)
+    low, middle, high = (moment + int(span * _SECOND) for span in spans)
     return low, middle, high
 
 
 def _listed(spans: Spans | None) -> list[float] | None:
-    return None if spans is None else [round(one, 1) for one in spans]
+    return None if spans is None else [round(span, 1) for span in spans]
 
 
 class Answerer:
@@ -351,15 +336,15 @@ class Answerer:
         Raises:
             UsageError: the cluster has no such partition; names those that are known.
         """
-        reported = {one.name for one in self._machine.partitions}
-        default = next((one.name for one in self._machine.partitions if one.default), None)
+        reported = {of.name for of in self._machine.partitions}
+        default = next((of.name for of in self._machine.partitions if of.default), None)
         job = {**job, "partition": job.get("partition") or default}
         of_cluster = pl.col("scheduler_name").eq_missing(pl.lit(job.get("scheduler_name")))
         used = self.jobs.table.filter(of_cluster)["partition"].unique()
         known = reported or set().union(*map(listed, used))
         if known and (unknown := sorted(listed(job["partition"]) - known)):
             among = "the cluster has" if reported else "jobs of the history ran in"
-            names = ", ".join(printable(one, 40) for one in sorted(known)[:_NAMED])
+            names = ", ".join(printable(name, 40) for name in sorted(known)[:_NAMED])
             raise UsageError(
                 f"no partition {printable(unknown[0], 40)!r} is known: {among} {names}"
             )
@@ -367,21 +352,29 @@ class Answerer:
 
     def answer(self, asked: pl.DataFrame) -> list[Answer]:
         """The answers for n jobs of `asked`, in their order."""
-        found: dict[int, Answer] = {}
+        answers: dict[int, Answer] = {}
         numbered = asked.with_row_index("number")
         for (cluster,), rows in numbered.group_by("scheduler_name", maintain_order=True):
-            found |= zip(rows["number"], self._of_cluster(rows, cluster), strict=True)
-        return [found[number] for number in sorted(found)]
+            answers |= zip(rows["number"], self._of_cluster(rows, cluster), strict=True)
+        return [answers[number] for number in sorted(answers)]
 
     def _of_cluster(self, asked: pl.DataFrame, cluster: Any) -> list[Answer]:
         new = asked.filter(pl.col("id").is_null())
         queue, inputs = self._queue(cluster, new)
         place_of = {id_: place for place, id_ in enumerate(queue.jobs["id"])}
         places = [place_of[id_] for id_ in asked["id"]]
-        inputs = (
-            self._inputs(asked) if inputs is None or len(new) else inputs.take(np.array(places))
-        )
-        found = self._known(asked, inputs)
+        fresh = inputs is None or len(new)
+        inputs = self._inputs(asked) if fresh else inputs.take(np.array(places))  # type: ignore[union-attr]
+        if inputs is None:
+            # Hashes of what is asked about, where no model reads anything.
+            read = asked.select("request_cpus", "request_memory_mb", "time_limit_s")
+            values = np.array(read.cast(pl.Float32).fill_null(float("nan")).to_numpy())
+            hashes = Inputs(values, tuple(read.columns), {}, {}, None, 0).digests()
+            known = _Known(None, None, hashes)
+        else:
+            moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
+            spans = (self._expected(target, inputs, moment) for target in ("wait", "runtime"))
+            known = _Known(*spans, inputs.digests())
         chosen = np.isin(np.arange(len(queue.jobs)), places)
         starts = np.full((1, len(chosen)), np.inf)
         if asked["scheduler"][0] == "slurm":
@@ -391,7 +384,7 @@ class Answerer:
         played = _Known(quantiles(starts[:, places]), np.quantile(usual, LEVELS, axis=0).T, [])
         few = len(asked) <= _ADVISED
         return [
-            self._answered(queue, place, starts[:, place], played.of(k), found.of(k), few=few)
+            self._answered(queue, place, starts[:, place], played.of(k), known.of(k), few=few)
             for k, place in enumerate(places)
         ]
 
@@ -401,14 +394,14 @@ class Answerer:
     ) -> Answer:  # fmt: skip
         job = queue.jobs.row(place, named=True)
         runs = job["state"] in _RUNNING
-        blocked = None if runs else obstacle(job, queue)
+        blocked = None if runs else _obstacle(job, queue)
         wait = played.wait if known.wait is None else known.wait
         runtime = played.runtime if known.runtime is None or runs else known.runtime
         if known.runtime is None and not self._earlier.knows_runtime(job):
             runtime = None
         if known.wait is None and not queue.knows_partition(place):
             wait = None
-        if not runs and job["scheduler"] == "slurm" and never(job, queue):
+        if not runs and job["scheduler"] == "slurm" and _never(job, queue):
             runtime = None
         plays = bool(np.isfinite(starts).any()) and not runs
         advice = []
@@ -423,7 +416,7 @@ class Answerer:
             blocked=blocked,
             waits_for=waits,
             advice=advice,
-            model=LABEL if self._model is None else self._model.label,
+            model=_LABEL if self._model is None else self._model.label,
             inputs=known.inputs[0],
         )
 
@@ -433,14 +426,6 @@ class Answerer:
             return None
         rows = asked.with_columns(decided=pl.lit(self.moment))
         return self._features.ask(rows.select(self._starts.columns))
-
-    def _known(self, asked: pl.DataFrame, inputs: Inputs | None) -> _Known:
-        """By the model, where there is one: wait and runtime of n jobs, (n, 3) each."""
-        if inputs is None:
-            return _Known(None, None, _hashes(asked))
-        moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
-        wait, runtime = (self._expected(one, inputs, moment) for one in ("wait", "runtime"))
-        return _Known(wait, runtime, inputs.digests())
 
     def _expected(self, target: str, inputs: Inputs, moment: str) -> Floats | None:
         """Quantiles of seconds by the model, (n, 3); None: it has learned nothing of the target."""
@@ -482,14 +467,9 @@ class _Known(NamedTuple):
 
     def of(self, k: int) -> _Known:
         """Of one of them."""
-        wait, runtime = (None if one is None else _spans(one[k]) for one in self[:2])
+        spans = [None if of_all is None else tuple(map(float, of_all[k])) for of_all in self[:2]]
+        wait, runtime = (span if span and np.isfinite(span[2]) else None for span in spans)
         return _Known(wait, runtime, self.inputs[k : k + 1])
-
-
-def _spans(seconds: Floats) -> Spans | None:
-    """Three quantiles; None where they are not known or without end."""
-    low, middle, high = map(float, seconds)
-    return (low, middle, high) if np.isfinite(high) else None
 
 
 def _knots(spans: Floats) -> Floats:
@@ -501,13 +481,6 @@ def _knots(spans: Floats) -> Floats:
     low = np.minimum(at.astype(int), 3)
     part = at - low
     return np.asarray(np.exp(points[:, low] * (1 - part) + points[:, low + 1] * part))
-
-
-def _hashes(asked: pl.DataFrame) -> list[str]:
-    """Hashes of what is asked about, where no model reads anything."""
-    values = asked.select("request_cpus", "request_memory_mb", "time_limit_s")
-    read = np.array(values.cast(pl.Float32).fill_null(float("nan")).to_numpy())
-    return Inputs(read, tuple(values.columns), {}, {}, None, 0).digests()
 
 
 class StartAnswers(JobTableAnswerable[Answer]):

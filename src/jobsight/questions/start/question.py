@@ -1,4 +1,9 @@
-"""The question start as the contract wants it: jobs, how long they wait, and how long they run."""
+"""The question `start` as the contract wants it: jobs, how long they wait, and how long they run.
+
+The decision is the submission; where the data show how the queue looked to a job later on, it is
+the first such sighting, and the wait is what was left of it. Who had waited how long by then is
+known. At the moment ``pending`` the job has waited on, for a span drawn by chance.
+"""
 
 from __future__ import annotations
 
@@ -24,22 +29,8 @@ from jobsight.models.base import Inputs
 from jobsight.questions.start.replay import expected_waits
 from jobsight.settings import BoostedSettings, QuestionSettings
 
-__all__ = [
-    "ESTIMATE",
-    "MOMENTS",
-    "PLAYED",
-    "REQUEST",
-    "START",
-    "Encoding",
-    "Features",
-    "Start",
-    "StartSettings",
-    "at_moment",
-    "outcomes_of",
-    "starts_asked",
-    "with_ages",
-    "without_ages",
-]
+__all__ = ["MOMENTS", "START", "Encoding", "Features", "Start", "StartSettings", "at_moment",
+           "outcomes_of", "with_ages", "without_ages"]  # fmt: skip
 
 
 class StartSettings(QuestionSettings):
@@ -58,7 +49,7 @@ _SHORTEST, _LONGEST = 60.0, 3 * 86_400.0
 """Seconds: how much longer a job has waited at the moment ``pending``, log-uniform."""
 
 
-def starts_asked(jobs: JobTable, seed: int = 0) -> pl.DataFrame:
+def _starts_asked(jobs: JobTable, seed: int = 0) -> pl.DataFrame:
     """`jobs_asked`, decided at the first sighting, with `age` (µs) of the moment ``pending``.
 
     `shown` lists the names of the numbers in the first sighting, as JSON has them.
@@ -67,7 +58,7 @@ def starts_asked(jobs: JobTable, seed: int = 0) -> pl.DataFrame:
 
 
 def without_ages(jobs: JobTable) -> pl.DataFrame:
-    """`starts_asked` before each `age` is drawn, which takes seconds for a million jobs."""
+    """`_starts_asked` before each `age` is drawn, which takes seconds for a million jobs."""
     sighted = (
         jobs.changes.filter(pl.any_horizontal(pl.col("reason", "ad").is_not_null()))
         .group_by("row")
@@ -84,18 +75,16 @@ def without_ages(jobs: JobTable) -> pl.DataFrame:
 
 def with_ages(rows: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Rows of `without_ages` with their ages."""
-    ages = [_age(seed, job) for job in rows["id"]]
+    ages = []
+    for job in rows["id"]:
+        digest = hashlib.blake2b(f"{seed} {job}".encode(), digest_size=8).digest()
+        share = int.from_bytes(digest) / 2**64
+        ages.append(int(1e6 * exp(log(_SHORTEST) + share * log(_LONGEST / _SHORTEST))))
     return rows.with_columns(age=pl.Series(ages, dtype=pl.Int64))
 
 
-def _age(seed: int, job: str) -> int:
-    digest = hashlib.blake2b(f"{seed} {job}".encode(), digest_size=8).digest()
-    share = int.from_bytes(digest) / 2**64
-    return int(1e6 * exp(log(_SHORTEST) + share * log(_LONGEST / _SHORTEST)))
-
-
 def outcomes_of(jobs: JobTable, seed: int = 0) -> pl.DataFrame:
-    """`starts_asked` with the outcomes: `wait` and `runtime` (s), and when they were known.
+    """`_starts_asked` with the outcomes: `wait` and `runtime` (s), and when they were known.
 
     A wait is known from the first start on (`known_at`, µs), a runtime from the end of the last run
     (`known_at runtime`). Of a job that was cancelled while it waited, or waits still, the wait is
@@ -104,7 +93,7 @@ def outcomes_of(jobs: JobTable, seed: int = 0) -> pl.DataFrame:
     that people, other jobs or nodes ended have no runtime.
     """
     table, last = jobs.table, jobs.end()
-    rows = starts_asked(jobs, seed).with_columns(
+    rows = _starts_asked(jobs, seed).with_columns(
         state=table["state"].cast(pl.String),
         began=table["last_start"].to_physical(),
         ended=table["end"].to_physical(),
@@ -147,13 +136,13 @@ Floats32 = NDArray[np.float32]
 _SECOND = 1_000_000
 _NUMBERS = ("request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s",
             "array_task_id")  # fmt: skip
-REQUEST = (*_NUMBERS, "memory of a core", "limit", "partition")
+_REQUEST = (*_NUMBERS, "memory of a core", "limit", "partition")
 """Features of what a job itself asks for."""
-ESTIMATE = "estimate"
+_ESTIMATE = "estimate"
 """The feature of the start that the scheduler itself expects."""
-PLAYED = ("play: 10%", "play: 50%", "play: 90%")
+_PLAYED = ("play: 10%", "play: 50%", "play: 90%")
 """Features of what a play of the queue expects."""
-_OWN = (*REQUEST, "hour", "weekday", "waited", "eligible", "sighted", ESTIMATE,
+_OWN = (*_REQUEST, "hour", "weekday", "waited", "eligible", "sighted", _ESTIMATE,
         "reason")  # fmt: skip
 _SAID = QUEUE.index("ahead")
 _LOAD = ("all", "partition", SIZE, "account", "user", "user and partition")
@@ -228,12 +217,12 @@ class Features:
         """Names of the features."""
         past = (f"{key}: {QUEUE[k]}" for key in self._encoding.keys for k in _columns(key))
         numbers = (f"queue: {name}" for name in self._encoding.numbers)
-        return (*_OWN, *numbers, *PLAYED, *past)
+        return (*_OWN, *numbers, *_PLAYED, *past)
 
     def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
         """See `jobsight.learning.question.Builder`; `decided` and `wait` become the moment's."""
         if moment not in self._kept:
-            everything = starts_asked(self._jobs, self._seed)
+            everything = _starts_asked(self._jobs, self._seed)
             if moment == "pending":
                 everything = everything.with_columns(pl.col("decided") + pl.col("age"))
             self._kept[moment] = everything.select("row"), self._values(everything)
@@ -251,9 +240,9 @@ class Features:
     @cached_property
     def _sightings(self) -> pl.DataFrame:
         """How the queue looked, by job: id, known (µs), reason, numbers; in order of `known`."""
-        found = self._seen.sightings()
-        ids = self._seen.table["id"].gather(found["row"])
-        return found.drop("row").with_columns(ids, pl.col("known").alias("decided")).sort("known")
+        seen = self._seen.sightings()
+        ids = self._seen.table["id"].gather(seen["row"])
+        return seen.drop("row").with_columns(ids, pl.col("known").alias("decided")).sort("known")
 
     def _values(self, rows: pl.DataFrame) -> Floats32:
         """The features: float32 (n, names)."""
@@ -262,7 +251,7 @@ class Features:
             rows, moments, np.zeros(len(rows), np.bool_), self._encoding.keys, queue=True
         )
         played = expected_waits(self._jobs, self._past, rows, moments, self._seed)
-        parts = [self._own(rows), played, *(found[:, _columns(key)] for key, found in past)]
+        parts = [self._own(rows), played, *(values[:, _columns(key)] for key, values in past)]
         return np.concatenate(parts, axis=1)
 
     def _own(self, rows: pl.DataFrame) -> Floats32:
@@ -276,6 +265,11 @@ class Features:
         seen = seen.sort("n").with_columns(pl.lit(None, pl.Float64).alias(name) for name in missing)
         memory, cpus, limit = "request_memory_mb", "request_cpus", "time_limit_s"
         places = {name: float(k) for k, name in enumerate(self._encoding.partitions)}
+        # Why it waits: a number for each reason that many jobs have, then for all others.
+        reason = pl.col("reason")
+        why = pl.when(reason.is_null()).then(pl.lit(None, pl.Float32))
+        for k, beginning in enumerate(_REASONS):
+            why = why.when(reason.str.starts_with(beginning)).then(pl.lit(float(k)))  # type: ignore[assignment]
         now, second = pl.col("decided"), pl.col("decided") // _SECOND
         waited, ago = ((now - pl.col(name).to_physical()).clip(0) for name in ("seen", "known"))
         own = seen.select(
@@ -293,8 +287,8 @@ class Features:
             .then(((now - pl.col("eligible")) / _SECOND).log1p())
             .alias("eligible age"),
             (ago / _SECOND).log1p().alias("sighted"),
-            (pl.col(_START) - now / _SECOND).clip(0).log1p().alias(ESTIMATE),
-            _reason().alias("why"),
+            (pl.col(_START) - now / _SECOND).clip(0).log1p().alias(_ESTIMATE),
+            why.otherwise(pl.lit(float(len(_REASONS)))).alias("why"),
             *(pl.col(name).alias(f"queue {name}") for name in self._encoding.numbers),
         )
         return own.cast(pl.Float32).fill_null(float("nan")).to_numpy()
@@ -306,14 +300,6 @@ class Features:
 def _columns(key: str) -> list[int]:
     """The columns of `QUEUE` that are features of a key."""
     return list(range(0 if key in _LOAD else _SAID, len(QUEUE)))
-
-
-def _reason() -> pl.Expr:
-    """Why the job waits: a number for each reason that many jobs have, then for all others."""
-    found = pl.when(pl.col("reason").is_null()).then(pl.lit(None, pl.Float32))
-    for k, beginning in enumerate(_REASONS):
-        found = found.when(pl.col("reason").str.starts_with(beginning)).then(pl.lit(float(k)))  # type: ignore[assignment]
-    return found.otherwise(pl.lit(float(len(_REASONS))))
 
 
 class Start(Question[StartSettings]):
@@ -338,8 +324,8 @@ class Start(Question[StartSettings]):
         "partition": "partition",
         "recent": "partition: wait day",
         "last": "user: last wait",
-        "slurm": ESTIMATE,
-        "play": PLAYED[1],
+        "slurm": _ESTIMATE,
+        "play": _PLAYED[1],
         "limit": "limit",
         "last2": "user: last 2 runtimes",
         "request": "request: runtime 50",
@@ -371,22 +357,14 @@ class Start(Question[StartSettings]):
     }  # fmt: skip
     words: ClassVar[tuple[str, str, str]] = ("job", "jobs", "started")
     families: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "its request": (*REQUEST, "request", "user and request"),
-        "its queue": ("queue", "play", "waited", "eligible", "sighted", ESTIMATE, "reason"),
+        "its request": (*_REQUEST, "request", "user and request"),
+        "its queue": ("queue", "play", "waited", "eligible", "sighted", _ESTIMATE, "reason"),
         "its user": ("user", "account", "user and partition"),
-        "its work": (
-            "pattern",
-            "script",
-            "user and pattern",
-            "user and name",
-            "user and folder",
-            "user and script",
-            "submission",
-            "same again",
-        ),
+        "its work": ("pattern", "script", "user and pattern", "user and name", "user and folder",
+                     "user and script", "submission", "same again"),
         "its partition": ("partition", "partition and size"),
         "the whole machine": ("all", "hour", "weekday"),
-    }
+    }  # fmt: skip
 
     def decisions(self, source: JobTable, settings: StartSettings) -> Decisions:
         """Every job, decided at its submission or its first sighting in the queue."""
@@ -425,7 +403,7 @@ class Start(Question[StartSettings]):
         """The same from the table cut off at the moment; of the job itself, what was known then."""
         now = int(row["decided"][0])
         seen = source.as_of(now + 1)
-        own = starts_asked(seen, settings.seed).filter(pl.col("id") == row["id"][0])
+        own = _starts_asked(seen, settings.seed).filter(pl.col("id") == row["id"][0])
         features = Features(source.as_of(now), encoding, settings.seed, seen)
         return features.ask(own.with_columns(decided=pl.lit(now))) if len(own) else None
 

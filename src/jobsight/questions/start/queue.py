@@ -60,13 +60,19 @@ class Machine:
     def whole(self, names: Strings) -> Floats | None:
         """What the nodes of all these partitions have together."""
         of = set().union(*map(listed, names))
-        own = [one for one in self.nodes if one.up and of & set(one.partitions)]
-        return _total(own, max(map(self.shared, names), default=1)) if own else None
+        own = [node for node in self.nodes if node.up and of & set(node.partitions)]
+        if not own:
+            return None
+        cpus = sum(node.tres.get("cpu", 0) for node in own)
+        memory = sum(node.tres.get("mem", 0) for node in own) / _MB
+        shared = max(map(self.shared, names), default=1)
+        own_gpus = sum(gpus(node.tres) or 0 for node in own)
+        return np.array([cpus * shared, memory or np.inf, own_gpus], float)
 
     def shared(self, name: str | None) -> int:
         """Jobs that a CPU of a partition may run at a time."""
-        found = self.partition(name)
-        return 1 if found is None else found.shared
+        partition = self.partition(name)
+        return 1 if partition is None else partition.shared
 
     def partition(self, name: str | None) -> Partition | None:
         """The partition of a name; of several, what the most generous of them allows."""
@@ -81,8 +87,8 @@ class Machine:
 
     def down(self, name: str | None) -> bool:
         """Whether no job of a partition may start."""
-        found = self.partition(name)
-        return found is not None and not found.up
+        partition = self.partition(name)
+        return partition is not None and not partition.up
 
     def families(self, names: Strings) -> list[list[str | None]]:
         """Partitions by the nodes that they share; where nodes are not known, all are one."""
@@ -96,12 +102,6 @@ class Machine:
                 : len(joined)
             ]
         return [sorted(one, key=str) for one in found]
-
-
-def _total(nodes: Sequence[Node], shared: int) -> Floats:
-    cpus = sum(one.tres.get("cpu", 0) for one in nodes) * shared
-    memory = sum(one.tres.get("mem", 0) for one in nodes) / _MB
-    return np.array([cpus, memory or np.inf, sum(gpus(one.tres) or 0 for one in nodes)], float)
 
 
 class Earlier:
@@ -178,7 +178,15 @@ class Earlier:
         """The most that jobs of partitions ever used at a time: float64 (resources,)."""
         key = tuple(partitions)
         if key not in self._most:
-            self._most[key] = _most_used(self.jobs, partitions)
+            of = pl.col("partition").is_in(list(partitions), nulls_equal=True)
+            rows = self.jobs.table.filter(of & pl.col("last_start").is_not_null())
+            began, over = (rows[name].to_physical() for name in ("last_start", "end"))
+            need = needs(rows.with_columns(request_cpus=_CPUS))
+            never = np.iinfo(np.int64).max
+            times = np.concatenate([over.fill_null(never).to_numpy(), began.to_numpy()])
+            order = np.argsort(times, kind="stable")  # what ends gives room to what starts then
+            used = np.cumsum(np.concatenate([-need, need])[order], axis=0)
+            self._most[key] = np.asarray(used.max(axis=0, initial=0.0))
         return self._most[key]
 
 
@@ -337,34 +345,29 @@ class Snapshot:
         families = self.machine.families(names)
         need = needs(self.jobs)
         rows = {name: k for k, name in enumerate(names)}
-        whole = {name: len(names) + k for k, one in enumerate(families) for name in one}
-        places = np.array([[rows[one], whole[one]] for one in self.jobs["partition"]])
+        whole = {name: len(names) + k for k, of in enumerate(families) for name in of}
+        of_jobs = [[rows[name], whole[name]] for name in self.jobs["partition"]]
+        places = np.array(of_jobs).reshape(n, 2)
         runs, ages = np.arange(n) < self.running, self.ages()
+        # By place: what Slurm reports, and at least what is in use; else the most ever in use.
+        capacity = np.zeros((len(names) + len(families), len(RESOURCES)))
+        for row, of in enumerate([*([name] for name in names), *families]):
+            known = self.machine.capacity(of[0]) if row < len(names) else self.machine.whole(of)
+            own = (places == row).any(axis=1)
+            most = self.history.most_used(of) if known is None else known
+            capacity[row] = np.maximum(most, need[own & runs].sum(axis=0))
+            if known is None and own.any():
+                capacity[row] = np.maximum(capacity[row], need[own].max(axis=0))
         return Queue(
             running=self.running,
-            capacity=self._capacity(names, families, places.reshape(n, 2), need, runs),
-            places=places.reshape(n, 2),
+            capacity=capacity,
+            places=places,
             need=need,
             planned=np.maximum(self.limits() - ages, 1.0),
             eligible=np.where(self.jobs["blocked"].to_numpy(), np.inf, 0.0),
             asked=asked & ~runs,
             ghost=np.zeros(n, np.bool_),
         )
-
-    def _capacity(
-        self, names: Strings, families: Sequence[Strings], places: NDArray[np.int64],
-        need: Floats, runs: NDArray[np.bool_],
-    ) -> Floats:  # fmt: skip
-        """By place: what Slurm reports, and at least what is in use; else the most ever in use."""
-        found = np.zeros((len(names) + len(families), len(RESOURCES)))
-        for row, of in enumerate([*([name] for name in names), *families]):
-            known = self.machine.capacity(of[0]) if row < len(names) else self.machine.whole(of)
-            found[row] = self.history.most_used(of) if known is None else known
-            own = (places == row).any(axis=1)
-            found[row] = np.maximum(found[row], need[own & runs].sum(axis=0))
-            if known is None and own.any():
-                found[row] = np.maximum(found[row], need[own].max(axis=0))
-        return found
 
     def changed(self, place: int, **request: Any) -> Snapshot:
         """The same queue where one job asks for something else; its runtimes stay.
@@ -399,17 +402,3 @@ def _in_order(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
         "runs", "tier", "priority", "seen",
         descending=[True, True, True, False], nulls_last=True, maintain_order=True,
     )  # fmt: skip
-
-
-def _most_used(jobs: JobTable, partitions: Strings) -> Floats:
-    """The most that jobs of partitions ever used at a time: float64 (resources,)."""
-    began, over = pl.col("last_start").to_physical(), pl.col("end").to_physical()
-    of = pl.col("partition").is_in(list(partitions), nulls_equal=True)
-    rows = jobs.table.filter(of & pl.col("last_start").is_not_null())
-    rows = rows.with_columns(began=began, over=over, request_cpus=_CPUS)
-    need = needs(rows)
-    never = np.iinfo(np.int64).max
-    times = np.concatenate([rows["over"].fill_null(never).to_numpy(), rows["began"].to_numpy()])
-    order = np.argsort(times, kind="stable")  # what ends gives room to what starts then
-    used = np.cumsum(np.concatenate([-need, need])[order], axis=0)
-    return np.asarray(used.max(axis=0, initial=0.0))

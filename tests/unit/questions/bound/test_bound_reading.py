@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jobsight.questions.bound.programs import BOUND
-from jobsight.questions.bound.programs import rule_of
 from jobsight.questions.bound.answering import evidence_of
-from jobsight.questions.bound.programs import VOCABULARY, Features, read
+from jobsight.questions.bound.programs import BOUND, VOCABULARY, Features, read, rule_of
 
 SAVES = (
     "import os, time\n"

@@ -20,10 +20,7 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.timelines import History
 from jobsight.learning.audit.truncation import prove_as_of
 from jobsight.learning.dataset import drawn_together
-from jobsight.questions.fail.question import KINDS, outcomes_of
-from jobsight.questions.fail.question import MOMENTS
-from jobsight.questions.fail.question import FAIL
-from jobsight.questions.fail.question import FailSettings
+from jobsight.questions.fail.question import FAIL, KINDS, MOMENTS, FailSettings, outcomes_of
 
 SHARED = Path(__file__).parents[4] / "../shared/data/slurm"
 SETTINGS = FailSettings()

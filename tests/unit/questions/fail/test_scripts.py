@@ -12,10 +12,7 @@ from jobsight.history.jobsasked import KeysUsed
 from jobsight.history.jobtable import JobTable
 from jobsight.program.preflight.check import Checker
 from jobsight.program.preflight.reports import Report
-from jobsight.questions.fail.question import outcomes_of
-from jobsight.questions.fail.question import FAIL
-from jobsight.questions.fail.question import FINDINGS, findings_of
-from jobsight.questions.fail.question import FailSettings
+from jobsight.questions.fail.question import FAIL, FINDINGS, FailSettings, findings_of, outcomes_of
 
 HEAD = "#!/bin/bash\n#SBATCH --mem=1G --time=10\n"
 BROKEN = f"{HEAD}for x in 1 2; do\n  sort $x\n"

@@ -12,8 +12,7 @@ from jobsight.learning.dataset import Dataset
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.learning.modeldir import ModelDir, by_target
 from jobsight.learning.train import train
-from jobsight.questions.start.question import START
-from jobsight.questions.start.question import StartSettings
+from jobsight.questions.start.question import START, StartSettings
 
 
 @pytest.mark.slow

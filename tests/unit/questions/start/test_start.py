@@ -18,10 +18,14 @@ from jobsight.history.jobtable import JobTable
 from jobsight.learning.audit.truncation import prove_as_of
 from jobsight.learning.dataset import Dataset, censoring_weights
 from jobsight.models.base import Labelled
-from jobsight.questions.start.question import MOMENTS, at_moment, outcomes_of
-from jobsight.questions.start.question import Encoding
-from jobsight.questions.start.question import START
-from jobsight.questions.start.question import StartSettings
+from jobsight.questions.start.question import (
+    MOMENTS,
+    START,
+    Encoding,
+    StartSettings,
+    at_moment,
+    outcomes_of,
+)
 
 SECOND = 1_000_000
 SETTINGS = StartSettings(bootstrap=100)

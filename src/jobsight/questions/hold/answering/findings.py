@@ -49,7 +49,7 @@ _ACTIVE = ("cause", "cause at site", "origin", "site", _SIBLINGS)
 
 def sites_alone(evidence: Sequence[Finding]) -> list[str]:
     """The sites that alone hold runs for a job's cause, by its evidence."""
-    return [one["site"] for one in evidence if one["what"] == "site_alone"]
+    return [finding["site"] for finding in evidence if finding["what"] == "site_alone"]
 
 
 class FindingIndex:
@@ -121,8 +121,8 @@ class Findings:
 
     def ended(self, family: str, hold_row: int) -> Count:
         """How releases of holds like this one had ended."""
-        found: Count = self._ended(family, self._index.key(family, hold_row))
-        return found
+        count: Count = self._ended(family, self._index.key(family, hold_row))
+        return count
 
     def retried(self, hold_row: int) -> Count:
         """How releases of the same program held for this had ended: of its owner, else cluster."""

@@ -45,8 +45,7 @@ from jobsight.history.timelines import (
 from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.examples.decisions import held_jobs, resolved_releases
 from jobsight.questions.hold.examples.evidence import FAMILIES, Evidence, gather_evidence
-from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings, Scale
 
 __all__ = ["LEARNED_RATE", "ExampleBuilder", "built_again", "frames_of"]
 
@@ -259,7 +258,13 @@ class _FeatureIndex:
         }
         columns |= self._own.columns(views, time_scale)
         rates = self._rates(views, keys)
-        starts = self._starts(views)
+        # First rows of the windows: the last W seconds, and since the hold.
+        starts = {}
+        for window, seconds in enumerate(self._scale.windows, 1):
+            since = views.moment - round(seconds * _MICRO)
+            own = self._history.rows_at(views.log, since)
+            starts[f"last {window}"] = self._history.cuts_many(views.log, own, since)
+        starts["since hold"] = views.hold_starts
         columns |= rates | self._recently(views, keys, rates, starts)
         columns |= self._crowds(views, keys, starts)
         columns |= self._recoveries(views, keys, starts)
@@ -270,15 +275,6 @@ class _FeatureIndex:
                     if name.startswith((f"{family}:", f"{family},")):
                         column[unknown] = np.nan
         return columns
-
-    def _starts(self, views: Views) -> dict[str, Ints]:
-        """First rows of the windows: the last W seconds, and since the hold."""
-        windows = {}
-        for number, seconds in enumerate(self._scale.windows, 1):
-            since = views.moment - round(seconds * _MICRO)
-            own = self._history.rows_at(views.log, since)
-            windows[f"last {number}"] = self._history.cuts_many(views.log, own, since)
-        return windows | {"since hold": views.hold_starts}
 
     def _rates(self, views: Views, keys: dict[str, Ints]) -> Columns:
         """How earlier releases of like holds ended, of all time."""
@@ -473,9 +469,8 @@ class _OwnIndex:
         columns["job: releases"] = np.log1p(releases)
         cluster = at(self._cluster, views.job.astype(np.int64))
         for name in _OF_CLUSTER:
-            columns[f"cluster: {name}"] = np.log1p(
-                self._of_cluster[name].count(cluster, views.cuts)
-            )
+            count = self._of_cluster[name].count(cluster, views.cuts)
+            columns[f"cluster: {name}"] = np.log1p(count)
         return columns | self._attempt(views, time_scale) | self._usage(views)
 
     def holds(self, views: Views) -> Ints:
@@ -513,11 +508,12 @@ class _OwnIndex:
         last = {
             name: index.last_row(views.job, views.cuts) for name, index in self._recorded.items()
         }
-        requests = self._requests(last["attributes"])
-        memory, peak = (
-            self._value("memory_mb", last["memory_mb"]),
-            at(self._peak, last["memory_mb"]),
-        )
+        attributes = self._history.table["attributes"]
+        rows = last["attributes"].tolist()
+        ads = [parse_ad(attributes[row]) or {} if row >= 0 else {} for row in rows]
+        requests = {name: np.array([_number(ad.get(name)) for ad in ads]) for name in _REQUESTS}
+        memory = self._value("memory_mb", last["memory_mb"])
+        peak = at(self._peak, last["memory_mb"])
         columns = {f"job: {name}": np.log1p(values) for name, values in requests.items()}
         columns["job: memory"] = np.log1p(memory)
         columns["job: peak memory to request"] = np.log(
@@ -528,14 +524,9 @@ class _OwnIndex:
         return columns
 
     def _value(self, column: str, rows: Ints) -> Floats:
-        found = np.full(len(rows), np.nan)
-        found[rows >= 0] = self._values[column][rows[rows >= 0]]
-        return found
-
-    def _requests(self, rows: Ints) -> dict[str, Floats]:
-        attributes = self._history.table["attributes"]
-        ads = [parse_ad(attributes[row]) or {} if row >= 0 else {} for row in rows.tolist()]
-        return {name: np.array([_number(ad.get(name)) for ad in ads]) for name in _REQUESTS}
+        values = np.full(len(rows), np.nan)
+        values[rows >= 0] = self._values[column][rows[rows >= 0]]
+        return values
 
 
 def _number(value: Any) -> float:

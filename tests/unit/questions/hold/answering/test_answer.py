@@ -30,7 +30,7 @@ from jobsight.questions.hold.answerable import HOLD_ANSWERS
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
 from jobsight.questions.hold.answering.heldjob import Pool
-from jobsight.questions.hold.answering.lookup import HeldHistory, HeldName
+from jobsight.questions.hold.examples.decisions import HeldHistory, HeldName
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 

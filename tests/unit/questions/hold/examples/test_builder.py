@@ -12,8 +12,7 @@ from jobsight.history.timelines import History, delayed
 from jobsight.models.base import Inputs
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
-from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings, Scale
 
 SCALE = Scale(
     time_scale=10.0, windows=(10.0, 40.0), delays=(10.0,), timeframe_len=2.0, horizon=100.0

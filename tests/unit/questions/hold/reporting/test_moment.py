@@ -4,7 +4,7 @@ from tests.support.hold_models import history, released
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.decisions import hold_decisions
-from jobsight.questions.hold.reporting.moment import later_outcomes, richest_moment
+from jobsight.questions.hold.reporting import later_outcomes, richest_moment
 from jobsight.questions.hold.settings import HoldSettings
 
 

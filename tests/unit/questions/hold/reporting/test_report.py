@@ -24,7 +24,7 @@ from jobsight.history.timelines import History
 from jobsight.learning.bootstrap import Interval
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.questions.hold.answerable import HOLD_ANSWERS
-from jobsight.questions.hold.reporting.jobs import jobs_part
+from jobsight.questions.hold.reporting import jobs_part
 from jobsight.reports.report import report_html, write_report
 from jobsight.reports.shown import Shown
 
