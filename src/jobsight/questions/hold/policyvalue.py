@@ -139,7 +139,16 @@ class _Asked:
 
 def check_waiting(it: Audited) -> Result:
     """Compare "wait h" with releasing at once, for the decisions made during spells."""
-    aucs = _delay_aucs(it)
+    # How well each delay's model distinguishes releases that long before they happen.
+    aucs = []
+    for delay, fitted in delays_of(it.model).items():
+        _, labelled = it.data.labelled(it.reach, moment=str(delay))
+        predicted = fitted.predict(labelled.inputs)
+        auc = float(metrics.roc_auc(predicted, labelled.success, labelled.weight))
+        batches, shown = float(labelled.weight.sum()), auc if np.isfinite(auc) else None
+        aucs.append(
+            {"delay": delay, "examples": len(labelled), "batches": batches, "roc_auc": shown}
+        )
     waits = tuple(delays_of(it.model))
     if not waits:
         detail = "The model proposes no waits: too few training batches support one."
@@ -149,8 +158,7 @@ def check_waiting(it: Audited) -> Result:
     judged = set(it.evaluation.table["row"].to_list())
     inside = (number >= 0) & known["row"].is_in(sorted(judged)).to_numpy()
     moments = pl.col("first", "last", "ended").cast(pl.Datetime("us", "UTC")).dt.to_string("iso")
-    shown = spells.with_columns(moments).to_dicts()
-    tables = {"spells": shown, "delays": aucs}
+    tables = {"spells": spells.with_columns(moments).to_dicts(), "delays": aucs}
     asked = _ask(it, known, inside)
     decided = np.asarray(np.isfinite(asked.got[:, 1:]).any(axis=1))
     numbers = {"spells": len(spells), "decisions": int(inside.sum()), "known": int(decided.sum())}
@@ -269,24 +277,6 @@ def _wait_check(
     return Check("wait", "quality", grade_of(p_value), detail, numbers, fault)
 
 
-def _delay_aucs(it: Audited) -> list[dict[str, Any]]:
-    """How well each delay's model distinguishes releases that long before they happen."""
-    rows = []
-    for delay, fitted in delays_of(it.model).items():
-        _, labelled = it.data.labelled(it.reach, moment=str(delay))
-        predicted = fitted.predict(labelled.inputs)
-        auc = float(metrics.roc_auc(predicted, labelled.success, labelled.weight))
-        rows.append(
-            {
-                "delay": delay,
-                "examples": len(labelled),
-                "batches": float(labelled.weight.sum()),
-                "roc_auc": auc if np.isfinite(auc) else None,
-            }
-        )
-    return rows
-
-
 ANSWERS, HINDSIGHT, PLANTED = "answers", "hindsight", "planted"
 """What `score_answers` calls the answers; releasing just what succeeds; and what the planted chance
 of success says."""
@@ -396,8 +386,8 @@ def score_answers(
     own = shares[np.arange(len(table)), [places[wait] for wait in waits]]
     later = np.where(np.isnan(own), [0.0, 1.0], own)
     scored = {
-        name: [facts.scored(one, later, unknown) for unknown in (0.0, 1.0)]
-        for name, one in policies.items()
+        name: [facts.scored(policy, later, unknown) for unknown in (0.0, 1.0)]
+        for name, policy in policies.items()
     }
     jobs = table["job"].to_numpy()
     block = table["released"].to_numpy() - table["released"].min()
@@ -427,20 +417,20 @@ def _policies(
 ) -> dict[str, _Policy]:
     """The answers, and what baselines would do."""
     verdicts = Answerer(HeldHistory(data.source), model.settings, model).verdicts(table)
-    waits = [one.best.wait if one.verb == "wait" and one.best else 0.0 for one in verdicts]
-    found = {
-        ANSWERS: _Policy(np.array([one.verb for one in verdicts]), np.array(waits)),
+    waits = [v.best.wait if v.verb == "wait" and v.best else 0.0 for v in verdicts]
+    policies = {
+        ANSWERS: _Policy(np.array([verdict.verb for verdict in verdicts]), np.array(waits)),
         ALWAYS: _Policy.of(np.ones(len(table), np.bool_)),
     }
     threshold = release_threshold(model.settings.costs)
     inputs = data.builder.build(table, data.question.moments(model.encoding)[0])[1]
     for name, fitted in model.fitted.items():
         if isinstance(fitted.model, Rules):
-            found[name] = _Policy.of(fitted.model.releases(inputs))
+            policies[name] = _Policy.of(fitted.model.releases(inputs))
         elif is_baseline(name):
-            found[name] = _Policy.of(fitted.predict(inputs) >= threshold)
+            policies[name] = _Policy.of(fitted.predict(inputs) >= threshold)
     # An unknown outcome is not known in hindsight either: left, it gains nothing, whatever it was.
-    return found | {HINDSIGHT: _Policy.of(success == 1.0)}
+    return policies | {HINDSIGHT: _Policy.of(success == 1.0)}
 
 
 def _fixed(kept: pl.DataFrame, table: pl.DataFrame) -> Floats:
@@ -449,10 +439,10 @@ def _fixed(kept: pl.DataFrame, table: pl.DataFrame) -> Floats:
     edited = kept.filter("edited", pl.col("outcome").is_not_null())
     of_batch = edited.group_by(*cause, "batch").agg(pl.col("outcome").mean())
     share = of_batch.group_by(cause).agg(pl.col("outcome").mean().alias("share"))
-    found = table.select(cause).join(
+    own = table.select(cause).join(
         share, on=cause, how="left", nulls_equal=True, maintain_order="left"
     )["share"]
-    return np.stack([found.fill_null(bound).to_numpy() for bound in (0.0, 1.0)], axis=1)
+    return np.stack([own.fill_null(bound).to_numpy() for bound in (0.0, 1.0)], axis=1)
 
 
 def _seconds(history: History, table: pl.DataFrame) -> Floats:
@@ -521,26 +511,26 @@ def _means(
     """By policy: shares of its answers, and `_MEASURES` and ``ahead`` as `score_answers` says."""
     columns: dict[str, Floats] = {}
     for name, cases in scored.items():
-        columns |= {f"{name} {one}": _bounds([case[one] for case in cases]) for one in _MEASURES}
+        columns |= {f"{name} {of}": _bounds([case[of] for case in cases]) for of in _MEASURES}
         pairs = zip(scored[ANSWERS], cases, strict=True)
         ahead = [own["gain"] - other["gain"][::-1] for own, other in pairs]
         columns[f"{name} ahead"] = _bounds(ahead)
     flat = {f"{name} {k}": column[k] for name, column in columns.items() for k in (0, 1)}
-    batches, blocks = (one.intervals(metrics.mean, flat) for one in draws)
-    found: dict[str, Any] = {}
+    batches, blocks = (draw.intervals(metrics.mean, flat) for draw in draws)
+    means: dict[str, Any] = {}
     for name, policy in policies.items():
         verbs, weight = np.unique(policy.verbs), draws[0].weight
         shares = {str(v): float(weight[policy.verbs == v].sum() / weight.sum()) for v in verbs}
-        found[name] = {"verbs": shares}
-        for one in (*_MEASURES, *(("ahead",) if name != ANSWERS else ())):
-            low, high = (f"{name} {one} {k}" for k in (0, 1))
-            found[name][one] = {
+        means[name] = {"verbs": shares}
+        for measure in (*_MEASURES, *(("ahead",) if name != ANSWERS else ())):
+            low, high = (f"{name} {measure} {k}" for k in (0, 1))
+            means[name][measure] = {
                 "low": batches[low].value,
                 "high": batches[high].value,
                 "interval": [batches[low].low, batches[high].high],
                 "interval_by_time": [blocks[low].low, blocks[high].high],
             }
-    return found
+    return means
 
 
 def _bounds(cases: list[Floats]) -> Floats:

@@ -115,7 +115,18 @@ def sooner(queue: Snapshot, place: int, starts: Floats) -> list[Advice]:
     """
     job = queue.jobs.row(place, named=True)
     before, advice = float(np.median(starts)), []
-    like = _like(queue.history.jobs, job)
+    # Ended runs of the same user with the same name but for digits, or the same script.
+    if job["name"] is None:
+        same = pl.col("command") == pl.lit(job["command"])
+    else:
+        pattern = re.sub("[0-9]+", "#", job["name"])
+        same = pl.col("name").str.replace_all(r"[0-9]+", "#") == pattern
+    ended = pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
+    own = (pl.col("owner") == pl.lit(job["owner"])) & same & ended
+    ran = (pl.col("end") - pl.col("last_start")).dt.total_seconds().cast(pl.Float64)
+    late = pl.col("state").cast(pl.String).is_in([State.TIMEOUT.value, State.DEADLINE.value])
+    like = queue.history.jobs.table.filter(own.fill_null(False))
+    like = like.with_columns(ran=pl.when(late).then(np.inf).otherwise(ran))
     changes = [*_shorter(job, like), *_narrower(job, like), *_elsewhere(queue, job)]
     for text, option, support, changed in changes:
         after = queue.changed(place, **changed)
@@ -128,22 +139,6 @@ def sooner(queue: Snapshot, place: int, starts: Floats) -> list[Advice]:
 
 
 _Change = tuple[str, str, int, dict[str, Any]]
-
-
-def _like(history: JobTable, job: Mapping[str, Any]) -> pl.DataFrame:
-    """Ended runs of the same user with the same name but for digits, or the same script."""
-    pattern = pl.col("name").str.replace_all(r"[0-9]+", "#")
-    if job["name"] is None:
-        same = pl.col("command") == pl.lit(job["command"])
-    else:
-        same = pattern == re.sub("[0-9]+", "#", job["name"])
-    ended = pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
-    own = (pl.col("owner") == pl.lit(job["owner"])) & same & ended
-    ran = (pl.col("end") - pl.col("last_start")).dt.total_seconds().cast(pl.Float64)
-    late = pl.col("state").cast(pl.String).is_in([State.TIMEOUT.value, State.DEADLINE.value])
-    return history.table.filter(own.fill_null(False)).with_columns(
-        ran=pl.when(late).then(np.inf).otherwise(ran)
-    )
 
 
 def _shorter(job: Mapping[str, Any], like: pl.DataFrame) -> list[_Change]:
@@ -183,7 +178,7 @@ def _elsewhere(queue: Snapshot, job: Mapping[str, Any]) -> list[_Change]:
         pl.col("start").is_not_null(),
         pl.col("partition") != pl.lit(job["partition"]),
     )
-    found: list[_Change] = []
+    changes: list[_Change] = []
     for name, support in own["partition"].value_counts().sort("count", "partition").iter_rows():
         known = queue.machine.partition(name)
         longest = own.filter(partition=name)["time_limit_s"].max()
@@ -191,8 +186,8 @@ def _elsewhere(queue: Snapshot, job: Mapping[str, Any]) -> list[_Change]:
         limit = job["time_limit_s"] or 0
         if support >= ENOUGH and isinstance(most, int | float) and 0 <= limit <= most:
             text = f"submit to partition {printable(name, 40)}"
-            found.append((text, f"--partition={name}", support, {"partition": name}))
-    return found
+            changes.append((text, f"--partition={name}", support, {"partition": name}))
+    return changes
 
 
 Spans = tuple[float, float, float]
@@ -373,8 +368,8 @@ class Answerer:
             known = _Known(None, None, hashes)
         else:
             moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
-            spans = (self._expected(target, inputs, moment) for target in ("wait", "runtime"))
-            known = _Known(*spans, inputs.digests())
+            wait, runtime = (self._expected(of, inputs, moment) for of in ("wait", "runtime"))
+            known = _Known(wait, runtime, inputs.digests())
         chosen = np.isin(np.arange(len(queue.jobs)), places)
         starts = np.full((1, len(chosen)), np.inf)
         if asked["scheduler"][0] == "slurm":

@@ -94,14 +94,14 @@ class Machine:
         """Partitions by the nodes that they share; where nodes are not known, all are one."""
         if not self.nodes:
             return [list(names)]
-        found: list[set[str | None]] = [{name} for name in names]
+        groups: list[set[str | None]] = [{name} for name in names]
         for node in self.nodes:
             own = set(node.partitions)
-            joined = [one for one in found if any(listed(name) & own for name in one)]
-            found = [one for one in found if one not in joined] + [set().union(*joined)][
-                : len(joined)
-            ]
-        return [sorted(one, key=str) for one in found]
+            joined = [group for group in groups if any(listed(name) & own for name in group)]
+            if joined:
+                others = [group for group in groups if group not in joined]
+                groups = [*others, set().union(*joined)]
+        return [sorted(group, key=str) for group in groups]
 
 
 class Earlier:
@@ -301,7 +301,17 @@ class Snapshot:
         starts = play(self.queue(asked), ends)
         running = np.zeros((len(starts), self.running))
         starts = np.concatenate([running, starts], axis=1)
-        busy = self._busy()
+        # For which pending jobs nothing is free, by what Slurm says of them; of one that is not
+        # submitted yet, by what it says of a smaller one.
+        reason = pl.col("reason").str.contains(rf"(?i)^({BUSY})").fill_null(False)
+        said = self.jobs.select(reason & ~pl.col("runs")).to_series().to_numpy()
+        busy, need = said.copy(), needs(self.jobs)
+        for place in np.flatnonzero(self.jobs["row"].is_null().to_numpy()):
+            name = self.jobs["partition"][int(place)]
+            same = said & self.jobs["partition"].eq_missing(name).to_numpy()
+            if self.machine.nodes:
+                same = said & (self._family == self._family[place])
+            busy[place] = (need[same] <= need[place]).all(axis=1).any()
         for place in np.flatnonzero(asked & busy):
             # Slurm finds nothing free for it: that can change when a run ends, not before.
             own = np.flatnonzero(self._family == self._family[place])
@@ -309,22 +319,6 @@ class Snapshot:
             first = ends[:, own].min(axis=1, initial=np.inf)
             starts[:, place] = np.maximum(starts[:, place], first)
         return starts[:, asked]
-
-    def _busy(self) -> NDArray[np.bool_]:
-        """For which pending jobs nothing is free, by what Slurm says of them, or of a smaller one.
-
-        Of a job that is not submitted yet it says nothing itself.
-        """
-        reason = pl.col("reason").str.contains(rf"(?i)^({BUSY})").fill_null(False)
-        said = self.jobs.select(reason & ~pl.col("runs")).to_series().to_numpy()
-        found, need = said.copy(), needs(self.jobs)
-        for place in np.flatnonzero(self.jobs["row"].is_null().to_numpy()):
-            name = self.jobs["partition"][int(place)]
-            same = said & self.jobs["partition"].eq_missing(name).to_numpy()
-            if self.machine.nodes:
-                same = said & (self._family == self._family[place])
-            found[place] = (need[same] <= need[place]).all(axis=1).any()
-        return found
 
     def fits(self, job: Mapping[str, Any]) -> bool:
         """Whether a job fits on its partition when that is empty."""

@@ -18,18 +18,8 @@ from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.questions.hold.answering.verdict import Verdict
 from jobsight.text import counted, printable
 
-__all__ = [
-    "TRIAL",
-    "WAIT_ALIKE",
-    "Advice",
-    "Group",
-    "Schedd",
-    "Step",
-    "Tried",
-    "advise",
-    "by_hand",
-    "other_holder",
-]
+__all__ = ["TRIAL", "WAIT_ALIKE", "Advice", "Group", "Schedd", "Step", "Tried", "advise", "by_hand",
+           "other_holder"]  # fmt: skip
 
 WAIT_ALIKE = 5
 """Jobs that must wait alike before releasing a few of them as a trial is advised."""

@@ -173,11 +173,11 @@ class Answerer:
         self._held, self.history, self._labels = held, history, labels
         self.moment = int(history.clock.max(initial=0)) if moment is None else moment
         self._costs: Costs = settings.costs
-        self._settings = settings if model is None else model.settings
+        learned = settings if model is None else model.settings
         self._model = model
         self._pool = UNKNOWN
         self._among = set(history.jobs["access_point"].unique().drop_nulls())
-        table = hold_decisions(history, self._settings, labels).table
+        table = hold_decisions(history, learned, labels).table
         resolved = table.filter("kept", pl.col("outcome").is_not_null())
         self._index = FindingIndex(history, labels, table)
         self._memory = history.table["memory_mb"].cast(pl.Float64).fill_null(-1.0).to_numpy()
@@ -189,8 +189,7 @@ class Answerer:
         def scale_of(moment: int) -> Scale:
             if model is not None:
                 return model.encoding
-            known = resolved.filter(pl.col("resolved_time") <= moment)
-            return resolve_scale(known, self._settings)
+            return resolve_scale(resolved.filter(pl.col("resolved_time") <= moment), learned)
 
         self._scale_of = lru_cache(64)(scale_of)
         self._fix = partial(fix_after_retries, costs=self._costs)

@@ -59,7 +59,8 @@ class FindingIndex:
         history: the indexed log.
         evidence: rows of evidence and their keys.
         cause: of each row, see `RowLabels`.
-        ended: releases of jobs as they were, by family of like holds; ``all`` is every one.
+        ended: releases of jobs as they were, by family of like holds, ``all`` being every one; and
+            ``fixed``, by cause, those of jobs that were edited.
         places: int64 (jobs,), number of the access point, else of the log.
         owners: int64 (jobs,), number of the owner, −1 where the log has none.
         owned_since: int64 (jobs,), µs, when the owner was recorded, if ever.
@@ -74,10 +75,9 @@ class FindingIndex:
         self.left = self.evidence.indexes(self.evidence.left, (_SIBLINGS,))[_SIBLINGS]
         resolved = decisions.filter("kept", pl.col("outcome").is_not_null())
         as_it_was, fixed = resolved.filter(~pl.col("edited")), resolved.filter("edited")
-        self.ended = {
-            name: self._tally(as_it_was, name) for name in ("all", "code", "job and cause", *_ENDED)
-        }
-        self.fixed = self._tally(fixed, "cause")
+        names = ("all", "code", "job and cause", *_ENDED)
+        of = {name: (as_it_was, name) for name in names} | {"fixed": (fixed, "cause")}
+        self.ended = {name: self._tally(*releases) for name, releases in of.items()}
         place = history.jobs.select(pl.coalesce("access_point", pl.col("log").cast(pl.String)))
         self.places, self.owners = number_texts(place.to_series(), history.jobs["owner"])
         self.owned_since = history.clock[history.jobs["owner_row"].fill_null(0).to_numpy()]
@@ -211,7 +211,7 @@ class Findings:
         if not self.ended("cause", hold_row).releases:
             text = "no release with this cause has ended before"
             found.insert(0, {"what": "same_cause", "text": text, "releases": 0})
-        fixed = self._index.fixed.count(self._index.key("cause", hold_row), self._moment)
+        fixed = self._index.ended["fixed"].count(self._index.key("cause", hold_row), self._moment)
         if fixed.releases:
             label = "with this cause, after the job was edited,"
             found.append(_ended("fixed", label, fixed, (0, 0), self._window))

@@ -93,20 +93,11 @@ def _grouped(members: Sequence[Answer], *, alone: bool) -> GroupAnswer:
     verb = max(votes, key=lambda word: (votes[word], word != "unsure"))
     said_for = [answer for answer in members if answer.verdict.verb == verb]
     chances = [answer.now for answer in members if answer.now is not None]
-    return GroupAnswer(
-        members=members,
-        verb=verb,
-        said_for=said_for,
-        probability=_mean([chance.probability for chance in chances]),
-        low=_mean([chance.low for chance in chances]),
-        high=_mean([chance.high for chance in chances]),
-        gain=sum(answer.verdict.gain for answer in said_for),
-        advice=_advice(said_for, whole=alone and len(said_for) == len(members)),
-    )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None
+    bounds = ([getattr(c, name) for c in chances] for name in ("probability", "low", "high"))
+    probability, low, high = (float(np.mean(of)) if of else None for of in bounds)
+    gain = sum(answer.verdict.gain for answer in said_for)
+    advice = _advice(said_for, whole=alone and len(said_for) == len(members))
+    return GroupAnswer(members, verb, said_for, probability, low, high, gain, advice)
 
 
 def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:

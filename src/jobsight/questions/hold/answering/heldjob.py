@@ -413,7 +413,9 @@ def about_job(held: Held) -> list[Finding]:
     paths = {"stderr": _path(held, "Err"), "log": _path(held, "UserLog")}
     names = {"stderr": "standard error", "log": "log"}
     files = [f"its {names[key]} is {path}" for key, path in paths.items() if path]
-    return [*found, *([{"what": "files", "text": ", ".join(files)} | paths] if files else [])]
+    if files:
+        found.append({"what": "files", "text": ", ".join(files), **paths})
+    return found
 
 
 def _path(held: Held, attribute: str) -> str | None:

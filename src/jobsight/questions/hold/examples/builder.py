@@ -54,19 +54,11 @@ _STRENGTH, _BATCHES = 2.0, 8.0
 LEARNED_RATE = "learned: rate"
 _LEARNED = ("all", "code", "cause", "cluster", "cluster and cause")
 _COARSER = {
-    "cause": "code",
-    "cause at site": "cause",
-    "origin": "cause",
-    "origin at site": "origin",
-    "site": "all",
-    "owner": "all",
-    "owner and cause": "cause",
-    "cluster": "owner",
-    "cluster and cause": "owner and cause",
-    "job": "cluster",
-    "job and cause": "cluster and cause",
+    "cause": "code", "cause at site": "cause", "origin": "cause", "origin at site": "origin",
+    "site": "all", "owner": "all", "owner and cause": "cause", "cluster": "owner",
+    "cluster and cause": "owner and cause", "job": "cluster", "job and cause": "cluster and cause",
     "code": "all",
-}
+}  # fmt: skip
 _RECENT = ("cause", "cause at site", "origin")
 _CROWDED = ("cause", "origin", "cluster and cause")
 _PLACES = ("origin", "site")
@@ -266,7 +258,14 @@ class _FeatureIndex:
             starts[f"last {window}"] = self._history.cuts_many(views.log, own, since)
         starts["since hold"] = views.hold_starts
         columns |= rates | self._recently(views, keys, rates, starts)
-        columns |= self._crowds(views, keys, starts)
+        # How many are held alike now, and how many more than in the window before.
+        for family in _CROWDED:
+            held = self._held[family].count(keys[family], views.clean_cuts)
+            left = self._left[family].count(keys[family], views.clean_cuts)
+            columns[f"{family}: held now"] = np.log1p(np.maximum(held - left, 0))
+        for name, start in starts.items():
+            holds = self._held["cause"].count(keys["cause"], views.cuts, start)
+            columns[f"cause, {name}: holds"] = np.log1p(holds)
         columns |= self._recoveries(views, keys, starts)
         for family in _OFTEN_UNKNOWN:
             unknown = keys[family] < 0
@@ -334,19 +333,6 @@ class _FeatureIndex:
         good = self._good[family].count(keys, views.clean_cuts, starts)
         return good, self._bad[family].count(keys, views.clean_cuts, starts)
 
-    def _crowds(self, views: Views, keys: dict[str, Ints], starts: dict[str, Ints]) -> Columns:
-        """How many are held alike now, and how many more than in the window before."""
-        columns: Columns = {}
-        for family in _CROWDED:
-            held, left = self._held[family], self._left[family]
-            now = held.count(keys[family], views.clean_cuts)
-            now = now - left.count(keys[family], views.clean_cuts)
-            columns[f"{family}: held now"] = np.log1p(np.maximum(now, 0))
-        cause, held = keys["cause"], self._held["cause"]
-        for name, start in starts.items():
-            columns[f"cause, {name}: holds"] = np.log1p(held.count(cause, views.cuts, start))
-        return columns
-
     def _recoveries(self, views: Views, keys: dict[str, Ints], starts: dict[str, Ints]) -> Columns:
         """Whether others of the same origin, site, cluster and owner run, and end well, again."""
         columns: Columns = {}
@@ -403,15 +389,8 @@ _TRANSFERS = {"input transfers": 2, "input transfers done": 3, "output transfers
 """Types of the 040, as `detail` in the event table."""
 
 _REQUESTS = ("RequestMemory", "RequestCpus", "RequestDisk")
-_OF_JOB = (
-    "starts",
-    "evictions",
-    "shadow exceptions",
-    "holds",
-    "remote errors",
-    "disconnections",
-    *_TRANSFERS,
-)
+_OF_JOB = ("starts", "evictions", "shadow exceptions", "holds", "remote errors", "disconnections",
+           *_TRANSFERS)  # fmt: skip
 _OF_CLUSTER = ("submissions", "starts", "ends", "removals", "holds", "evictions")
 
 
