@@ -31,7 +31,7 @@ from jobsight.text import counted, printable
 if TYPE_CHECKING:
     from jobsight.settings import Settings
 
-__all__ = ["START_ANSWERS", "Answer", "Answerer", "StartAnswers", "sooner", "waits_for"]
+__all__ = ["START_ANSWERS", "Advice", "Answer", "Answerer", "StartAnswers", "sooner", "waits_for"]
 
 Floats = NDArray[np.float64]
 

@@ -188,7 +188,8 @@ class Answerer:
 
         def scale_of(moment: int) -> Scale:
             if model is not None:
-                return model.encoding
+                encoding: Scale = model.encoding
+                return encoding
             return resolve_scale(resolved.filter(pl.col("resolved_time") <= moment), learned)
 
         self._scale_of = lru_cache(64)(scale_of)
