@@ -62,12 +62,12 @@ def evidence_of(program: Read, kind: str) -> list[_Line]:
         where = {0: "", 1: " in a loop"}.get(deep, f" in {deep} loops")
         call = f"{name}: " if name else ""
         lines[tree.place(node)] = f"{call}{EFFECTS[tree.effect[node]]}{where}; {_WORDS[kind]}"
-    found = [_line(place, lines[place]) for place in list(lines)[::-1][:_MOST]]
-    if kind == "cpu" and not found:
+    evidence = [_line(place, lines[place]) for place in list(lines)[::-1][:_MOST]]
+    if kind == "cpu" and not evidence:
         loops = np.flatnonzero((tree.kind == _LOOP) & tree.reached)
         loops = loops[np.argsort(-tree.depth[loops].astype(int), kind="stable")][:2]
-        found = [_line(tree.place(int(node)), "a loop that computes") for node in loops]
-    return found
+        evidence = [_line(tree.place(int(node)), "a loop that computes") for node in loops]
+    return evidence
 
 
 def _line(place: tuple[str, int], what: str) -> _Line:

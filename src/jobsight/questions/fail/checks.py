@@ -115,8 +115,8 @@ class Known:
         """What to change so that it does not end so."""
         from jobsight.questions.fail.evidence import advise
 
-        found = advise(self.job, self.like, 1.0, {state: 1.0}, self.most)
-        return None if found is None else found.option or found.text
+        advice = advise(self.job, self.like, 1.0, {state: 1.0}, self.most)
+        return None if advice is None else advice.option or advice.text
 
     def hit(self, column: str, message: str, fix: str | None = None) -> Hit:
         """A hit where a request is."""
@@ -161,9 +161,9 @@ def _too_little(
     known: Known, column: str, state: str, used: str, *, little: str, ending: str, more: str
 ) -> Iterator[Hit]:
     """A request that half of the runs that show it went beyond, and what to ask for."""
-    found = known.too_little(column, state, used)
-    if found is not None:
-        shown, ended, over = found
+    counts = known.too_little(column, state, used)
+    if counts is not None:
+        shown, ended, over = counts
         parts = " and ".join(f"{n} {words}" for n, words in ((ended, ending), (over, more)) if n)
         text = (
             f"{_amount(known, column)} are likely too {little}: of the last "
@@ -174,9 +174,9 @@ def _too_little(
 
 def _too_much(known: Known, column: str, state: str, used: str, spare: int) -> Iterator[Hit]:
     """A request that is far more than any of the last runs used."""
-    found = known.too_much(column, state, used, spare)
-    if found is not None:
-        runs, most = found
+    counts = known.too_much(column, state, used, spare)
+    if counts is not None:
+        runs, most = counts
         of_time = column == "time_limit_s"
         largest = f"took {format_span(most)}" if of_time else f"used {most:,.0f} MB"
         text = (
@@ -286,20 +286,20 @@ def places_of(job: Job | CondorJob) -> dict[str, Place]:
         "request_memory_mb": ("mem", "mem-per-cpu", "mem-per-gpu", "request_memory"),
         "time_limit_s": ("time",),
     }
-    found = {
+    asked = {
         column: next((settings[name] for name in some if name in settings), None)
         for column, some in names.items()
     }
-    return {column: one.place for column, one in found.items() if one and one.origin == "script"}
+    return {column: of.place for column, of in asked.items() if of and of.origin == "script"}
 
 
 def named_files(job: Job | CondorJob) -> list[Named]:
     """The programs and inputs of a job that are files here, each once, programs first."""
-    found = _of_submit(job) if isinstance(job, CondorJob) else _of_script(job)
+    named = _of_submit(job) if isinstance(job, CondorJob) else _of_script(job)
     files: dict[str, Named] = {}
-    for one in sorted(found, key=lambda one: one.kind, reverse=True):
-        if os.path.isfile(one.path) and not one.path.startswith(_SYSTEM):  # noqa: PTH113
-            files.setdefault(one.path, one)
+    for of in sorted(named, key=lambda of: of.kind, reverse=True):
+        if os.path.isfile(of.path) and not of.path.startswith(_SYSTEM):  # noqa: PTH113
+            files.setdefault(of.path, of)
     return list(files.values())[:_MOST_FILES]
 
 
@@ -317,10 +317,10 @@ def _of_script(job: Job) -> Iterator[Named]:
 
 
 def _of_submit(job: CondorJob) -> Iterator[Named]:
-    for one in job.instances:
-        executable = one.known("executable")
+    for instance in job.instances:
+        executable = instance.known("executable")
         if executable:
             path = job.place_of(executable, job.folder)
-            yield Named("program", path, one.setting("executable").place)
-        for _, path in job.found(one):
-            yield Named("input", path, one.setting("transfer_input_files").place)
+            yield Named("program", path, instance.setting("executable").place)
+        for _, path in job.found(instance):
+            yield Named("input", path, instance.setting("transfer_input_files").place)

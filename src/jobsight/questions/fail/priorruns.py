@@ -35,11 +35,11 @@ class Texts:
 
     def add(self, document: JobDocument) -> None:
         """Keep the text and the folder of a document, if it is the user's."""
-        one = document.submission
-        if one.user == self.owner:
-            parts = (one.script, one.command, one.arguments, one.line)
+        submission = document.submission
+        if submission.user == self.owner:
+            parts = (submission.script, submission.command, submission.arguments, submission.line)
             text = "\n".join(part for part in parts if part)
-            self.by_id[document.id] = self._same.setdefault(text, text), one.directory
+            self.by_id[document.id] = self._same.setdefault(text, text), submission.directory
 
 
 @lru_cache(maxsize=4096)

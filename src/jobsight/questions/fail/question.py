@@ -67,7 +67,7 @@ def outcomes_of(jobs: JobTable, settings: FailSettings) -> pl.DataFrame:
         on="row",
     )
     known = pl.col("known_at").is_not_null() & pl.col("state").is_in([completed, *failed])
-    ended = pl.col("state").is_in([one.value for one in State if one.ended])
+    ended = pl.col("state").is_in([end.value for end in State if end.ended])
     return table.with_columns(
         fails=pl.when(known).then(pl.col("state") != completed),
         kinds=pl.when(known & pl.col("state").is_in(KINDS)).then("state"),

@@ -271,9 +271,9 @@ def _wait_check(
     )
     if compared is None:
         return Check("wait", "quality", None, detail, numbers)
-    p_value, found = compared
-    numbers |= {"p_value": p_value, "detectable": found}
-    fault = power(f"a choice that costs {found:.2f} wasted runs more than releasing at once")
+    p_value, cost = compared
+    numbers |= {"p_value": p_value, "detectable": cost}
+    fault = power(f"a choice that costs {cost:.2f} wasted runs more than releasing at once")
     return Check("wait", "quality", grade_of(p_value), detail, numbers, fault)
 
 
@@ -478,10 +478,10 @@ def _planted(truth: Path, table: pl.DataFrame) -> Floats:
         "p", name="job", moment=(pl.col("release") * _MICRO).round().cast(pl.Int64) + start
     ).sort("moment")
     asked = table.select(name=pl.format("{}.{}", "cluster", "proc"), moment="released")
-    found = asked.with_row_index().sort("moment").join_asof(
+    nearest = asked.with_row_index().sort("moment").join_asof(
         planted, on="moment", by="name", strategy="nearest", tolerance=_NEAR, check_sortedness=False
     )  # fmt: skip
-    return found.sort("index")["p"].fill_null(float("nan")).to_numpy()
+    return nearest.sort("index")["p"].fill_null(float("nan")).to_numpy()
 
 
 def _waits(answers: _Policy, facts: _Facts, later: Floats, weight: Floats) -> dict[str, Any]:

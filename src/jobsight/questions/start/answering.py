@@ -92,14 +92,14 @@ def _never(job: Mapping[str, Any], queue: Snapshot) -> str | None:
 
 def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
     """What a pending job waits for: limits, reservations, dependencies, and the jobs ahead."""
-    found = [words] if (words := awaited(job["reason"])) else []
+    waits = [words] if (words := awaited(job["reason"])) else []
     ahead, running = queue.load[:2, :, place]
     if ahead[0] and job["scheduler"] == "slurm":
-        found.append(f"{counted(int(ahead[0]), 'job')} ahead with {counted(int(ahead[1]), 'CPU')}")
+        waits.append(f"{counted(int(ahead[0]), 'job')} ahead with {counted(int(ahead[1]), 'CPU')}")
     if running[0]:
         cpus = counted(int(running[1]), "CPU")
-        found.append(f"{counted(int(running[0]), 'running job')} with {cpus}")
-    return found
+        waits.append(f"{counted(int(running[0]), 'running job')} with {cpus}")
+    return waits
 
 
 def sooner(queue: Snapshot, place: int, starts: Floats) -> list[Advice]:

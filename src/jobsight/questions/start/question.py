@@ -375,7 +375,7 @@ class Start(Question[StartSettings]):
         return Decisions(
             table,
             int(times.min(initial=np.iinfo(np.int64).max)),
-            int(max(one.max(initial=0) for one in (times, latest, known))),
+            int(max(moments.max(initial=0) for moments in (times, latest, known))),
             facts={"jobs": len(table)},
             nothing="nothing to learn from: there are no jobs",
         )

@@ -76,13 +76,13 @@ class Machine:
 
     def partition(self, name: str | None) -> Partition | None:
         """The partition of a name; of several, what the most generous of them allows."""
-        own = [one for one in self.partitions if one.name in listed(name)]
+        own = [of for of in self.partitions if of.name in listed(name)]
         if len(own) < 2:
             return own[0] if own else None
-        limits = [inf if one.longest_s is None else one.longest_s for one in own]
+        limits = [inf if of.longest_s is None else of.longest_s for of in own]
         return Partition(
-            name=name or "", up=any(one.up for one in own), longest_s=max(limits),
-            tier=max(one.tier for one in own), shared=max(one.shared for one in own),
+            name=name or "", up=any(of.up for of in own), longest_s=max(limits),
+            tier=max(of.tier for of in own), shared=max(of.shared for of in own),
         )  # fmt: skip
 
     def down(self, name: str | None) -> bool:
@@ -152,11 +152,11 @@ class Earlier:
         limit, or a day.
         """
         asked = rows.select(_USER.alias("user"), limit=_LIMIT)
-        found = np.empty((len(rows), KNOTS))
+        runtimes = np.empty((len(rows), KNOTS))
         for k, (user, seconds) in enumerate(asked.iter_rows()):
             shape = self._shape(user, "ran" if seconds is None else "share")
-            found[k] = (seconds or 86_400.0) if shape is None else shape * (seconds or 1.0)
-        return np.maximum(found, 1.0)
+            runtimes[k] = (seconds or 86_400.0) if shape is None else shape * (seconds or 1.0)
+        return np.maximum(runtimes, 1.0)
 
     def knows_runtime(self, job: Mapping[str, Any]) -> bool:
         """Whether any run that ended says how long a job runs."""
@@ -226,7 +226,7 @@ class Snapshot:
         """
         table = history.jobs.table.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
         state = pl.col("state").cast(pl.String)
-        open_ = ~state.is_in([one.value for one in State if one.ended]).fill_null(True)
+        open_ = ~state.is_in([end.value for end in State if end.ended]).fill_null(True)
         table = table.with_columns(state=state).filter(
             open_, pl.col("scheduler_name").eq_missing(pl.lit(cluster))
         )
@@ -259,14 +259,14 @@ class Snapshot:
         family = self._family
         cpus = self.jobs["request_cpus"].fill_null(1).to_numpy().astype(float)
         runs, blocked = self.jobs["runs"].to_numpy(), self.jobs["blocked"].to_numpy()
-        found = np.zeros((2, 2, len(self.jobs)))
+        amounts = np.zeros((2, 2, len(self.jobs)))
         for k in np.unique(family):
             own = family == k
             for row, amount in enumerate((np.ones(len(cpus)), cpus)):
                 pending = np.where(own & ~runs & ~blocked, amount, 0.0)
-                found[0, row, own] = (np.cumsum(pending) - pending)[own]
-                found[1, row, own] = amount[own & runs].sum()
-        return found
+                amounts[0, row, own] = (np.cumsum(pending) - pending)[own]
+                amounts[1, row, own] = amount[own & runs].sum()
+        return amounts
 
     def ages(self) -> Floats:
         """Seconds for which each job has run; 0: it is pending."""
@@ -280,7 +280,7 @@ class Snapshot:
         own = self.jobs.select(pl.when(limit > 0).then(limit)).to_series().to_list()
         of = [self.machine.partition(name) for name in self.jobs["partition"]]
         both = zip(own, of, strict=True)
-        return np.array([one or (part and part.longest_s) or np.inf for one, part in both])
+        return np.array([limit or (part and part.longest_s) or np.inf for limit, part in both])
 
     def ends(self, draws: int) -> Floats:
         """Draws of the seconds that each job still runs: float64 (draws, n)."""
@@ -381,9 +381,9 @@ class Snapshot:
 def _in_order(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
     """Jobs in the order in which the scheduler tries them, with `runs` and `blocked`."""
     names = table["partition"].drop_nulls().unique().to_list()
-    known = {name: one for name in names if (one := machine.partition(name)) is not None}
-    tiers = {name: one.tier for name, one in known.items()}
-    down = [name for name, one in known.items() if not one.up]
+    known = {name: of for name in names if (of := machine.partition(name)) is not None}
+    tiers = {name: of.tier for name, of in known.items()}
+    down = [name for name, of in known.items() if not of.up]
     runs = pl.col("state").is_in(_RUNNING).fill_null(False)
     held = (pl.col("state") == State.HELD.value).fill_null(False)
     reason = pl.col("reason").str.contains(rf"(?i)^({BLOCKED})").fill_null(False)

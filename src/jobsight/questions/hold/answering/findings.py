@@ -201,21 +201,21 @@ class Findings:
             "owner and cause": "of this owner with this cause",
             "cluster and cause": "of this cluster with this cause",
         }
-        found = []
+        precedents = []
         for family, what in _ENDED.items():
             count = self.ended(family, hold_row)
             if count.releases:
                 key = self._index.key(family, hold_row)
                 recent = self._index.ended[family].recent(key, self._since, self._moment)
-                found.append(_ended(what, labels[family], count, recent, self._window))
+                precedents.append(_ended(what, labels[family], count, recent, self._window))
         if not self.ended("cause", hold_row).releases:
             text = "no release with this cause has ended before"
-            found.insert(0, {"what": "same_cause", "text": text, "releases": 0})
+            precedents.insert(0, {"what": "same_cause", "text": text, "releases": 0})
         fixed = self._index.ended["fixed"].count(self._index.key("cause", hold_row), self._moment)
         if fixed.releases:
             label = "with this cause, after the job was edited,"
-            found.append(_ended("fixed", label, fixed, (0, 0), self._window))
-        return found
+            precedents.append(_ended("fixed", label, fixed, (0, 0), self._window))
+        return precedents
 
     def _holds_lately(self, hold_row: int, since: int) -> list[Finding]:
         """What else the cause held lately; nothing where it held this job alone."""

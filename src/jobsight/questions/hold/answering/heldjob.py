@@ -138,16 +138,16 @@ def ahead(ad: Mapping[str, Any]) -> list[Policy]:
     Args:
         ad: its attributes, not older than its hold.
     """
-    found = []
+    policies = []
     for name in ("PeriodicHold", "PeriodicRemove"):
         value = _value(ad, name)
         if value is True or (isinstance(value, str) and _released(value, ad)):
-            found.append(Policy(name, value if isinstance(value, str) else None, "at once"))
+            policies.append(Policy(name, value if isinstance(value, str) else None, "at once"))
     stays, well = ad.get("OnExitRemove"), {"exitcode": 0, "exitbysignal": False, "exitstatus": 0}
     # By its expression: its value is that of the exit before.
     if isinstance(stays, str) and evaluated(stays, _lower(ad) | well) is False:
-        found.append(Policy("OnExitRemove", stays, "at exit"))
-    return found
+        policies.append(Policy("OnExitRemove", stays, "at exit"))
+    return policies
 
 
 def _policy(name: str, value: str | bool, ad: Mapping[str, Any], *, fresh: bool) -> Policy:
@@ -382,15 +382,15 @@ def _sound(amounts: Iterable[float], of: Resource) -> Iterator[float]:
 
 def about_job(held: Held) -> list[Finding]:
     """Findings on the job alone; see `jobsight.questions.hold.answering.findings`."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     code, signal = held.ended()
     if (meaning := exit_meaning(code, signal)) is not None:
         signal = signal if code is None else exit_signal(code)
         text = f"{held.ending()} is {meaning}"
-        found.append({"what": "exit", "text": text, "code": code, "signal": signal})
+        findings.append({"what": "exit", "text": text, "code": code, "signal": signal})
     if held.policy is not None:
         text = f"{held.policy.shown} {held.policy.again}"
-        found.append({"what": "policy", "text": text, "holds_again": held.policy.holds_again})
+        findings.append({"what": "policy", "text": text, "holds_again": held.policy.holds_again})
     else:
         # Whether the memory that a policy found in use is more than the job asks for now.
         used, request = held.named(MEMORY)[0], _number(held.ad.get("RequestMemory"))
@@ -399,7 +399,7 @@ def about_job(held: Held) -> list[Finding]:
             words = "would be held again for it" if again else "would not be held for it again"
             amounts = f"it used {used:,.0f} MB and RequestMemory is {request:,.0f} MB"
             text = f"{amounts}: as it is it {words}"
-            found.append({"what": "policy", "text": text, "holds_again": again})
+            findings.append({"what": "policy", "text": text, "holds_again": again})
     for policy in held.ahead:
         words = {
             "PeriodicHold": "is true of it too, and would hold it again",
@@ -408,14 +408,14 @@ def about_job(held: Held) -> list[Finding]:
         }[policy.name]
         holds = True if policy.name == "PeriodicHold" else None
         text = f"{policy.shown} {words}"
-        found.append({"what": "policy", "text": text, "holds_again": holds})
+        findings.append({"what": "policy", "text": text, "holds_again": holds})
     # Where its standard error and its log are.
     paths = {"stderr": _path(held, "Err"), "log": _path(held, "UserLog")}
     names = {"stderr": "standard error", "log": "log"}
     files = [f"its {names[key]} is {path}" for key, path in paths.items() if path]
     if files:
-        found.append({"what": "files", "text": ", ".join(files), **paths})
-    return found
+        findings.append({"what": "files", "text": ", ".join(files), **paths})
+    return findings
 
 
 def _path(held: Held, attribute: str) -> str | None:

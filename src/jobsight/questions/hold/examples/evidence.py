@@ -148,12 +148,13 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
     number[holds[ours]] = ours
     ended = number[at(life, preceding(history, life, life))]
     return Evidence(
-        history, holds,
-        keys | {"likely origin": likely[: len(holds)], "all": np.zeros(len(holds), np.int64)},
-        others, Stream(holds[ours], ours), good, bad, first_good, first_bad,
-        Stream(life[ended >= 0], ended[ended >= 0]),
-        {name: CountIndex(history, starts, part) for name, part in of_starts.items()},
-        {name: CountIndex(history, ends, part) for name, part in of_ends.items()},
+        history=history, holds=holds,
+        keys=keys | {"likely origin": likely[: len(holds)], "all": np.zeros(len(holds), np.int64)},
+        held_by_others=others, held=Stream(holds[ours], ours), good=good, bad=bad,
+        first_good=first_good, first_bad=first_bad,
+        left=Stream(life[ended >= 0], ended[ended >= 0]),
+        started={name: CountIndex(history, starts, part) for name, part in of_starts.items()},
+        ended_well={name: CountIndex(history, ends, part) for name, part in of_ends.items()},
     )  # fmt: skip
 
 
