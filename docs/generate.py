@@ -76,8 +76,9 @@ def commands() -> Iterator[str]:
     yield _wrap("""
         Every command has `--help`. Results go to standard output, everything else to standard
         error. Exit status: 0 success; 1 an error, which one line explains; 2 wrong usage; 3 a
-        check of `verify` failed. `--no-color` before the command, or `NO_COLOR`, turns colours
-        off.
+        check of `verify` failed. `--no-color`, anywhere, or `NO_COLOR` turns colours off. Moments
+        are shown in the time zone of the machine (`TZ`), of the setting `timezone`, or of
+        `--timezone`.
     """)
     yield from _group(typer.main.get_command(app), "jobsight")
 
@@ -123,7 +124,7 @@ def _wrapped(paragraph: str) -> list[str]:
 def _parameter(one: Any, context: Any) -> str:
     if one.param_type_name == "option":
         record = one.get_help_record(context)
-        if record is None or "--help" in one.opts:
+        if record is None or {"--help", "--no-color"} & {*one.opts}:
             return ""
         return _row(f"`{record[0]}`", _sentence(record[1]))
     help_ = getattr(one, "help", None) or ""

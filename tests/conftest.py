@@ -123,6 +123,7 @@ def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Pa
     kernels = _cache_directory()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(place / "cache"))  # what mixtures learn
+        patch.setenv("JOBSIGHT_MACHINE__BACKGROUND", "false")  # no process outlives its test
         if kernels is not None:  # compiled kernels alone outlive the tests
             patch.setenv("NUMBA_CACHE_DIR", kernels)
         patch.setenv("JOBSIGHT_REGISTRY", str(next(paths)))

@@ -39,6 +39,11 @@ QUARTER = 900_000_000
 
 _LOCAL = Path("/etc/localtime")
 _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+_AGO = re.compile(
+    r"\s*([0-9]{1,9})\s*(s|sec|seconds?|min|minutes?|h|hours?|d|days?|w|weeks?)(\s+ago)?\s*",
+    re.IGNORECASE | re.ASCII,
+)
+_DAYS = {"today": 0, "yesterday": 1}
 
 
 def local_zone() -> dt.tzinfo:
@@ -185,16 +190,22 @@ def format_span(seconds: float) -> str:
 
 
 def parse_since(text: str | None, zone: dt.tzinfo) -> int | None:
-    """A time (see `jobsight.clock.parse_moment`), or a span until now (``90s``, ``2h``), in µs.
+    """A moment in µs: a time (see `parse_moment`), how long ago, or the begin of a day in `zone`.
+
+    How long ago is ``90s``, ``2h`` or ``3 days ago``; days are ``today`` and ``yesterday``.
 
     Raises:
-        UsageError: the text is neither.
+        UsageError: the text is none of these.
     """
     if text is None:
         return None
-    if found := re.fullmatch(r"\s*(\d{1,9})\s*(s|min|h|d|w)\s*", text, re.ASCII):
-        return int((time.time() - int(found[1]) * _SECONDS[found[2]]) * 1e6)
+    if found := _AGO.fullmatch(text):
+        unit = next(unit for unit in _SECONDS if found[2].lower().startswith(unit))
+        return int((time.time() - int(found[1]) * _SECONDS[unit]) * 1e6)
+    if (days := _DAYS.get(text.strip().lower())) is not None:
+        midnight = dt.datetime.now(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+        return micros(midnight - dt.timedelta(days=days))
     try:
         return micros(parse_moment(text, zone))
     except UsageError as error:
-        raise UsageError(f"{error}, or as a span until now: 90s, 30min, 2h, 7d, 4w") from None
+        raise UsageError(f"{error}; or as 90s, 30min, 2h, '3 days ago', today, yesterday") from None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["config_files", "nothing_set"]
+__all__ = ["SITE_FILE", "config_files", "nothing_set"]
+
+SITE_FILE = Path("/etc/jobsight/jobsight.yaml")
 
 
 def config_files(config: Path | None) -> list[Path]:
     """The files that settings are read from, the last wins; `config`: read after the usual ones."""
-    usual = ("/etc/jobsight/jobsight.yaml", "~/.config/jobsight/jobsight.yaml")
+    usual = (SITE_FILE, "~/.config/jobsight/jobsight.yaml")
     named = config or os.environ.get("JOBSIGHT_CONFIG")
     found = [path for path in (Path(one).expanduser() for one in usual) if path.is_file()]
     return [*found, Path(named)] if named else found

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from jobsight.clock import format_micros, format_span
+import datetime as dt
+from contextvars import ContextVar
+
+from jobsight.clock import format_micros, format_span, micros
 
 __all__ = [
     "UNKNOWN",
@@ -10,17 +13,22 @@ __all__ = [
     "chance",
     "hours",
     "interval",
+    "local",
     "memory",
     "moment",
     "number",
     "percent",
     "short",
+    "show_in",
     "size",
     "span",
     "timestamp",
 ]
 
 UNKNOWN = "–"
+
+_FIRST, _LAST = -62_135_510_400, 253_402_214_400
+_ZONE: ContextVar[dt.tzinfo] = ContextVar("zone", default=dt.UTC)
 
 
 def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:
@@ -90,9 +98,30 @@ def memory(megabytes: float | None) -> str:
     return f"{terabytes:.3g} TB" if terabytes < 1000 else f"{terabytes:.0f} TB"
 
 
-def moment(micros: int | None) -> str:
-    """µs since 1970 as ``2026-11-21 01:05:11Z``; parts of seconds are left out."""
-    return UNKNOWN if micros is None else format_micros(micros - micros % 1_000_000)
+def show_in(zone: dt.tzinfo) -> None:
+    """Show moments in the time zone of who reads them, in this context; else they are in UTC."""
+    _ZONE.set(zone)
+
+
+def local(time: int) -> dt.datetime:
+    """µs since 1970 on the reader's clock, in whole seconds; the nearest in the years 1 to 9999."""
+    return dt.datetime.fromtimestamp(min(max(time // 1_000_000, _FIRST), _LAST), _ZONE.get())
+
+
+def moment(time: int | str | None) -> str:
+    """A moment for people: ``2026-11-21 02:05:11+01``, in UTC ``2026-11-21 01:05:11Z``.
+
+    `time` is in µs since 1970, or text in ISO 8601 with its offset; any other is unknown.
+    """
+    if isinstance(time, str):
+        try:
+            time = micros(dt.datetime.fromisoformat(time))
+        except (ValueError, TypeError):
+            time = None
+    if time is None:
+        return UNKNOWN
+    text = local(time).isoformat(" ")
+    return text[:19] + ("Z" if text.endswith("+00:00") else text[19:].removesuffix(":00"))
 
 
 def span(seconds: float | None, *, lasts: bool = False) -> str:

@@ -1,12 +1,14 @@
-"""Folders of the user: the socket of a running service, caches; light, for commands in a hurry."""
+"""What the process is in: folders, terminal, install; light, for commands in a hurry."""
 
 from __future__ import annotations
 
 import os
+import sys
 
-__all__ = ["cache_folder", "socket_paths"]
+__all__ = ["cache_folder", "columns", "has_colours", "install_command", "socket_paths"]
 
 _NAME = "serve.sock"
+_USUAL_COLUMNS = 80
 
 
 def cache_folder() -> str | None:
@@ -14,6 +16,16 @@ def cache_folder() -> str | None:
     home = os.path.expanduser("~/.cache")  # noqa: PTH111
     base = os.environ.get("XDG_CACHE_HOME") or home
     return None if base == "~/.cache" else f"{base}/jobsight"
+
+
+def install_command(extra: str) -> str:
+    """The command that adds an extra to this very install, be it a checkout or from an index."""
+    import shlex  # of no use to commands that find everything
+    from importlib.util import find_spec
+
+    python = shlex.quote(sys.executable)
+    pip = f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+    return f"{pip} 'jobsight[{extra}]'"
 
 
 def socket_paths() -> list[str]:
@@ -31,3 +43,22 @@ def socket_paths() -> list[str]:
     folders += [f"{session}/jobsight"] if session.startswith("/") else []
     home = state if state.startswith("/") else os.path.expanduser("~/.local/state")  # noqa: PTH111
     return [f"{one}/{_NAME}" for one in (*folders, f"{home}/jobsight", "/run/jobsight")]
+
+
+def columns() -> int | None:
+    """Cells in a line: as COLUMNS says, else the terminal; None: no terminal, no limit."""
+    named = os.environ.get("COLUMNS", "")
+    if named.isdecimal() and 0 < len(named) < 6 and int(named) > 0:
+        return int(named)
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _USUAL_COLUMNS
+    except OSError:
+        return _USUAL_COLUMNS
+
+
+def has_colours() -> bool:
+    """Whether standard output is a terminal that wants colours."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return not plain and sys.stdout is not None and sys.stdout.isatty()

@@ -1,6 +1,7 @@
 """Text to show: what is hostile made safe for a terminal, a page, an error; numbers of things."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 __all__ = [
@@ -12,11 +13,13 @@ __all__ = [
     "one_slip",
     "printable",
     "visible",
+    "without_surrogates",
     "wordlist",
     "wordset",
 ]
 
 _SHOWN = 60
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _PER_LETTER = 8
 """Characters read for each that may show; what follows so many blanks is cut with them."""
 
@@ -71,6 +74,11 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else " " for character in text)
+
+
+def without_surrogates(text: str) -> str:
+    """The text with halves of characters, which JSON may escape and no document holds, replaced."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def printable(value: object, width: int | None = None) -> str:

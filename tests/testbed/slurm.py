@@ -186,6 +186,8 @@ class SlurmCluster:
             f"DbdPort={self._ports[1]}\nSlurmUser=slurm\nLogFile={self.folder}/logs/slurmdbd.log\n"
             f"DebugLevel=info\nPidFile={self.folder}/state/dbd/slurmdbd.pid\nStorageType=accounting_storage/mysql\n"
             "StorageHost=localhost\nStorageUser=slurm\nStorageLoc=slurm_acct_db\n"
+            # What is private in slurmctld is so here: each has a setting of its own.
+            + "".join(f"{line}\n" for line in self.settings if line.startswith("PrivateData="))
         )
 
     def _copy_database(self) -> None:

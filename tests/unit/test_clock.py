@@ -1,4 +1,5 @@
 import datetime as dt
+import time
 import zoneinfo
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from jobsight.clock import (
     local_zone,
     micros,
     parse_moment,
+    parse_since,
     zone_named,
 )
 from jobsight.errors import UsageError
@@ -41,6 +43,37 @@ def test_moments(text: str, expected: dt.datetime) -> None:
 def test_what_is_no_moment_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is not a time"):
         parse_moment(text, PARIS)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("90s", 90), ("5min", 300), ("2h", 7200), ("1w", 604_800), ("3 days ago", 259_200),
+        ("1 minute ago", 60), (" 2 Hours ", 7200), ("1 sec", 1),
+    ],
+)  # fmt: skip
+def test_how_long_ago(text: str, seconds: int) -> None:
+    assert abs((parse_since(text, PARIS) or 0) / 1e6 - (time.time() - seconds)) < 5
+
+
+def test_days_begin_at_midnight_of_the_zone() -> None:
+    before = dt.datetime.now(PARIS).date()
+    begins = [
+        dt.datetime.fromtimestamp((parse_since(day, PARIS) or 0) / 1e6, PARIS)
+        for day in ("Today", "yesterday")
+    ]
+    after = dt.datetime.now(PARIS).date()
+    assert before <= begins[0].date() <= after
+    assert begins[0].date() - begins[1].date() == dt.timedelta(days=1)
+    assert {begin.time() for begin in begins} == {dt.time()}
+    assert parse_since("2026-07-01 12:00", PARIS) == micros(parse_moment("2026-07-01T10Z", PARIS))
+    assert parse_since(None, PARIS) is None
+
+
+@pytest.mark.parametrize("text", ["", "30m", "1.5h", "tomorrow", "-2h", "2 ſ", "9" * 10 + "s"])
+def test_what_is_no_time_is_answered_with_how_times_are_written(text: str) -> None:
+    with pytest.raises(UsageError, match=r"write it as '2026.*30min, 2h, '3 days ago', today"):
+        parse_since(text, PARIS)
 
 
 @given(st.datetimes(timezones=st.just(dt.UTC)))

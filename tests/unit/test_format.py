@@ -1,7 +1,10 @@
 """Times, spans and sizes in few letters."""
 
+from contextvars import copy_context
+
 import pytest
 
+from jobsight.clock import parse_since, zone_named
 from jobsight.format import (
     UNKNOWN,
     amount,
@@ -12,6 +15,7 @@ from jobsight.format import (
     number,
     percent,
     short,
+    show_in,
     size,
     span,
 )
@@ -23,7 +27,29 @@ def test_what_is_not_known_is_a_dash() -> None:
 
 def test_moments_have_whole_seconds() -> None:
     assert moment(1_795_224_900_999_999) == "2026-11-21 01:35:00Z"
-    assert moment(-(2**63)) == "0001-01-01 00:00:00Z"
+    assert moment(-(2**63)) == "0001-01-02 00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("zone", "text"),
+    [
+        ("UTC", "2026-11-21 01:35:00Z"), ("Europe/Paris", "2026-11-21 02:35:00+01"),
+        ("Asia/Kolkata", "2026-11-21 07:05:00+05:30"), ("Europe/London", "2026-11-21 01:35:00Z"),
+    ],
+)  # fmt: skip
+def test_moments_are_in_the_zone_of_the_reader_and_can_be_typed_again(zone: str, text: str) -> None:
+    def shown() -> list[str]:
+        show_in(zone_named(zone))
+        written = "2026-11-21T01:35:00.25Z"
+        return [
+            moment(1_795_224_900_250_000),
+            moment(written),
+            moment("then"),
+            moment("2026-11-21"),
+        ]
+
+    assert copy_context().run(shown) == [text, text, UNKNOWN, UNKNOWN]
+    assert parse_since(text, zone_named("America/Chicago")) == 1_795_224_900_000_000
 
 
 def test_spans_are_never_less_than_nothing() -> None:

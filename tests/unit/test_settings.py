@@ -87,7 +87,7 @@ def test_a_missing_file_that_was_named_is_an_error(tmp_path: Path) -> None:
 
 
 def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("STORE", "HOLD__SEED", "TIMEZONE", "NO_SUCH__X"):
+    for name in ("STORE", "HOLD__SEED", "TIMEZONE", "NO_SUCH__X", "MACHINE__BACKGROUND"):
         monkeypatch.setenv(f"JOBSIGHT_{name}", "")
     assert load().model_dump() == Settings().model_dump() | {"hold": HoldSettings().model_dump()}
 
@@ -182,3 +182,15 @@ def test_the_registry_lies_with_the_users_data_unless_named(
     assert Settings.load().registry == Path("/data/jobsight/models")
     monkeypatch.setenv("JOBSIGHT_REGISTRY", "~/shared")
     assert Settings.load().registry == tmp_path / "shared"
+
+
+def test_what_the_site_says_of_asking_its_scheduler_bounds_what_users_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = write(tmp_path / "site.yaml", "machine: {days: 7, all_users: false, every: 60}\n")
+    for module in ("configfiles", "settings.loading"):
+        monkeypatch.setattr(f"jobsight.{module}.SITE_FILE", site)
+    asks = load({"machine": {"days": 30, "all_users": True, "every": 1}}).machine
+    assert (asks.days, asks.all_users, asks.every) == (7, False, 60)
+    less = load({"machine": {"days": 2, "every": 90}}).machine
+    assert (less.days, less.every) == (2, 90)

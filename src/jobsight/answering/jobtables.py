@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import polars as pl
 
 from jobsight.answering.question import Answer, Answerable, HistoryAnswerer
-from jobsight.clock import format_micros, micros
+from jobsight.clock import micros
 from jobsight.documents import State
+from jobsight.format import moment as shown
 
 if TYPE_CHECKING:
     from jobsight.answering.session import AnswerSession
@@ -69,14 +70,14 @@ class JobTableAnswerable(Answerable[A_co], Protocol[A_co]):
             named &= pl.col("id").str.starts_with(f"{name.place}:")
         jobs = source.table.filter(named)
         if not len(jobs):
-            return [], f"no job {name} is known as of {format_micros(moment)}"
+            return [], f"no job {name} is known as of {shown(moment)}"
         open_jobs = jobs.filter(OPEN)
         if len(open_jobs):
             return open_jobs["id"].to_list(), None
         if len(jobs) > 1:
             return [], f"all {len(jobs)} jobs of {name} have ended"
         ended = jobs["end"].to_physical()[0]
-        when = "at an unknown time" if ended is None else f"at {format_micros(ended)}"
+        when = "at an unknown time" if ended is None else f"at {shown(ended)}"
         return [], f"job {name} has ended: {str(jobs['state'][0]).replace('_', ' ')} {when}"
 
 

@@ -17,8 +17,9 @@ import polars as pl
 from jobsight.answering.kept import kept_source
 from jobsight.answering.models import champion_of, named_model, open_answering, usable
 from jobsight.answering.question import Answer, Answerer
-from jobsight.clock import format_micros, micros, now_micros, parse_moment, zone_named
+from jobsight.clock import now_micros, parse_since, zone_named
 from jobsight.errors import SourceError
+from jobsight.format import moment as shown
 from jobsight.learning.reading import are_documents, is_pipe, read
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class AnswerSession(Generic[A]):
         """
         self.answerable, self.settings = answerable, settings
         self.source = answerable.source(read, moment)
-        self.moment, self.when = moment, when or format_micros(moment)
+        self.moment, self.when = moment, when or shown(moment)
         self._model, self._champions, self._adapt = model, champions, adapt
         self._entries: dict[str | None, Entry | None] = {}
         self._answerers: dict[str | None, Answerer] = {}
@@ -124,7 +125,7 @@ class AnswerSession(Generic[A]):
         Raises:
             JobsightError: nothing can be read, or there is no such model or moment.
         """
-        given = None if at is None else micros(parse_moment(at, zone_named(settings.timezone)))
+        given = parse_since(at, zone_named(settings.timezone))
         question = answerable.question
         opened = named_model(model, settings, question)
         stores = all(not is_pipe(name) and are_documents(name) for name in inputs)
@@ -135,11 +136,11 @@ class AnswerSession(Generic[A]):
         words, (first, end) = _WORDS[question.reads], answerable.span(history)
         if given is not None:
             refuse_before(given, first, "job" if question.reads == "jobs" else words.record)
-            moment, when = given, format_micros(given)
+            moment, when = given, shown(given)
         elif live:
             moment, when = present(answerable, history)
         else:
-            moment, when = end + words.behind, f"{format_micros(end)} ({words.end})"
+            moment, when = end + words.behind, f"{shown(end)} ({words.end})"
         return cls(
             answerable, history, moment, settings,
             when=when, model=opened, champions=model is None, adapt=adapt,
@@ -148,7 +149,7 @@ class AnswerSession(Generic[A]):
     def at(self, moment: int, when: str | None = None) -> Self:
         """This session as of a later moment (µs), until which nothing more became known."""
         later = copy(self)
-        later.moment, later.when = moment, when or format_micros(moment)
+        later.moment, later.when = moment, when or shown(moment)
         return later
 
     def adapted(self, adapt: Adapt) -> Self:
@@ -256,7 +257,7 @@ def present(answerable: Answerable[Any], read: Any, step: int = 1000) -> tuple[i
     """
     words, (_, end) = _WORDS[answerable.question.reads], answerable.span(read)
     moment = max(end + words.live, now_micros() // step * step)
-    return moment, f"{format_micros(moment)} (now; last {words.record} {format_micros(end)})"
+    return moment, f"{shown(moment)} (now; last {words.record} {shown(end)})"
 
 
 def refuse_before(moment: int, first: int, what: str) -> None:
@@ -272,8 +273,8 @@ def refuse_before(moment: int, first: int, what: str) -> None:
     """
     if moment < first:
         raise SourceError(
-            f"nothing is recorded as of {format_micros(moment)}: the first {what} is of "
-            f"{format_micros(first)}; name a later --at"
+            f"nothing is recorded as of {shown(moment)}: the first {what} is of "
+            f"{shown(first + 999_999)}; name a later --at"
         )
 
 

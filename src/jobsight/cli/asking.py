@@ -5,7 +5,8 @@ What the commands of questions share: the session that answers, and which jobs a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,16 +15,21 @@ import polars as pl
 import typer
 
 from jobsight.answering.jobtables import answer_unsubmitted, script_row
+from jobsight.answering.machine import has_tools, own_history
 from jobsight.answering.session import AnswerSession
-from jobsight.cli.common import caller
-from jobsight.cli.output import Console, print_objects, report_problems, stages
-from jobsight.cli.reading import has_store
+from jobsight.cli.common import caller, has_store
+from jobsight.cli.output import Console, note, print_objects, report_problems, stages
 from jobsight.cli.served import ready_for
+from jobsight.clock import now_micros
+from jobsight.documents.spans import time_of
 from jobsight.errors import SourceError, UsageError
+from jobsight.format import moment
+from jobsight.history.condor.client import CondorClient
 from jobsight.history.jobsasked import requested
 from jobsight.history.reasons import kept_masks
 from jobsight.ids import JobName, parse_job_name
 from jobsight.learning.reading import are_documents, note_shortened
+from jobsight.store import open_store
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -32,16 +38,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Asked",
-    "AtOption",
     "ImportOption",
     "JobsArgument",
-    "LogOption",
     "OneOrListOption",
-    "SaveOption",
     "asked",
     "history_of",
     "open_session",
-    "own_store",
+    "own_inputs",
+    "own_logs",
     "title",
 ]
 
@@ -52,25 +56,19 @@ JobsArgument = Annotated[
         help="123, 123_4, 123.4 or a whole id; or a batch script, and options of sbatch.",
     ),
 ]
-LogOption = Annotated[
-    list[str] | None, typer.Option(help="Event log, as of `jobsight hold`; repeatable.")
-]
 ImportOption = Annotated[
     list[str] | None,
-    typer.Option("--import", help="File that `jobsight import` reads; repeatable."),
-]
-AtOption = Annotated[
-    str | None, typer.Option(help="As of when (default: now of a store, the end of a file).")
-]
-SaveOption = Annotated[
-    bool,
-    typer.Option("--save", help="Keep the answers in the store, in the documents of the jobs."),
+    typer.Option(
+        "--import", help="File that `jobsight import` reads, or - for standard input; repeatable."
+    ),
 ]
 OneOrListOption = Annotated[
     bool, typer.Option("--json", help="One JSON object for one JOBID or SCRIPT, else a list.")
 ]
 
 _LARGEST_SCRIPT = 4 << 20
+_OLD = 3_600_000_000
+"""µs without news after which a store is old."""
 
 
 def open_session(
@@ -104,23 +102,32 @@ def open_session(
         )
 
 
-def history_of(inputs: list[str], settings: Settings, *, store: bool) -> tuple[list[str], bool]:
+def history_of(
+    inputs: list[str], settings: Settings, *, store: bool, names: Sequence[JobName] = ()
+) -> tuple[list[str], bool]:
     """What a question on job tables reads, and whether more is written to it meanwhile.
 
-    That is the files that the call names, and the store if the call names it or no file.
+    That is the files that the call names, and the store if it is named; where nothing is, see
+    `own_inputs`.
     """
-    if store or not inputs:
-        inputs = [*inputs, own_store(settings, named=store)]
+    if store:
+        inputs = [*inputs, "store:"]
+    if not inputs:
+        return own_inputs(settings, names=names), True
     return inputs, any(map(are_documents, inputs))
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked about: jobs by their names, queues, or a script with options of sbatch."""
+    """What is asked about: jobs by their names, queues, or a script with options of sbatch.
+
+    `user` is whose jobs of queues, None: of all; and who submits the script, None: the caller.
+    """
 
     names: tuple[JobName, ...] = ()
     queues: Mapping[str, list[str]] = field(default_factory=dict)
     script: tuple[str, tuple[str, ...]] | None = None
+    user: str | None = None
 
     def report(
         self, session: AnswerSession[Any], *, save: bool, as_json: bool,
@@ -158,21 +165,26 @@ class Asked:
                     text = file.read(_LARGEST_SCRIPT).decode(errors="replace")
             except OSError as error:
                 raise SourceError(f"cannot read {printable(path, 80)}: {error.strerror}") from None
-            # As if it were submitted now by the caller.
-            request = requested(text, options)
-            row = script_row(session.source, session.settings, path, text, request, caller())
+            # As if it were submitted now.
+            request, user = requested(text, options), self.user or caller()
+            row = script_row(session.source, session.settings, path, text, request, user)
             return [answer_unsubmitted(session, row)], []
         if self.queues:
             states = [state for queue in self.queues.values() for state in queue]
-            return session.answer(pl.col("state").cast(pl.String).is_in(states)), []
+            rows = pl.col("state").cast(pl.String).is_in(states)
+            if self.user is not None:
+                rows &= (pl.col("owner").cast(pl.String) == self.user).fill_null(value=False)
+            return session.answer(rows), []
         return session.answer_names(self.names)
 
 
-def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, options: str) -> Asked:
+def asked(
+    jobs: list[str], queues: Mapping[str, list[str]], *, user: str | None, save: bool, options: str
+) -> Asked:
     """What a call asks about: `jobs` are ids, or a script and options of sbatch.
 
-    `queues` has the states of the jobs of each queue that is asked for; `options` are the options
-    that name queues, in words.
+    `queues` has the states of the jobs of each queue that is asked for; `user`: see `Asked`;
+    `options` are the options that name queues, in words.
 
     Raises:
         UsageError: it asks about nothing, or about both.
@@ -180,7 +192,7 @@ def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, optio
     if bool(jobs) == bool(queues):
         raise UsageError(f"name jobs or a script, or ask for {options}")
     if queues:
-        return Asked(queues=queues)
+        return Asked(queues=queues, user=user)
     first, *words = jobs
     if not first.startswith("-"):
         try:
@@ -194,21 +206,68 @@ def asked(jobs: list[str], queues: Mapping[str, list[str]], *, save: bool, optio
                 raise UsageError(
                     "the answer for a script cannot be saved: it is not a job yet"
                 ) from None
-            return Asked(script=(first, tuple(words)))
+            return Asked(script=(first, tuple(words)), user=user)
     for job in jobs:
         if job.startswith("-"):
             raise UsageError(f"no such option: {printable(job, 40)}")
+    if user is not None:
+        raise UsageError(f"--user goes with {options} or a script; an id names its jobs by itself")
     return Asked(names=tuple(dict.fromkeys(map(parse_job_name, jobs))))
 
 
-def own_store(settings: Settings, *, named: bool) -> str:
-    """The store of the settings as an input; `named`: the call names one."""
-    if not named and not has_store(settings):
+def own_inputs(
+    settings: Settings, *, events: bool = False, names: Sequence[JobName] = ()
+) -> list[str]:
+    """What is read where a call names nothing: the store, else what this machine has.
+
+    That is the event log of HTCondor where it can be read, and what the scheduler's tools say: it
+    names owners and requests, which logs seldom do; for `events`, where there is no such log. They
+    also come before an empty store, and before one that has nothing of the log's last hour.
+    `names`: jobs asked about.
+
+    Raises:
+        JobsightError: as by `own_history`.
+    """
+    url, last = "", 0
+    if has_store(settings):
+        with open_store(settings=settings.store) as store:
+            url, last = store.url, next(map(time_of, store.scan(newest_first=True, limit=1)), 0)
+        if now_micros() - last < _OLD:
+            return ["store:"]
+    logs, why = list[str](), "its EVENT_LOG cannot be read"
+    try:
+        logs = [log for log in own_logs(settings) if os.access(log, os.R_OK)]
+    except SourceError as error:
+        why = str(error)
+    if url:
+        written = max((Path(log).stat().st_mtime_ns // 1000 for log in logs), default=0)
+        if written - last <= _OLD and (last or not has_tools(settings)):
+            return ["store:"]
+        state = f"has nothing since {moment(last)}" if last else "is empty"
+        note(f"the store {printable(url, 120)} {state}; what this machine has is read instead")
+    if logs and (events or not has_tools(settings)):
+        return logs
+    if events and not CondorClient(settings.condor).has("condor_q"):
         raise UsageError(
-            "name the history: the store with --store URL, or files with --import FILE or --log "
-            "FILE"
+            "name the event log with --log FILE, or the store with --store URL; here is no "
+            f"condor_q to ask, and {why}"
         )
-    return "store:"
+    with stages() as step:
+        return [*logs, own_history(settings, step, note, names)]
+
+
+def own_logs(settings: Settings) -> list[str]:
+    """The files of the event logs that ``jobsight collect`` would follow, rotated ones too.
+
+    Raises:
+        SourceError: HTCondor's configuration names none.
+    """
+    # A call that names a log or a store does without the reader of logs.
+    from jobsight.history.following.family import rotated
+    from jobsight.service.configured import event_logs
+
+    paths = event_logs(settings)
+    return [str(file) for path in paths for file in (path, *(old for _, old in rotated(path)))]
 
 
 def title(job: Mapping[str, Any]) -> str:

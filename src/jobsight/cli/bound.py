@@ -13,9 +13,16 @@ import typer
 
 from jobsight.answering.models import named_model
 from jobsight.answering.session import AnswerSession
-from jobsight.cli.common import ConfigOption, StoreOption, load_settings
+from jobsight.cli.common import (
+    AnswerModelOption,
+    ConfigOption,
+    SaveOption,
+    StoreOption,
+    load_settings,
+    opened_store,
+)
 from jobsight.cli.output import print_objects, report_problems, say
-from jobsight.cli.terminal import field, paint
+from jobsight.cli.terminal import field, fold, paint
 from jobsight.clock import now_micros
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.format import percent
@@ -42,16 +49,8 @@ def bound(
         ),
     ],
     store: StoreOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Directory, or digest of `models list` (default: the champion, else the model "
-            "that ships with Jobsight)."
-        ),
-    ] = None,
-    save: Annotated[
-        bool, typer.Option("--save", help="Keep the answers in the documents of the jobs.")
-    ] = False,
+    model: AnswerModelOption = None,
+    save: SaveOption = False,
     config: ConfigOption = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object for one SCRIPT or JOBID, else a list.")
@@ -63,7 +62,9 @@ def bound(
     if save and files:
         raise UsageError(f"{printable(files[0], 60)} is not a job; only answers of jobs are saved")
     opened = named_model(model, settings, BOUND_ANSWERS.question)
-    session = AnswerSession(BOUND_ANSWERS, None, now_micros(), settings, model=opened)
+    session = AnswerSession(
+        BOUND_ANSWERS, None, now_micros(), settings, model=opened, champions=model is None
+    )
     answerer = session.answerer(None)
     answers: list[Answer] = []
     problems: list[str] = []
@@ -93,14 +94,13 @@ def _of_job(answerer: Answerer, name: str, settings: Settings) -> list[Answer]:
         JobError: there is none with a script; `UsageError`: it is neither a file nor a job's id.
     """
     from jobsight.ids import parse_job_name
-    from jobsight.store import open_store
     from jobsight.store.finding import find_ids
 
     try:
         job = parse_job_name(name)
     except UsageError:
         raise UsageError(f"{printable(name, 60)!r} is neither a file nor a job id") from None
-    with open_store(settings=settings.store) as store:
+    with opened_store(settings, [job]) as store:
         documents = [stored.document for stored in store.get(find_ids(store, job)).values()]
     scripts = [document for document in documents if document.submission.script is not None]
     if not scripts:
@@ -114,10 +114,11 @@ def _print(answers: list[Answer]) -> None:
             say("")
         name = printable(one.file, 200)
         if not one.is_job:
-            say(f"{paint('not a job', '33')}: {name}")
+            say(fold(f"{paint('not a job', '33')}: {name}"))
         confidence = "" if one.confidence is None else f" ({percent(one.confidence)} sure)"
         word = paint(one.kind, _COLOURS.get(one.kind, "32"))
-        say(f"{word}{confidence}  {name}" if one.is_job else f"while it runs: {word}{confidence}")
+        head = f"{word}{confidence}  {name}" if one.is_job else f"while it runs: {word}{confidence}"
+        say(fold(head))
         shown = [
             f"{kind} {percent(share)}" for kind, share in one.shares.items() if share >= _SHOWN
         ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -71,7 +72,7 @@ def check(
     files: Annotated[
         list[str] | None,
         typer.Option(
-            "--import", help="Compare with the jobs of a file that `jobsight import` reads."
+            "--import", help="Compare with jobs of a file that `jobsight import` reads, or of -."
         ),
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Write the safe fixes.")] = False,
@@ -88,8 +89,9 @@ def check(
         import_module(_OF_HISTORY)
         rule = RULES.get(explain.upper())
         if rule is None:
+            near = get_close_matches(explain.upper(), RULES, 5, cutoff=0)
             raise UsageError(
-                f"there is no code {printable(explain, 20)}; docs/reference/codes.md lists them"
+                f"there is no code {printable(explain, 20)}; near it are {', '.join(sorted(near))}"
             )
         why = (rule.check.__doc__ or "").strip()
         say(f"{rule.code} ({rule.severity}): {rule.title}\n\n{why}\n")
@@ -130,13 +132,13 @@ def _prior_runs(settings: Settings, files: list[str], *, named: bool) -> PriorRu
     """The runs of the caller's jobs, of files of importers and, if it is `named`, the store."""
     import_module(_OF_HISTORY)
     from jobsight.answering.jobtables import script_row
-    from jobsight.cli.asking import own_store
+    from jobsight.cli.asking import own_inputs
     from jobsight.cli.reading import read_for
     from jobsight.history.jobsasked import request_columns
     from jobsight.questions.fail.priorruns import PriorRuns, Texts
     from jobsight.questions.fail.question import FAIL
 
-    inputs = [*files, own_store(settings, named=named)] if named else files
+    inputs = [*files, *own_inputs(settings)] if named else files
     texts = Texts(caller())
     jobs, _, _ = read_for(FAIL, inputs, settings, texts.add)
 

@@ -20,7 +20,7 @@ from jobsight.cli.common import (
 from jobsight.cli.models import later_moments, scores_table
 from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import open_judged
-from jobsight.cli.terminal import table
+from jobsight.cli.terminal import fold, table
 from jobsight.format import number, percent
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.learning.modeldir import by_target
@@ -66,7 +66,7 @@ def _print(report: dict[str, Any], *, first: bool) -> None:
     say(f"{report['examples']} {several} in {report['batches']} batches{rate}")
     if counts := report.get("counts"):
         named = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items())
-        say(f"  {named}")
+        say(fold(f"  {named}"))
     for kind, count in {**report["left_out"], **report["censored"]}.items() if first else ():
         say(f"  not counted: {count} {kind.replace('_', ' ')}")
     say("")
@@ -79,10 +79,9 @@ def _print(report: dict[str, Any], *, first: bool) -> None:
             continue
         words = report["words"]
         say("")
-        say(
-            f"asked or stopped from a threshold of P({words[2]}) on"
-            f"{f', at the moment {at}' if at else ''}: per 1000 {words[1]}"
-        )
+        moment = f", at the moment {at}" if at else ""
+        text = f"asked or stopped from a threshold of P({words[2]}) on{moment}: per 1000 {words[1]}"
+        say(fold(text))
         headings = ["from", "stopped", "right", "disturbed", "95 %", "core-hours", "95 %", "share"]
         say(table(headings, savings_rows(view), ["95 %", "stopped"]))
     if not report["costs"]:
@@ -104,9 +103,11 @@ def _print(report: dict[str, Any], *, first: bool) -> None:
         return
     waits = answers["waits"]
     say("")
-    say(
+    text = (
         f"the answers of {answers['chosen']} to {answers['decisions']} releases "
         f"({answers['unknown']} without outcome); {percent(waits['advised'])} wait, of which "
         f"{percent(waits['right'])} rightly, where that is known; gain in wasted runs:"
     )
-    say(table(*answer_rows(answers["by_batch"])))
+    say(fold(text))
+    spare = ["seconds wasted", "delay (s)", "95 % by time", "wait", "finished"]
+    say(table(*answer_rows(answers["by_batch"]), spare))

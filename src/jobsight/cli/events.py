@@ -30,7 +30,7 @@ from jobsight.cli.output import (
 )
 from jobsight.codes import event_name
 from jobsight.files import Kind
-from jobsight.format import size, timestamp
+from jobsight.format import moment, size, timestamp
 from jobsight.history.eventlog.terms import event_schema
 from jobsight.history.events import EventReader
 from jobsight.history.parquet import write_events
@@ -85,7 +85,7 @@ def events(
         f"({size(report.bytes)}) in {report.seconds:.2f} s"
     )
     if report.events:
-        say(f"from {timestamp(report.first)} to {timestamp(report.last)}")
+        say(f"from {moment(report.first)} to {moment(report.last)}")
     for code, count in sorted(report.by_code.items()):
         say(f"  {code:03d} {event_name(code):<28}{count:>12,}")
     passed, skipped = report.passed_over, report.skipped

@@ -15,20 +15,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobsight.cli.asking import (
-    AtOption,
     ImportOption,
     JobsArgument,
-    LogOption,
     OneOrListOption,
-    SaveOption,
     asked,
     history_of,
     open_session,
     title,
 )
-from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
+from jobsight.cli.common import (
+    AnswerModelOption,
+    AtOption,
+    ConfigOption,
+    LogOption,
+    SaveOption,
+    StoreOption,
+    TimezoneOption,
+    UserOption,
+    load_settings,
+)
 from jobsight.cli.output import say
-from jobsight.cli.terminal import field, paint, table
+from jobsight.cli.terminal import field, fold, paint, table
 from jobsight.documents import State
 from jobsight.format import UNKNOWN, chance, hours, percent
 from jobsight.program.submission.proposals import Ceilings
@@ -55,16 +62,11 @@ def fail(
     pending: Annotated[bool, typer.Option("--pending", help="All jobs that wait.")] = False,
     running: Annotated[bool, typer.Option("--running", help="All jobs that run.")] = False,
     each: Annotated[bool, typer.Option("--each", help="One row per job, not per cause.")] = False,
+    user: UserOption = None,
     store: StoreOption = None,
     log: LogOption = None,
     files: ImportOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Directory, digest of `models list`, or none for rates (default: the champion "
-            "of the job's cluster, else of the cluster default, else rates)."
-        ),
-    ] = None,
+    model: AnswerModelOption = None,
     at: AtOption = None,
     save: SaveOption = False,
     timezone: TimezoneOption = None,
@@ -74,7 +76,7 @@ def fail(
     """Will it fail? Probability, likely cause, evidence and what to change."""
     wanted_queues = {"pending": pending, "running": running}
     queues = {name: states for name, states in _QUEUES.items() if wanted_queues[name]}
-    wanted = asked(jobs or [], queues, save=save, options="--pending or --running")
+    wanted = asked(jobs or [], queues, user=user, save=save, options="--pending or --running")
     settings = load_settings(config, {"timezone": timezone, "store": store}, FAIL)
     inputs = [*(log or []), *(files or [])]
     most = cache(partial(_ceilings, settings))
@@ -82,7 +84,7 @@ def fail(
     def adapt(one: Any) -> Any:
         return one.within(lambda job: most(*(job[name] for name in _PLACE)))
 
-    inputs, live = history_of(inputs, settings, store=store is not None)
+    inputs, live = history_of(inputs, settings, store=store is not None, names=wanted.names)
     session = open_session(
         FAIL_ANSWERS, settings, inputs, live=live, model=model, at=at, adapt=adapt
     )
@@ -117,7 +119,7 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
         elif answer.probability is not None:
             chances = chance(answer.probability, answer.low, answer.high)
             risk = _painted(f"{chances} to fail", answer.probability)
-        say(f"{risk}  {title(answer.job)}")
+        say(fold(f"{risk}  {title(answer.job)}"))
         kinds = [
             f"{kind.replace('_', ' ')} {percent(share)}"
             for kind, share in answer.kinds.items()
@@ -152,10 +154,10 @@ def _painted(text: str, probability: float | None) -> str:
 def _print_table(answers: Sequence[Answer], queue: str, when: str, *, each: bool) -> None:
     """Print many answers, those with most core-hours at stake first; `each`: a row per job."""
     if not answers:
-        say(f"no job is {queue} as of {when}")
+        say(fold(f"no job is {queue} as of {when}"))
         return
     models = ", ".join(sorted({printable(one.model, 80) for one in answers}))
-    say(f"{counted(len(answers), 'job')} {queue} as of {when}; model: {models}")
+    say(fold(f"{counted(len(answers), 'job')} {queue} as of {when}; model: {models}"))
     expected = sum(one.probability or 0.0 for one in answers)
     at_stake = [one.at_stake for one in answers if one.at_stake is not None]
     lost = f", {hours(sum(at_stake))} core-hours at stake" if at_stake else ""

@@ -22,23 +22,27 @@ import polars as pl
 import typer
 
 from jobsight.answering.session import AnswerSession
-from jobsight.cli.asking import SaveOption, open_session
+from jobsight.cli.asking import open_session, own_inputs, own_logs
 from jobsight.cli.common import (
+    AnswerModelOption,
+    AtOption,
     ConfigOption,
+    LogOption,
     NetworkOption,
+    SaveOption,
     StoreOption,
     TimezoneOption,
+    UserOption,
     caller,
     load_settings,
 )
 from jobsight.cli.output import note, print_objects, report_problems, say
-from jobsight.cli.reading import has_store
-from jobsight.cli.terminal import field, paint, table, wrap
-from jobsight.clock import format_micros, format_span, now_micros
+from jobsight.cli.terminal import field, fold, paint, table, wrap
+from jobsight.clock import format_span, now_micros
 from jobsight.codes import hold_name
 from jobsight.documents import parse_key
 from jobsight.errors import SourceError, UsageError
-from jobsight.format import UNKNOWN, chance
+from jobsight.format import UNKNOWN, chance, moment
 from jobsight.history.allotments import generations_of
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.eventtables import queue_table
@@ -79,28 +83,15 @@ def hold(
             "caller's own held jobs).",
         ),
     ] = None,
-    log: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Event log: file, folder, glob or - for standard input; repeatable "
-            "(default: the store, else the EVENT_LOG of this machine's HTCondor)."
-        ),
-    ] = None,
+    log: LogOption = None,
     store: StoreOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Directory, digest of `models list`, or none for today's rules (default: the "
-            "champion of the job's access point, else of the cluster default, else rules)."
-        ),
-    ] = None,
-    at: Annotated[
-        str | None, typer.Option(help="As of when (default: now of a store, the end of a log).")
-    ] = None,
+    model: AnswerModelOption = None,
+    at: AtOption = None,
     every: Annotated[
         bool, typer.Option("--all", help="Every held job, by cause and cluster.")
     ] = False,
     each: Annotated[bool, typer.Option("--each", help="As --all, one row per job.")] = False,
+    user: UserOption = None,
     save: SaveOption = False,
     publish: Annotated[
         bool, typer.Option("--publish", help="Send the answers to the Kafka topic kafka.answers.")
@@ -124,8 +115,8 @@ def hold(
     ] = False,
 ) -> None:
     """Held jobs: release, wait, fix or remove? With probability, evidence and what to do."""
-    if jobs and (every or each):
-        raise UsageError("name jobs, or ask for --all (or --each), not both")
+    if jobs and (every or each or user):
+        raise UsageError("name jobs, or ask for --all, --each or --user, not both")
     names = [parse_job_name(job) for job in jobs or []]
     asked = [held_name(name) for name in names]
     settings = load_settings(
@@ -146,7 +137,7 @@ def hold(
         HOLD_ANSWERS, settings, inputs, live=live, model=model, at=at,
         adapt=lambda answerer: answerer.within(pool),
     )  # fmt: skip
-    owner = None if asked or every or each else caller()
+    owner = user or (None if asked or every or each else caller())
     # A log that is named has the jobs that it has; those that are named may be elsewhere.
     others = queue.others(session, owner, pool) if live or asked else []
     if asked:
@@ -197,11 +188,10 @@ def _documents(store: Store, answer: Answer) -> list[str]:
 def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[str], bool]:
     """What to read, and whether more may be written to it meanwhile.
 
-    The logs named, and the store if it is named or no log is; where there is no store either, this
-    machine's own event log.
+    The logs named, and the store if it is named; where nothing is, see `own_inputs`.
 
     Raises:
-        UsageError: nothing is named, and none of these is where it usually is.
+        JobsightError: as by `own_inputs`.
     """
     if wanted:
         return [*logs, "store:"], True
@@ -209,24 +199,7 @@ def _inputs(logs: list[str], settings: Settings, *, wanted: bool) -> tuple[list[
         # More is written to a store; a log or a snapshot is taken as it is.
         files = (one for one in logs if not is_pipe(one) and not Path(one).is_dir())
         return logs, any(map(are_documents, files))
-    if has_store(settings):
-        return ["store:"], True
-    return _own_logs(settings), True
-
-
-def _own_logs(settings: Settings) -> list[str]:
-    """The files of the event logs that ``jobsight collect`` would follow, rotated ones too."""
-    # A call that names a log or a store does without the reader of logs.
-    from jobsight.history.following.family import rotated
-    from jobsight.service.configured import event_logs
-
-    try:
-        paths = event_logs(settings)
-    except SourceError as error:
-        raise UsageError(
-            f"name the event log with --log FILE, or the store with --store URL; {error}"
-        ) from None
-    return [str(file) for path in paths for file in (path, *(old for _, old in rotated(path)))]
+    return own_inputs(settings, events=True), True
 
 
 def _of_owner(session: AnswerSession[Answer], owner: str | None, pool: Pool) -> list[Answer]:
@@ -252,8 +225,8 @@ def _pool(folder: Path | None, settings: Settings, queue: HeldQueue, *, live: bo
 
     def generations() -> Mapping[str, str]:
         try:
-            return generations_of(_own_logs(settings))
-        except (SourceError, UsageError):
+            return generations_of(own_logs(settings))
+        except SourceError:
             return {}
 
     return Pool(cache(largest), cache(generations) if live else dict, queue.ads)
@@ -271,9 +244,9 @@ def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> Non
             say("")
         whose = f" of {printable(answer.owner, 60)}" if answer.owner else ""
         verb = _verb(answer.verdict.verb)
-        say(f"{verb}  job {answer.job}{whose}{answer.place}: {_headline(answer)}")
+        say(fold(f"{verb}  job {answer.job}{whose}{answer.place}: {_headline(answer)}"))
         held_s = max(answer.moment - answer.held_since, 0) / 1e6
-        since = f"{format_micros(answer.held_since)} ({format_span(held_s)})"
+        since = f"{moment(answer.held_since)} ({format_span(held_s)})"
         say(field("held", f"since {since}, {_cause(answer)}", _INDENT))
         say(field("reason", printable(answer.reason, 240) or "none given", _INDENT))
         label = "evidence"
@@ -327,11 +300,11 @@ def print_all(answers: Sequence[Answer], when: str, owner: str | None, *, each: 
     """Print many answers by cause and cluster; `owner`: whose alone; `each`: one row per job."""
     of = "" if owner is None else f" of {printable(owner, 60)}"
     if not answers:
-        say(f"no job{of} is held as of {when}")
+        say(fold(f"no job{of} is held as of {when}"))
         return
     models = sorted({printable(one.model, 80) for one in answers if not one.by_hand})
     size = counted(len(answers), "job") + of
-    say(f"{size} held as of {when}; model: {', '.join(models) or 'none'}")
+    say(fold(f"{size} held as of {when}; model: {', '.join(models) or 'none'}"))
     if each:
         _print_rows(answers)
         return
@@ -346,7 +319,7 @@ def print_all(answers: Sequence[Answer], when: str, owner: str | None, *, each: 
         if group.gain > 0:
             parts.append(f"gain {group.gain:.1f}")
         say("")
-        say(" ".join(parts).rstrip())
+        say(fold(" ".join(parts).rstrip(), 9))
         for line in wrap(printable(first.reason, 160) or "no reason given", 9):
             say(f"{'':9}{line}")
         _print_steps(group.advice, indent=9)

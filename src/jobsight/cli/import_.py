@@ -12,8 +12,8 @@ import typer
 
 from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, load_settings
 from jobsight.cli.output import files_and_reasons, note, print_json, progress_bar, say, tell_unread
-from jobsight.errors import UsageError
-from jobsight.format import size, timestamp
+from jobsight.errors import SourceError, UsageError
+from jobsight.format import moment, size, timestamp
 from jobsight.history.importers import FileImport, Mapped, Options
 from jobsight.history.importers.tally import JobTally, Mark
 from jobsight.history.slurm.sacct import FIELDS
@@ -77,7 +77,7 @@ def import_(
     """Import accounting, traces, histories and event logs into the store of job documents.
 
     \b
-    Formats, and what each never records (docs/importing.md says why):
+    Formats, and what each never records (--verbose says why):
       sacct           sacct -P or -p, any columns; never: scripts, holds, what was not asked for
       sacct-json      sacct --json; never: scripts, holds
       slurmdbd        its <cluster>_job_table, CSV; never: users' names, steps, GPUs
@@ -91,7 +91,7 @@ def import_(
         raise UsageError("--delimiter needs at least one character")
     if mapping is not None and format != "auto":
         raise UsageError("--mapping says what the files are; leave --format out")
-    settings = load_settings(config, {"store": store})
+    settings = load_settings(config, {"store": store, "timezone": timezone})
     importer = None if mapping is None else Mapped(mapping)
     with progress_bar("importing", reads_logs=True) as progress:
         options = Options(
@@ -106,8 +106,14 @@ def import_(
             progress=progress,
         )
         run = ImportRun(FileImport(files, format=importer or format, options=options))
-        with open_store(settings=settings.store, create=True) as target:
-            run.into(target)
+        try:
+            with open_store(settings=settings.store, create=True) as target:
+                run.into(target)
+        except KeyboardInterrupt:
+            raise SourceError(
+                f"interrupted after {counted(run.report.rows, 'row')}: what was imported stays in "
+                "the store; repeat the command to go on"
+            ) from None
     if as_json:
         print_json(run.as_json())
     else:
@@ -207,7 +213,7 @@ class ImportRun:
         )
         say("  " + ", ".join(f"{number:,} {mark}" for mark, number in jobs.items()))
         if tally.first is not None:
-            say(f"  from {timestamp(tally.first)} to {timestamp(tally.last)}")
+            say(f"  from {moment(tally.first)} to {moment(tally.last)}")
         for state, count in tally.by_state().most_common():
             say(f"  {state:<16}{count:>12,}")
         for importer in self._reading.importers if verbose else ():

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobsight.cli.common import ClusterOption, ConfigOption, StoreOption, load_settings
+from jobsight.cli.common import (
+    ClusterOption,
+    ConfigOption,
+    StoreOption,
+    TimezoneOption,
+    load_settings,
+    opened_store,
+)
 from jobsight.cli.jobs import document_text, print_documents, print_table
 from jobsight.cli.output import note, report_problems, say
 from jobsight.cli.terminal import STATE_COLOURS, blocks, field, paint, table, width, wrap
@@ -26,7 +33,6 @@ from jobsight.format import UNKNOWN, memory, moment, number, percent, span
 from jobsight.history.jobwords import event_words, job_facts
 from jobsight.ids import parse_job_name
 from jobsight.program.profile import accounted
-from jobsight.store import open_store
 from jobsight.store.finding import find_ids, other_jobs
 from jobsight.text import counted, printable
 
@@ -230,6 +236,7 @@ def job(
         bool, typer.Option("--all-events", help="Show every event of a long timeline.")
     ] = False,
     store: StoreOption = None,
+    timezone: TimezoneOption = None,
     config: ConfigOption = None,
     as_json: Annotated[
         bool,
@@ -238,10 +245,10 @@ def job(
 ) -> None:
     """All that is known of a job: its life drawn, its events, request and usage, predictions."""
     names = list(dict.fromkeys(parse_job_name(one) for one in ids))
-    settings = load_settings(config, {"store": store})
+    settings = load_settings(config, {"timezone": timezone, "store": store})
     groups: list[list[JobDocument]] = []
     problems: list[str] = []
-    with open_store(settings=settings.store) as opened:
+    with opened_store(settings, names) as opened:
         for name in names:
             try:
                 found = find_ids(opened, name, cluster)

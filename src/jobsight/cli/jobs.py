@@ -21,6 +21,7 @@ from jobsight.cli.common import (
     UntilOption,
     UserOption,
     load_settings,
+    opened_store,
 )
 from jobsight.cli.output import note, say
 from jobsight.cli.terminal import STATE_COLOURS, paint, table, width
@@ -30,7 +31,6 @@ from jobsight.documents.keys import clusters_named
 from jobsight.documents.spans import life, ran, runs, submitted, time_of, total, why
 from jobsight.documents.states import parse_states
 from jobsight.format import UNKNOWN, memory, moment, span
-from jobsight.store import open_store
 from jobsight.text import printable
 
 __all__ = ["document_text", "jobs", "print_documents", "print_table"]
@@ -63,7 +63,7 @@ def jobs(
     zone = zone_named(settings.timezone)
     most = min(limit, sys.maxsize - 1) or None
     states, first, last = parse_states(state), parse_since(since, zone), parse_since(until, zone)
-    with open_store(settings=settings.store) as opened:
+    with opened_store(settings) as opened:
         scans = [
             opened.scan(
                 since=first,
@@ -82,10 +82,15 @@ def jobs(
             return
         shown = list(itertools.islice(found, most))
         more = next(found, None) is not None
+        url, known = opened.url, bool(shown) or any(True for _ in opened.scan(limit=1))
     if shown:
         print_table(shown)
-    else:
+    elif known:
         say("no job in the store matches")
+    else:
+        say(
+            f"the store {printable(url)} is empty; `jobsight import` and `jobsight collect` fill it"
+        )
     if more:
         note(f"and more: the newest {limit} are shown; --limit 0 shows all")
 

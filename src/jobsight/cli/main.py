@@ -19,6 +19,7 @@ from jobsight import __version__
 from jobsight.cli.output import flush, some_unread
 from jobsight.cli.verbs import LazyGroup
 from jobsight.errors import JobsightError
+from jobsight.runtime import install_command
 from jobsight.text import visible
 
 __all__ = ["app", "main"]
@@ -52,16 +53,8 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
-    no_color: Annotated[
-        bool,
-        typer.Option(
-            "--no-color", help="Print without colours (as NO_COLOR does); goes before the verb."
-        ),
-    ] = False,
 ) -> None:
     some_unread()
-    if no_color:
-        os.environ["NO_COLOR"] = "1"
 
 
 _NO_MEMORY = (
@@ -116,7 +109,7 @@ def main(words: list[str] | None = None) -> None:
     except ImportError as error:
         missing = (error.name or "").partition(".")[0]
         if isinstance(error, ModuleNotFoundError) and missing in _EXTRAS:
-            _leave(f"{missing} is not installed: pip install 'jobsight[{_EXTRAS[missing]}]'")
+            _leave(f"{missing} is not installed: {install_command(_EXTRAS[missing])}")
         if "failed to map segment" not in str(error):
             raise
         _leave(_NO_MEMORY)  # so says the loader of libraries under `ulimit -v`

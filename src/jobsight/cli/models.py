@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jobsight.answering.models import entry_named
-from jobsight.cli.common import ConfigOption, JsonOption, load_settings
+from jobsight.cli.common import ConfigOption, JsonOption, TimezoneOption, load_settings
 from jobsight.cli.output import answer
-from jobsight.cli.terminal import table
+from jobsight.cli.terminal import fold, table
 from jobsight.errors import UsageError
-from jobsight.format import UNKNOWN, interval, number
+from jobsight.format import UNKNOWN, interval, moment, number
 from jobsight.learning.asked import question_named
 from jobsight.learning.manifest import read_manifest
 from jobsight.learning.registry import Registry, read_report
@@ -61,11 +61,12 @@ WhyOption = Annotated[str, typer.Option(help="Why, in your words; kept for good.
 def list_(
     question: Annotated[str | None, typer.Option(help="Only of this question.")] = None,
     cluster: ModelClusterOption = None,
+    timezone: TimezoneOption = None,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Which models are there? One row a model; champions are marked."""
-    settings = load_settings(config, {})
+    settings = load_settings(config, {"timezone": timezone})
     rows = [listed(entry) for entry in Registry(settings.registry).entries(question, cluster)]
     none = f"no model is in the registry {settings.registry}; `jobsight train` puts one there"
     answer(rows, lambda: listing(rows) if rows else none, as_json=as_json)
@@ -75,11 +76,12 @@ def show(
     model: ModelArgument,
     question: QuestionOption = None,
     cluster: ModelClusterOption = None,
+    timezone: TimezoneOption = None,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """What is it made of, how good was it, and when was it champion?"""
-    registry = Registry(load_settings(config, {}).registry)
+    registry = Registry(load_settings(config, {"timezone": timezone}).registry)
     entry = entry_named(registry, model, question, cluster)
     found = shown(entry, registry.history(entry.question, entry.cluster))
     answer(found, lambda: page(found), as_json=as_json)
@@ -116,6 +118,11 @@ def of_one_cluster(registry: Registry, entry: Entry, cluster: str | None) -> Ent
     return entry
 
 
+_SPARE = (
+    *("avg. prec.", "F1 of failure", "log10 MSE", "within 3", "width", "best baseline", "95 %"),
+    *("by chance", "ECE", "F1", "Brier", "within 2", "distance"),
+)
+"""Columns of scores that a narrow terminal does without, the first of them first."""
 _SETTINGS = 4000
 """Characters of the settings that a page shows."""
 
@@ -132,7 +139,7 @@ def listing(rows: Sequence[dict[str, Any]]) -> str:
             UNKNOWN if row["batches"] is None else str(row["batches"]),
             number(row["loss"]),
             _baseline_text(row["best_baseline"]),
-            row["added"],
+            moment(row["added"]),
             printable(row["by"], 40),
         ]
         for row in rows
@@ -155,12 +162,12 @@ def page(model: dict[str, Any]) -> str:
     champion = ", champion" if model["champion"] else ""
     head = [
         f"{model['digest']}  {printable(model['model'], 20)}, {where}{champion}",
-        f"  added   {model['added']} by {printable(model['by'], 60)}",
-        *([f"  why     {printable(model['why'], 200)}"] if model["why"] else []),
+        f"  added   {moment(model['added'])} by {printable(model['by'], 60)}",
+        *([fold(f"  why     {printable(model['why'], 200)}", 10)] if model["why"] else []),
         f"  folder  {printable(model['folder'])}",
     ]
     with whole(model["folder"]):
-        return "\n".join([*head, "", *_quality(model["report"]), "", *_origin(model)])
+        return "\n".join([*head, "", *_quality(model["report"]), "", *map(fold, _origin(model))])
 
 
 def _quality(report: dict[str, Any]) -> Iterator[str]:
@@ -181,9 +188,9 @@ def _quality(report: dict[str, Any]) -> Iterator[str]:
 def _origin(found: dict[str, Any]) -> Iterator[str]:
     facts = found["facts"] if question_named(found["question"]).timed else {}
     if facts:
-        yield f"data from {printable(facts.get('first'), 40)} to {printable(facts.get('last'), 40)}"
+        yield f"data from {moment(facts.get('first'))} to {moment(facts.get('last'))}"
     for name, border in zip(("train", "test"), facts.get("borders") or [], strict=False):
-        yield f"  {name:<10}since {printable(border, 40)}"
+        yield f"  {name:<10}since {moment(border)}"
     for source in found["sources"]:
         yield (
             f"source {printable(source['name'], 60)}, {counted(source['bytes'], 'byte')}, "
@@ -196,7 +203,7 @@ def _origin(found: dict[str, Any]) -> Iterator[str]:
     for event in found["history"]:
         became = "put, champion" if event["event"] == "put" and event["champion"] else ""
         yield (
-            f"  {event['time']}  {event['digest']}  {became or event['event']}  by "
+            f"  {moment(event['time'])}  {event['digest']}  {became or event['event']}  by "
             f"{printable(event['by'], 40)}  {printable(event['why'], 200)}".rstrip()
         )
 
@@ -213,8 +220,8 @@ def comparison_text(found: dict[str, Any]) -> str:
         [printable(name, 40), *(number(scores[key]) for key in keys)]
         for name, scores in found["models"].items()
     ]
-    shown = table(["model", *(HEADINGS[key] for key in keys)], rows)
-    return "\n".join([*lines, "", shown, "", found["verdict"]])
+    shown = table(["model", *(HEADINGS[key] for key in keys)], rows, _SPARE)
+    return "\n".join([*lines, "", shown, "", fold(found["verdict"])])
 
 
 def _counts(found: dict[str, Any], words: Sequence[str]) -> str:
@@ -276,12 +283,16 @@ def side_by_side_text(found: dict[str, Any]) -> str:
         for one in found["models"]
     ]
     lines = [
-        table(["model", "batches", *(HEADINGS[key] for key in keys), "best baseline"], rows),
+        table(
+            ["model", "batches", *(HEADINGS[key] for key in keys), "best baseline"], rows, _SPARE
+        ),
         "",
     ]
     lines += [
-        f"{printable(one['model'], 40)} was tested from {printable(one['test_since'], 40)} to "
-        f"{printable(one['test_until'], 40)}"
+        fold(
+            f"{printable(one['model'], 40)} was tested from {moment(one['test_since'])} to "
+            f"{moment(one['test_until'])}"
+        )
         for one in found["models"]
     ]
     return "\n".join(lines)
@@ -319,6 +330,5 @@ def scores_table(report: dict[str, Any], only: Sequence[str] | None = None) -> s
                 *(number(scores.get(key)) for key, _ in columns),
             ]
         )
-    spare = [HEADINGS["average_precision"], "95 %", "by chance", "ECE", "F1", "Brier"]
     shown = ["model", HEADINGS[headline], "95 %", *(heading for _, heading in columns)]
-    return table(shown, rows, [one for one in spare if one in shown])
+    return table(shown, rows, _SPARE)

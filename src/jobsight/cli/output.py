@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
 from jobsight.errors import JobError, OutputError, SourceError
 from jobsight.files import without_nan
+from jobsight.format import percent, span
 from jobsight.text import printable
 
 __all__ = [
@@ -31,6 +34,8 @@ __all__ = [
 
 SHOWN = 10
 """Files, or places in them, that are listed on standard error."""
+
+_EVERY_S = 20.0
 
 _unread: list[tuple[str, str]] = []
 
@@ -111,9 +116,10 @@ def report_problems(problems: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def progress_bar(label: str, *, reads_logs: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on standard error, if that is a terminal; yields ``report(done, total)``."""
+    """Progress on standard error: a bar, else lines; yields ``report(done, total)``."""
     if not sys.stderr.isatty():
-        yield lambda _done, _total: None
+        with _lines(label) as show:
+            yield lambda done, total: show(f"{label}, {percent(done / total)}" if total else label)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -142,10 +148,29 @@ def _first_label(label: str) -> str:
 
 
 @contextlib.contextmanager
+def _lines(step: str) -> Iterator[Callable[[str], None]]:
+    """Every 20 s a line that says what is being done, and for how long; yields ``report(step)``."""
+    now, ended, begun = {"step": step}, threading.Event(), time.monotonic()
+
+    def write() -> None:
+        while not ended.wait(_EVERY_S):
+            note(f"jobsight: {now['step']} ({span(time.monotonic() - begun)})")
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    try:
+        yield lambda step: now.update(step=step)
+    finally:
+        ended.set()
+        writer.join()
+
+
+@contextlib.contextmanager
 def stages() -> Iterator[Callable[[str], None]]:
-    """On standard error, if that is a terminal: what is being done; yields ``report(step)``."""
+    """What is being done, on standard error, as `progress_bar`; yields ``report(step)``."""
     if not sys.stderr.isatty():
-        yield lambda _step: None
+        with _lines("working") as show:
+            yield show
         return
     from rich.console import Console
 

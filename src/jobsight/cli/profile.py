@@ -18,6 +18,7 @@ import typer
 from jobsight import __version__
 from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, load_settings
 from jobsight.cli.output import note, print_json, say
+from jobsight.cli.terminal import field, fold
 from jobsight.clock import now_micros
 from jobsight.commands import child_environment, find_tool, run_command
 from jobsight.documents import JobDocument, Usage, slurm_id
@@ -271,14 +272,14 @@ def bound_by(found: Profile) -> str:
 
 def _lines(found: Profile, cost: float) -> Iterator[str]:
     signals = found.signals
-    yield (
+    yield fold(
         f"jobsight: {span(signals['wall_s'])}, {number(signals['cores'], 2)} cores, "
         f"{memory(signals['resident_bytes'] / (1 << 20))}; bound by: {bound_by(found)}"
     )
     for name in CLASSES:
         share = found.shares[name]
         reason = f"unmeasured: {found.unmeasured.get(name, '')}"
-        yield f"  {name:<9}{reason if share is None else f'{percent(share):>5}'}"
+        yield field(name, reason if share is None else f"{percent(share):>5}", 11)
     share = cost / signals["wall_s"] if signals["wall_s"] else 0.0
     yield f"  (sampling took {100 * share:.2f} % of a core)"
 

@@ -66,7 +66,7 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Which of two models is better? With logs, on the same decisions later than both."""
-    settings = load_settings(config, {})
+    settings = load_settings(config, {"timezone": timezone})
     one, other = (model_folder(name, settings, question) for name in (first, second))
     if logs:
         asked = read_manifest(one).question

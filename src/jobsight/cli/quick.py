@@ -13,9 +13,9 @@ import gc
 import os
 import sys
 
-from jobsight.runtime import socket_paths
+from jobsight.runtime import columns, has_colours, socket_paths
 
-__all__ = ["columns", "environment", "has_colours", "main"]
+__all__ = ["environment", "main"]
 
 _VERBS = frozenset({"hold", "fail", "start", "bound", "check"})
 _OWN_WORK = frozenset(
@@ -23,6 +23,8 @@ _OWN_WORK = frozenset(
      "--site", "--shellcheck", "-h", "--help"}
 )  # fmt: skip
 """Options with which a command reads or writes more than the store."""
+_OWN_INPUT = frozenset({"-", "store:", "--store=store:"})
+"""Standard input, and the store that this process's own settings name."""
 _NAMES = frozenset(
     {"HOME", "LOGNAME", "MODULEPATH", "PATH", "TZ", "USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
      "XDG_DATA_HOME"}
@@ -32,7 +34,6 @@ _COLLECT_AFTER = 50_000
 """Objects made between two searches for cycles; Python's own 700 cost a short command a tenth."""
 _CONNECT_S, _ANSWER_S = 0.2, 10.0
 _MOST = 64 << 20
-_USUAL_COLUMNS = 80
 
 
 def main() -> None:
@@ -73,7 +74,7 @@ def environment() -> dict[str, str]:
 
 def _from_service(words: list[str]) -> tuple[int, bytes, bytes] | None:
     """Exit status and output of a command as the service gives them; None: it does not."""
-    if not words or words[0] not in _VERBS or "-" in words:
+    if not words or words[0] not in _VERBS or not _OWN_INPUT.isdisjoint(words):
         return None
     if any(word.partition("=")[0] in _OWN_WORK for word in words) or sys.stdout is None:
         return None
@@ -124,22 +125,3 @@ def _asked(path: str, body: bytes) -> bytes | None:
     head, _, answer = b"".join(parts).partition(b"\r\n\r\n")
     whole = b"\r\ncontent-length: %d\r\n" % len(answer) in head.lower() + b"\r\n"
     return answer if whole and head.startswith(b"HTTP/1.1 200 ") else None
-
-
-def columns() -> int | None:
-    """Cells in a line: as COLUMNS says, else the terminal; None: no terminal, no limit."""
-    named = os.environ.get("COLUMNS", "")
-    if named.isdecimal() and 0 < len(named) < 6 and int(named) > 0:
-        return int(named)
-    if sys.stdout is None or not sys.stdout.isatty():
-        return None
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or _USUAL_COLUMNS
-    except OSError:
-        return _USUAL_COLUMNS
-
-
-def has_colours() -> bool:
-    """Whether standard output is a terminal that wants colours."""
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return not plain and sys.stdout is not None and sys.stdout.isatty()

@@ -22,12 +22,7 @@ if TYPE_CHECKING:
     from jobsight.documents import JobDocument
     from jobsight.learning.question import Question
 
-__all__ = ["Judged", "cluster_of", "has_store", "open_judged", "read_for"]
-
-
-def has_store(settings: Settings) -> bool:
-    """Whether a store is named by the settings, or is where it usually is."""
-    return "store" in settings.model_fields_set or Path(settings.store.url).expanduser().exists()
+__all__ = ["Judged", "cluster_of", "open_judged", "read_for"]
 
 
 def read_for(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,9 +21,10 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.output import say, stages
 from jobsight.cli.reading import Judged, open_judged
-from jobsight.clock import micros, parse_moment, zone_named
+from jobsight.clock import parse_since, zone_named
 from jobsight.errors import SourceError, UsageError
 from jobsight.files import Kind, read_json
+from jobsight.format import show_in
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.questions import answerable_named, question_named
 from jobsight.reports.report import write_report
@@ -76,6 +78,7 @@ def report(
     judged = open_judged(
         asked, logs, model, timezone=timezone, config=config, network=network, output=output
     )
+    show_in(dt.UTC)  # a page is the same wherever it is written
     answerable = answerable_named(question)
     score = partial(answerable.score_answers, truth=None)
     with stages() as progress:
@@ -87,17 +90,18 @@ def report(
             read=judged.read,
             verification=verification,
             about=about,
-            at=None if at is None else _asked(at, judged),
+            at=_asked(at, judged),
         )
         progress("drawing")
         write_report(output, shown, answerable.own_parts(shown))
     say(f"wrote {output}")
 
 
-def _asked(at: str, judged: Judged) -> int:
+def _asked(at: str | None, judged: Judged) -> int | None:
     """The moment that the user names, in µs."""
-    moment = micros(parse_moment(at, zone_named(judged.settings.timezone)))
-    refuse_before(moment, int(judged.source.clock.min()), "event")
+    moment = parse_since(at, zone_named(judged.settings.timezone))
+    if moment is not None:
+        refuse_before(moment, int(judged.source.clock.min()), "event")
     return moment
 
 

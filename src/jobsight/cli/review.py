@@ -67,13 +67,13 @@ def _print_confusion(found: list[Confused]) -> None:
          {True: "yes", False: paint("no", "31"), None: UNKNOWN}[one.right]]
         for one in found
     ]  # fmt: skip
-    say(table(headings, rows, left=["predicted", "observed", "source", "right"]))
+    say(table(headings, rows, ["source"], left=["predicted", "observed", "source", "right"]))
 
 
 def _print_weeks(weeks: list[Week]) -> None:
     headings = ["week of", "model", "answers", "known", "predicted", "observed", "log loss",
                 "95 %", "in its test", "Brier", "ROC AUC", ""]  # fmt: skip
-    spare = ["Brier", "ROC AUC", "95 %", "answers"]
+    spare = ["Brier", "ROC AUC", "95 %", "answers", "known", "in its test"]
     rows = [
         [
             week.week or "all",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Annotated
 
 import typer
@@ -9,7 +10,8 @@ import typer
 from jobsight.cli.common import ConfigOption, JsonOption, StoreOption, TimezoneOption, load_settings
 from jobsight.cli.output import answer, say
 from jobsight.cli.terminal import table
-from jobsight.format import UNKNOWN, moment
+from jobsight.clock import format_micros
+from jobsight.format import moment, show_in
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.service.web.tokens import Role, Tokens
 
@@ -38,6 +40,7 @@ def serve(
     own = {"listen": listen, "base_path": base_path}
     flags = {"store": store, "timezone": timezone, "serve": own}
     settings = load_settings(config, flags, *map(question_named, QUESTIONS))
+    show_in(dt.UTC)  # readers of pages are anywhere
     set_up(settings.collect.log_format)
     with open_store(settings=settings.store) as opened:
         site = Site(settings, opened)
@@ -56,21 +59,27 @@ def add_token(
     say(Tokens(load_settings(config, {}).serve).add(user, role, days))
 
 
-def list_tokens(config: ConfigOption = None, as_json: JsonOption = False) -> None:
+def list_tokens(
+    timezone: TimezoneOption = None, config: ConfigOption = None, as_json: JsonOption = False
+) -> None:
     """The tokens that were made, without their secrets."""
+    settings = load_settings(config, {"timezone": timezone})
     tokens = [
         {
             "id": token.id,
             "user": token.name,
             "role": token.role,
-            "made": moment(token.made),
-            "expires": None if token.expires is None else moment(token.expires),
+            "made": format_micros(token.made),
+            "expires": None if token.expires is None else format_micros(token.expires),
             "expired": token.expired,
         }
-        for token in Tokens(load_settings(config, {}).serve).list()
+        for token in Tokens(settings.serve).list()
     ]
     names = ("id", "user", "role", "made", "expires")
-    rows = [[str(token[name] or UNKNOWN) for name in names] for token in tokens]
+    rows = [
+        [*(str(token[name]) for name in names[:3]), *(moment(token[name]) for name in names[3:])]
+        for token in tokens
+    ]
     none = "there are no tokens; `jobsight token add` makes one"
     answer(tokens, lambda: table(names, rows, left=names) if rows else none, as_json=as_json)
 

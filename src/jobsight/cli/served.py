@@ -20,7 +20,6 @@ from jobsight.cli.analyst import printed_by
 from jobsight.cli.quick import environment
 from jobsight.cli.terminal import TERMINAL, Terminal
 from jobsight.errors import JobsightError
-from jobsight.service.web.guards import RefusedError
 from jobsight.store.opening import place_of
 
 if TYPE_CHECKING:
@@ -101,6 +100,8 @@ class Commands:
             task = {"do": "command", "words": words, "folder": folder, "encoding": encoding,
                     "columns": terminal.columns, "colours": terminal.colours,
                     "scripts": len(words)}  # fmt: skip
+            from jobsight.service.web.guards import RefusedError  # commands elsewhere lack it
+
             try:
                 printed: str = await self._analysts.ask(getpass.getuser(), task)
             except (JobsightError, RefusedError):

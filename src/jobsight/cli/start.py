@@ -7,33 +7,40 @@ others are answered, each of these gives a line on standard error, and the exit 
 
 from __future__ import annotations
 
-import datetime as dt
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jobsight.answering.machine import slurm_client
 from jobsight.cli.asking import (
-    AtOption,
     ImportOption,
     JobsArgument,
-    LogOption,
     OneOrListOption,
-    SaveOption,
     asked,
     history_of,
     open_session,
     title,
 )
-from jobsight.cli.common import ConfigOption, StoreOption, TimezoneOption, load_settings
+from jobsight.cli.common import (
+    AnswerModelOption,
+    AtOption,
+    ConfigOption,
+    LogOption,
+    SaveOption,
+    StoreOption,
+    TimezoneOption,
+    UserOption,
+    load_settings,
+)
 from jobsight.cli.output import note, say
-from jobsight.cli.terminal import field, paint, table
-from jobsight.clock import format_span, zone_named
+from jobsight.cli.terminal import field, fold, paint, table
+from jobsight.clock import format_span
 from jobsight.documents import State
 from jobsight.errors import SourceError
-from jobsight.format import UNKNOWN
+from jobsight.format import UNKNOWN, local
 from jobsight.history.condor.client import CondorClient
-from jobsight.history.slurm.client import SlurmClient, SlurmError
+from jobsight.history.slurm.client import SlurmError
 from jobsight.history.slurm.pendingreasons import is_busy
 from jobsight.questions.start.answering import START_ANSWERS
 from jobsight.questions.start.question import START
@@ -61,16 +68,11 @@ def start(
     pending: Annotated[
         bool, typer.Option("--pending", help="All jobs that wait, by their expected start.")
     ] = False,
+    user: UserOption = None,
     store: StoreOption = None,
     log: LogOption = None,
     files: ImportOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Directory, digest of `models list`, or none for the play of the queue alone "
-            "(default: the champion of the job's cluster, else of the cluster default)."
-        ),
-    ] = None,
+    model: AnswerModelOption = None,
     at: AtOption = None,
     save: SaveOption = False,
     timezone: TimezoneOption = None,
@@ -79,29 +81,28 @@ def start(
 ) -> None:
     """When will it start, how long will it run, and what would start sooner?"""
     queues = {"pending": _QUEUE} if pending else {}
-    wanted = asked(jobs or [], queues, save=save, options="--pending")
+    wanted = asked(jobs or [], queues, user=user, save=save, options="--pending")
     settings = load_settings(config, {"timezone": timezone, "store": store}, START)
     inputs = [*(log or []), *(files or [])]
     of_now = at is None and not inputs
     machine = _machine(settings) if of_now else Machine()
     analysis = _analysis(jobs or [], settings) if of_now else {}
 
-    inputs, live = history_of(inputs, settings, store=store is not None)
+    inputs, live = history_of(inputs, settings, store=store is not None, names=wanted.names)
     session = open_session(
         START_ANSWERS, settings, inputs, live=live, model=model, at=at,
         adapt=lambda answerer: answerer.of_cluster(machine, analysis),
     )  # fmt: skip
-    zone = zone_named(settings.timezone)
     wanted.report(
         session, save=save, as_json=as_json,
-        table=partial(_print_table, when=session.when, zone=zone),
-        page=partial(_print_answers, when=session.when, zone=zone),
+        table=partial(_print_table, when=session.when),
+        page=partial(_print_answers, when=session.when),
     )  # fmt: skip
 
 
 def _machine(settings: Settings) -> Machine:
     """The nodes and partitions, where Slurm's tools are here and answer."""
-    client = SlurmClient(settings.slurm)
+    client = slurm_client(settings)
     if not client.has("scontrol"):
         return Machine()
     try:
@@ -127,12 +128,12 @@ def _analysis(jobs: Sequence[str], settings: Settings) -> Mapping[str, Sequence[
     return found
 
 
-def _print_answers(answers: Sequence[Answer], when: str, zone: dt.tzinfo) -> None:
-    """Print each answer; `when`: the moment asked about, in words; `zone`: of moments."""
+def _print_answers(answers: Sequence[Answer], when: str) -> None:
+    """Print each answer; `when`: the moment asked about, in words."""
     for number, one in enumerate(answers):
         if number:
             say("")
-        say(f"{_headline(one, zone)}  {title(one.job)}")
+        say(fold(f"{_headline(one)}  {title(one.job)}"))
         for label, text in zip(["waits for", *[""] * 99], one.waits_for, strict=False):
             say(field(label, f"· {printable(text)}", _INDENT))
         if one.runtime is not None:
@@ -145,21 +146,21 @@ def _print_answers(answers: Sequence[Answer], when: str, zone: dt.tzinfo) -> Non
             say(field(label, text, _INDENT))
         estimate = one.job["estimate"]
         if estimate is not None and one.starts is not None:
-            say(field("Slurm says", _clock(estimate, one.moment, zone), _INDENT + 1))
+            say(field("Slurm says", _clock(estimate, one.moment), _INDENT + 1))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
 
 
-def _headline(one: Answer, zone: dt.tzinfo) -> str:
+def _headline(one: Answer) -> str:
     if one.blocked is not None:
         return paint(f"will not start by itself: {printable(one.blocked)}:", "31")
     if one.ends is not None:
-        low, middle, high = (_clock(at, one.moment, zone) for at in one.ends)
+        low, middle, high = (_clock(at, one.moment) for at in one.ends)
         return f"likely ends between {low} and {high}, half by {middle}:"
     if one.starts is None or one.wait is None:
         return "runs:" if one.job["last_start"] is not None else "its start is not known:"
     if one.wait[2] <= _AT_ONCE and not is_busy(one.job["reason"]):
         return paint("likely starts at once:", "32")
-    low, middle, high = (_clock(at, one.moment, zone) for at in one.starts)
+    low, middle, high = (_clock(at, one.moment) for at in one.starts)
     return f"likely starts between {low} and {high}, half by {middle}:"
 
 
@@ -177,32 +178,29 @@ def _span(seconds: float) -> str:
     return f"{days} d {hours} h" if hours and days < 10 else f"{days} d"
 
 
-def _clock(moment: int, now: int, zone: dt.tzinfo) -> str:
+def _clock(moment: int, now: int) -> str:
     """``14:10`` on the same day, ``Tue 14:10`` in the same week, else with the date."""
-    try:
-        at, today = (dt.datetime.fromtimestamp(one // 1_000_000, zone) for one in (moment, now))
-    except (OverflowError, ValueError, OSError):
-        return UNKNOWN
+    at, today = local(moment), local(now)
     if at.date() == today.date():
         close = abs(moment - now) < 600_000_000
         return f"{at:%H:%M:%S}" if close else f"{at:%H:%M}"
     return f"{at:%a %H:%M}" if abs((at.date() - today.date()).days) < 7 else f"{at:%Y-%m-%d %H:%M}"
 
 
-def _print_table(answers: Sequence[Answer], when: str, zone: dt.tzinfo) -> None:
+def _print_table(answers: Sequence[Answer], when: str) -> None:
     """Print the queue, what is expected to start first at the top."""
     if not answers:
-        say(f"no job is pending as of {when}")
+        say(fold(f"no job is pending as of {when}"))
         return
     models = ", ".join(sorted({printable(one.model, 80) for one in answers}))
-    say(f"{counted(len(answers), 'job')} pending as of {when}; model: {models}")
+    say(fold(f"{counted(len(answers), 'job')} pending as of {when}; model: {models}"))
     say("")
     far = float("inf")
     rows = []
     for answer in sorted(answers, key=lambda answer: (answer.wait or (far,) * 3)[1]):
         job, middle, between, runs = answer.job, UNKNOWN, UNKNOWN, UNKNOWN
         if answer.starts is not None:
-            low, middle, high = (_clock(at, answer.moment, zone) for at in answer.starts)
+            low, middle, high = (_clock(at, answer.moment) for at in answer.starts)
             between = f"{low}–{high}"
         if answer.runtime is not None:
             runs = f"{_span(answer.runtime[0])}–{_span(answer.runtime[2])}"
@@ -218,4 +216,4 @@ def _print_table(answers: Sequence[Answer], when: str, zone: dt.tzinfo) -> None:
         ])  # fmt: skip
     headings = ["half by", "likely between", "runs", "job", "user", "name", "CPUs", "why"]
     left = ["half by", "likely between", "runs", "job", "user", "name", "why"]
-    say(table(headings, rows, ["CPUs", "name", "user", "runs"], left=left))
+    say(table(headings, rows, ["CPUs", "name", "user", "runs", "likely between"], left=left))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,7 +25,7 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.output import answer, note, print_json, progress_bar, say, stages
 from jobsight.cli.terminal import STATE_COLOURS, paint, wrap
-from jobsight.clock import format_micros, parse_since, zone_named
+from jobsight.clock import now_micros, parse_since, zone_named
 from jobsight.documents.keys import clusters_named
 from jobsight.documents.states import parse_states
 from jobsight.errors import StoreError, UsageError
@@ -48,10 +47,13 @@ _MICROS = 10**15
 
 
 def status(
-    store: StoreOption = None, config: ConfigOption = None, as_json: JsonOption = False
+    store: StoreOption = None,
+    timezone: TimezoneOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Its size, its jobs by state, and how far each source is."""
-    settings = load_settings(config, {"store": store})
+    settings = load_settings(config, {"timezone": timezone, "store": store})
     with open_store(settings=settings.store) as opened:
         found = opened.status()
     if as_json:
@@ -141,7 +143,7 @@ def prune(
     before: Annotated[
         str | None,
         typer.Option(
-            help="Jobs that ended before: a time, or a span until now such as 90d "
+            help="Jobs that ended before, such as 90d; written as --since of `jobs` "
             "(default: the setting store.retention_days)."
         ),
     ] = None,
@@ -153,19 +155,19 @@ def prune(
     """Move jobs that ended long ago to the archive; they are still read from there."""
     settings = load_settings(config, {"timezone": timezone, "store": store})
     days = settings.store.retention_days
-    moment = parse_since(before, zone_named(settings.timezone))
-    if moment is None and days is not None:
-        moment = int((time.time() - days * 86400) * 1e6)
-    if moment is None:
+    oldest = parse_since(before, zone_named(settings.timezone))
+    if oldest is None and days is not None:
+        oldest = now_micros() - int(days * 86_400_000_000)
+    if oldest is None:
         raise UsageError("name a time with --before, such as 90d, or set store.retention_days")
     with open_store(settings=settings.store) as opened, stages() as progress:
         progress("moving old jobs to the archive")
-        done = opened.prune(moment)
+        done = opened.prune(oldest)
     text = (
-        f"{counted(done.documents, 'job')} that ended before {format_micros(moment)} moved to the "
+        f"{counted(done.documents, 'job')} that ended before {moment(oldest)} moved to the "
         f"archive ({counted(done.parts, 'new file')}, {size(done.bytes)})"
     )
-    answer({**dataclasses.asdict(done), "before": moment}, text, as_json=as_json)
+    answer({**dataclasses.asdict(done), "before": oldest}, text, as_json=as_json)
 
 
 def check(

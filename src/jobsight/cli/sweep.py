@@ -332,7 +332,8 @@ def _best_lines(sweep: Sweep, facts: Mapping[str, Any]) -> Iterator[str]:
         ]
         for name, role in roles.items()
     ]
-    yield table(["model", *(HEADINGS[name] for name in shown)], rows, indent=2)
+    headings = [HEADINGS[name] for name in shown]
+    yield table(["model", *headings], rows, headings[:0:-1], indent=2)
     entry = facts["registry"]
     yield f"model     {printable(sweep.best / 'model')}"
     if entry is None:

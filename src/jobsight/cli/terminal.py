@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 import sys
 from collections.abc import Sequence
 from contextvars import ContextVar
@@ -10,7 +12,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, chop_cells
 
-from jobsight.cli import quick
+from jobsight import runtime
 
 __all__ = [
     "STATE_COLOURS",
@@ -18,10 +20,12 @@ __all__ = [
     "Terminal",
     "blocks",
     "field",
+    "fold",
     "has_colours",
     "paint",
     "table",
     "width",
+    "without_colours",
     "wrap",
 ]
 
@@ -30,6 +34,9 @@ STATE_COLOURS = {
     "failed": "31", "cancelled": "2", "timeout": "31", "deadline": "31",
     "out_of_memory": "31", "node_fail": "31", "preempted": "33", "unknown_end": "2",
 }  # fmt: skip
+
+
+_PAINT = re.compile(r"\x1b\[[\d;]*m")
 
 
 class Terminal(NamedTuple):
@@ -46,13 +53,22 @@ TERMINAL: ContextVar[Terminal | None] = ContextVar("terminal", default=None)
 def width() -> int | None:
     """Cells in a line of where the output goes; None: no terminal, no limit."""
     elsewhere = TERMINAL.get()
-    return quick.columns() if elsewhere is None else elsewhere.columns
+    return runtime.columns() if elsewhere is None else elsewhere.columns
 
 
 def has_colours() -> bool:
     """Whether the output goes to a terminal that wants colours."""
     elsewhere = TERMINAL.get()
-    return quick.has_colours() if elsewhere is None else elsewhere.colours
+    return runtime.has_colours() if elsewhere is None else elsewhere.colours
+
+
+def without_colours() -> None:
+    """Print none from now on: in the command that asks for it, and what it starts."""
+    elsewhere = TERMINAL.get()
+    if elsewhere is None:
+        os.environ["NO_COLOR"] = "1"
+    else:
+        TERMINAL.set(elsewhere._replace(colours=False))
 
 
 def paint(text: str, colour: str) -> str:
@@ -76,17 +92,27 @@ def wrap(text: str, indent: int = 0, *, least: int = 20) -> list[str]:
     Lines are broken between words, and within a word that alone is too long.
     """
     most = width()
-    if most is None:
+    if most is None or _cells(text) <= most - indent:
         return [text]
     size = max(most - indent, least)
     lines = [""]
     for word in text.split(" "):
         line = f"{lines[-1]} {word}" if lines[-1] and word else lines[-1] + word
-        if cell_len(line) <= size:
+        if _cells(line) <= size:
             lines[-1] = line
         else:
             lines[len(lines) if lines[-1] else -1 :] = chop_cells(word, max(size, 2))
     return lines
+
+
+def _cells(text: str) -> int:
+    """How wide a text is that may be painted."""
+    return cell_len(_PAINT.sub("", text))
+
+
+def fold(text: str, indent: int = 2) -> str:
+    """A text in lines that fit, all but the first `indent` cells from the left."""
+    return f"\n{'':{indent}}".join(wrap(text, indent))
 
 
 def field(label: str, text: str, indent: int, *, before: str = "  ") -> str:

@@ -22,6 +22,7 @@ from jobsight.cli.models import later_moments, scores_table
 from jobsight.cli.output import note, print_json, say, stages
 from jobsight.cli.promote import challenge
 from jobsight.cli.reading import cluster_of, read_for
+from jobsight.cli.terminal import fold
 from jobsight.errors import ModelError, UsageError
 from jobsight.files import Kind, new_folder
 from jobsight.learning.dataset import Dataset
@@ -165,15 +166,16 @@ def _print(trained: Trained, output: Path | None, entry: Entry | None) -> None:
         for line in later_moments(dict(one.model.report)):
             say(line)
         say("")
-        say(facts["choice"]["reason"])
+        say(fold(facts["choice"]["reason"]))
     if entry is not None:
         where = f"{entry.question} for {printable(entry.cluster, 60)}"
         if entry.champion:
-            say(f"model {entry.digest} is the champion of {where}: it answers from now on")
+            text = f"model {entry.digest} is the champion of {where}: it answers from now on"
         else:
-            say(
+            text = (
                 f"model {entry.digest} is in the registry, {where}; another is champion: `jobsight "
                 f"models promote {entry.digest} LOG...` compares them"
             )
+        say(fold(text))
     if output is not None:
         say(f"wrote {output}")

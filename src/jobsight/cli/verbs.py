@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 __all__ = ["VERBS", "LazyGroup"]
 
@@ -83,6 +83,7 @@ class LazyGroup(TyperGroup):
 
     def __init__(self, *, prefix: str = "", **options: Any) -> None:
         super().__init__(**options)
+        self.params.append(_no_color())
         self._prefix = prefix
         names = {verb: verb.removeprefix(prefix) for verb in VERBS if verb.startswith(prefix)}
         # All that help, completion and suggestions need of a verb.
@@ -112,4 +113,21 @@ def _command(verb: str, name: str) -> Any:
         app.add_typer(found, name=name)
     else:
         app.command(name, context_settings=_PASSES_ON.get(verb, {}))(found)
-    return typer.main.get_group(app).commands[name]
+    command = typer.main.get_group(app).commands[name]
+    command.params.append(_no_color())
+    return command
+
+
+def _no_color() -> TyperOption:
+    """The option of every verb and group."""
+
+    def callback(_context: object, _option: object, wanted: bool) -> None:
+        if wanted:
+            from jobsight.cli.terminal import without_colours
+
+            without_colours()
+
+    return TyperOption(
+        param_decls=["--no-color"], is_flag=True, is_eager=True, expose_value=False,
+        callback=callback, help="Print without colours, as NO_COLOR does.",
+    )  # fmt: skip

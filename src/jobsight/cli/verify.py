@@ -22,9 +22,9 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.output import print_json, say, stages
 from jobsight.cli.reading import open_judged
-from jobsight.cli.terminal import table
+from jobsight.cli.terminal import table, width
 from jobsight.files import Kind, write_json
-from jobsight.learning.audit import audit
+from jobsight.format import moment
 from jobsight.questions import question_named
 from jobsight.text import printable
 
@@ -79,6 +79,8 @@ def verify(
         question_named(question), logs, model, timezone=timezone, config=config, network=network,
         output=output, kind=kind,
     )  # fmt: skip
+    from jobsight.learning.audit import audit  # needs SciPy
+
     with stages() as progress:
         found = audit(judged.model, judged.source, progress=progress)
     if output is not None:
@@ -86,14 +88,15 @@ def verify(
     if as_json:
         print_json(found.to_json())
     else:
-        say(textwrap.fill(found.verdict, _WIDTH))
+        most = min(width() or _WIDTH, _WIDTH)
+        say(textwrap.fill(found.verdict, most))
         say("")
         for check in found.checks:
             name = check.name.replace("_", " ")
             say(
                 textwrap.fill(
                     printable(f"{check.detail} {check.power}"),
-                    _WIDTH,
+                    most,
                     initial_indent=f"{check.grade or 'unknown':<9}{name}: ",
                     subsequent_indent=" " * 9,
                 )
@@ -113,8 +116,12 @@ def verify(
 
 
 def _rows(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> str:
-    shown = [[_cell(row.get(column)) for column in columns] for row in rows[:_SHOWN]]
-    text = table([column.replace("_", " ") for column in columns], shown)
+    shown = [
+        [moment(row[name]) if name == "from" else _cell(row.get(name)) for name in columns]
+        for row in rows[:_SHOWN]
+    ]
+    spare = ["q value", "divergence", "base rate", "predicted"]
+    text = table([column.replace("_", " ") for column in columns], shown, spare)
     more = len(rows) - _SHOWN
     return f"{text}\n(and {more} more: --json lists all)" if more > 0 else text
 

@@ -1,6 +1,7 @@
 """Job documents → event table, the reverse of `jobsight.history.jobdocuments`.
 
 The entries of all jobs in the order of their offsets are the log again, without records of no job.
+Jobs of which no log has the last state are in a log of their own, made of what schedds report.
 The headers of generations are made anew, dated at the generation's beginning: the draw of a
 decision's frames hashes row numbers. Missing are DAGMan's own records of no job (016), the name of
 the file a record was read from, and what a timeline dropped.
@@ -9,22 +10,31 @@ the file a record was read from, and what a timeline dropped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-import msgspec
 import polars as pl
+from msgspec.structs import replace
 
 from jobsight.codes import EventCode
-from jobsight.documents import JSON, Event, JobDocument, parse_key
+from jobsight.documents import JSON, Event, JobDocument, State, parse_key
+from jobsight.documents.merging import last_with_state
 from jobsight.errors import DocumentError
-from jobsight.history.eventlog.terms import ENTRY_COLUMNS, PREFIX, begun, event_kinds
-from jobsight.history.jobads import document_from_ad, plain_ad
+from jobsight.history.eventlog.terms import (
+    ENTRY_COLUMNS,
+    GATHERED,
+    PREFIX,
+    begun,
+    event_kinds,
+)
+from jobsight.history.jobads import document_from_ad
 
 __all__ = ["Entries", "as_logs", "event_table", "joined_tables", "queue_table", "with_newer"]
 
 _SECOND = 1_000_000
+_NEAR = 5 * _SECOND
+"""A log and its schedd may date the same change so far apart."""
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}")
 _ALWAYS = ("cluster", "proc", "code")
 _BLOCK = 100_000
@@ -92,28 +102,12 @@ def as_logs(entries: pl.DataFrame) -> pl.DataFrame:
 
 
 def queue_table(ads: Iterable[Mapping[str, JSON]], access_point: str) -> pl.DataFrame:
-    """The event table of jobs as ``condor_q`` has them, each with its ad at its last event.
+    """The event table of jobs as ``condor_q`` has them, each with its ad at its hold or release.
 
     Raises:
         DocumentError: an ad has no ClusterId and ProcId.
     """
-
-    def as_logged(ad: Mapping[str, JSON]) -> JobDocument:
-        found = document_from_ad(ad, access_point)
-        text = msgspec.json.encode(plain_ad(ad)).decode()
-        logged = {"source": f"{PREFIX}#queue", "owner": found.submission.user}
-        timeline = [
-            msgspec.structs.replace(
-                event,
-                **logged,
-                position=event.time,  # in order of time, as a log has them
-                attributes=text if event is found.timeline[-1] else None,
-            )
-            for event in found.timeline
-        ]
-        return JobDocument(id=found.id, updated=found.updated, timeline=tuple(timeline))
-
-    return event_table(map(as_logged, ads))
+    return event_table(document_from_ad(ad, access_point, with_ad=True) for ad in ads)
 
 
 def with_newer(entries: pl.DataFrame, newer: pl.DataFrame) -> pl.DataFrame:
@@ -143,11 +137,7 @@ class Entries:
             return
         cluster, _, proc = key.job.partition(".")
         point = None if _UNNAMED.fullmatch(key.cluster) else key.cluster
-        entries = [
-            entry
-            for entry in document.timeline
-            if entry.position is not None and entry.source.startswith(PREFIX)
-        ]
+        entries = _entries_of(document)
         self._entries += entries
         self._jobs += [(int(cluster), int(proc), point)] * len(entries)
         if len(self._entries) >= _BLOCK:
@@ -167,6 +157,55 @@ class Entries:
         columns["log"] = [None] * len(self._entries)
         self._frames.append(pl.DataFrame([_series(name, columns[name]) for name in event_kinds()]))
         self._begin()
+
+
+def _entries_of(document: JobDocument) -> list[Event]:
+    """The records of a job in logs; where its schedd reports a later state, that too.
+
+    The whole job is then in the log `GATHERED`: a job in two logs would be two.
+    """
+    logged = [entry for entry in document.timeline if _is_logged(entry)]
+    last, before = last_with_state(document.timeline), last_with_state(logged)
+    if last is None or _is_logged(last):
+        return logged
+    if before is not None and last.state is before.state and last.time <= before.time + _NEAR:
+        return logged
+    after = before.time if before is not None else 0
+    known = [
+        entry
+        for entry in document.timeline
+        if _is_logged(entry)
+        or (entry.code is not None and entry.state is not None and entry.time >= after)
+    ]
+    if len(known) == len(logged):
+        return logged
+    entries, position = [], 0
+    for entry in _with_releases(known):
+        position = max(position + 1, entry.time)
+        owner = entry.owner or document.submission.user
+        entries.append(replace(entry, source=GATHERED, position=position, owner=owner))
+    return entries
+
+
+def _with_releases(entries: Iterable[Event]) -> Iterator[Event]:
+    """The entries, and a release before each start of a held job that lacks one.
+
+    An ad does not say when a job was released that has started since.
+    """
+    held = False
+    for entry in entries:
+        if held and entry.code == EventCode.EXECUTE:
+            code = EventCode.RELEASED.value
+            yield Event(
+                time=entry.time, source=entry.source, state=State.PENDING, code=code, subproc=0
+            )
+        if entry.state is not None:
+            held = entry.state is State.HELD
+        yield entry
+
+
+def _is_logged(entry: Event) -> bool:
+    return entry.position is not None and entry.source.startswith(PREFIX)
 
 
 def _series(name: str, values: list[Any]) -> pl.Series:

@@ -31,6 +31,8 @@ from jobsight.errors import DocumentError
 from jobsight.text import wordlist, wordset
 
 __all__ = [
+    "POLLED",
+    "USER_LOGS",
     "Sections",
     "access_point_of",
     "document_from_ad",
@@ -46,6 +48,7 @@ LONGEST_TEXT = 16_384
 _KIB_PER_MIB = 1024
 _MICROS = 1_000_000
 _LATEST = 2**33
+_LAST_NUMBER = 2**31 - 1
 _COMPLETED, _ON_HOLD = 4, 5
 _EXPRESSION = ("/Expr(", ")/")  # how HTCondor writes an expression into JSON
 
@@ -60,6 +63,8 @@ _WITH_OTHERS = {
     )
 }
 _POLICIES = wordset("PeriodicHold PeriodicRelease PeriodicRemove OnExitHold OnExitRemove")
+USER_LOGS = ("UserLog", "DAGManNodesLog")
+"""Attributes that name logs with the job's events: the user's own, and DAGMan's of its nodes."""
 _decode = msgspec.json.Decoder().decode
 
 
@@ -134,6 +139,20 @@ _TABLE: dict[str, tuple[str, str, _Reader]] = {
     "Requirements": ("request", "constraints", _text),
 }
 """Attribute → section, field and how its value is read; attributes with one field each."""
+
+POLLED = tuple(sorted({
+    *_TABLE, *_WITH_OTHERS.values(), *_POLICIES, *USER_LOGS,
+    *wordlist(
+        "ClusterId ProcId GlobalJobId ServerTime JobStatus LastJobStatus EnteredCurrentStatus "
+        "JobStartDate JobCurrentStartDate JobCurrentStartExecutingDate CompletionDate "
+        "LeaveJobInQueue HoldReason HoldReasonCode HoldReasonSubCode ReleaseReason RemoveReason "
+        "LastHoldReason LastHoldReasonCode LastHoldReasonSubCode NumHoldsByReason NumSystemHolds "
+        "NumShadowStarts LastVacateTime VacateReason VacateReasonCode VacateReasonSubCode "
+        "ExitBySignal ExitCode ExitSignal ExitStatus JobUniverse In Out Err CpusUsage "
+        "DiskProvisioned DiskUsage_RAW MemoryProvisioned ResidentSetSize_RAW"
+    ),
+}))  # fmt: skip
+"""Attributes that say what a document has of a job, and what may fix its hold."""
 
 _BY_NAME = {name.lower(): entry for name, entry in _TABLE.items()}
 
@@ -211,18 +230,23 @@ def access_point_of(ad: Mapping[str, JSON]) -> str | None:
 
 
 def document_from_ad(
-    ad: Mapping[str, JSON], access_point: str | None, *, source: str = "condor_history"
+    ad: Mapping[str, JSON],
+    access_point: str | None,
+    *,
+    source: str = "condor_history",
+    with_ad: bool = False,
 ) -> JobDocument:
     """The document of the job of one ad of ``condor_history`` or ``condor_q``, with values of JSON.
 
     Without an access point it is that of the ad's GlobalJobId; `source` is of the timeline's
-    entries.
+    entries. With `with_ad`, the hold or release by which the job came into its present status has
+    the ad's attributes.
 
     Raises:
         DocumentError: the ad has no ClusterId and ProcId, or nothing names its access point.
     """
     cluster, proc = _count(ad.get("ClusterId")), _count(ad.get("ProcId"))
-    if cluster is None or proc is None:
+    if cluster is None or proc is None or max(cluster, proc) > _LAST_NUMBER:
         raise DocumentError("an ad without ClusterId and ProcId is none of a job")
     point = access_point or access_point_of(ad)
     if point is None:
@@ -231,7 +255,7 @@ def document_from_ad(
         )
     request, submission, usage = sections(ad)
     submission["array"] = str(cluster)
-    timeline = tuple(sorted(_timeline(ad, source), key=lambda event: event.time))
+    timeline = tuple(sorted(_timeline(ad, source, with_ad=with_ad), key=lambda event: event.time))
     polled = _moment(ad.get("ServerTime"))
     newest = max((event.time for event in timeline), default=0)
     return JobDocument(
@@ -244,7 +268,7 @@ def document_from_ad(
     )
 
 
-def _timeline(ad: Mapping[str, JSON], source: str) -> list[Event]:
+def _timeline(ad: Mapping[str, JSON], source: str, *, with_ad: bool) -> list[Event]:
     """The events in an ad: submission, first and last start, and its present status."""
     events = []
     submitted = _moment(ad.get("QDate"))
@@ -256,18 +280,29 @@ def _timeline(ad: Mapping[str, JSON], source: str) -> list[Event]:
         last = start == max(known for known in starts if known is not None)
         if start is not None:
             events.append(_event(start, source, 1, State.RUNNING, slot=slot if last else None))
+    state, entered = _status(ad)
+    if state is None or entered is None:
+        return events
+    if state is State.RUNNING or (state is State.PENDING and entered == submitted):
+        return events  # it is among these
+    # Of one second, in which ads count, what the job is now comes behind its start.
+    tie = entered in starts and not state.ended
+    present = _present(ad, state, entered + tie, source)
+    if with_ad and present.code in (EventCode.HELD, EventCode.RELEASED):
+        present = msgspec.structs.replace(present, attributes=_text_of(ad))
+    return [*events, present]
+
+
+def _status(ad: Mapping[str, JSON]) -> tuple[State | None, int | None]:
+    """The present state, and since when."""
     status = _whole(ad.get("JobStatus"))
     state = CONDOR_STATUS.get(status) if status is not None else None
     entered = _moment(ad.get("EnteredCurrentStatus"))
     if state is State.COMPLETED:
         entered = _moment(ad.get("CompletionDate")) or entered
     if state is State.CANCELLED and _whole(ad.get("LastJobStatus")) == _COMPLETED:
-        state, entered = State.COMPLETED, _moment(ad.get("CompletionDate"))  # leave_in_queue
-    if state is None or entered is None:
-        return events
-    if state is State.RUNNING or (state is State.PENDING and entered == submitted):
-        return events  # it is among these
-    return [*events, _present(ad, state, entered, source)]
+        return State.COMPLETED, _moment(ad.get("CompletionDate"))  # leave_in_queue
+    return state, entered
 
 
 def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) -> Event:
@@ -276,6 +311,13 @@ def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) ->
         codes = {"hold_code": "HoldReasonCode", "hold_subcode": "HoldReasonSubCode"}
         held = {field: _whole(ad.get(name)) for field, name in codes.items()}
         return _event(entered, source, 12, state, reason=_text(ad.get("HoldReason")), **held)
+    if state is State.PENDING and _whole(ad.get("LastJobStatus")) == _ON_HOLD:
+        return _event(entered, source, 13, state, reason=_text(ad.get("ReleaseReason")))
+    vacated = _moment(ad.get("LastVacateTime"))
+    if state is State.PENDING and vacated is not None and abs(vacated - entered) <= _MICROS:
+        code = _count(ad.get("VacateReasonCode")) or None
+        reason = _text(ad.get("VacateReason"))
+        return _event(entered, source, 4, state, reason=reason, vacate_code=code)
     if state is State.CANCELLED:
         reason = _text(ad.get("RemoveReason"))
         return _event(entered, source, 9, condor_state(9, None, reason) or state, reason=reason)
@@ -289,6 +331,19 @@ def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) ->
     if state is State.SUSPENDED:
         return _event(entered, source, 10, state)
     return Event(time=entered, source=source, state=state, word="IDLE")
+
+
+def _text_of(ad: Mapping[str, JSON]) -> str:
+    """JSON of the ad's plain values; the same at each look at a job that stays as it is."""
+    plain = plain_ad(ad).items()
+    found = {name: value for name, value in plain if _is_plain(value) and name != "ServerTime"}
+    return msgspec.json.encode(found).decode()
+
+
+def _is_plain(value: JSON) -> bool:
+    if isinstance(value, str):
+        return len(value) <= LONGEST_TEXT
+    return isinstance(value, bool | float) or _whole(value) is not None
 
 
 def _event(time: int, source: str, code: int, state: State, **fields: JSON) -> Event:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jobsight.clock import format_micros
 from jobsight.errors import ModelError, TrainingError
+from jobsight.format import moment
 from jobsight.learning.bootstrap import Bootstrap, Interval
 from jobsight.learning.dataset import Dataset, batch_weights, drawn_together
 from jobsight.learning.fingerprints import fingerprints
@@ -81,7 +82,7 @@ class Comparison:
         )
         if self.since is None or self.until is None:
             return text
-        return f"{text} from {_second(self.since)} to {_second(self.until)}"
+        return f"{text} from {moment(self.since)} to {moment(self.until)}"
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as plain data."""
@@ -248,8 +249,8 @@ def _bootstrap(a: _Judged, b: _Judged) -> Bootstrap:
     )
 
 
-def _second(moment: int) -> str:
-    return format_micros(moment // 1_000_000 * 1_000_000)
+def _second(micros: int) -> str:
+    return format_micros(micros // 1_000_000 * 1_000_000)
 
 
 def _counted(left_out: dict[str, int]) -> str:

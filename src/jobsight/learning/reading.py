@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from jobsight.errors import SourceError
 from jobsight.history.readreport import ReadReport
 from jobsight.learning.manifest import Source
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,7 +126,7 @@ def read(
 
     Args:
         question: that is asked.
-        inputs: what to read; ``-`` and pipes are event logs.
+        inputs: what to read; ``-`` is standard input.
         settings: of the store, of time zones, and the names of access point and cluster.
         watch: is kept informed.
         seen: is called with each document, where the question is asked of jobs.
@@ -158,7 +158,7 @@ def read(
     if not len(table):
         raise SourceError(f"no job in {', '.join(map(printable, inputs))}")
     if jobs.bad:
-        watch.note(f"{jobs.bad} rows could not be read and were left out")
+        watch.note(f"{counted(jobs.bad, 'row')} could not be read and left out")
     report = ReadReport(files=len(jobs.sources), jobs=len(table))
     report.bytes = sum(source.bytes for source in jobs.sources)
     seen_at, reported_at = (table[name].to_physical() for name in ("seen", "reported"))
@@ -190,8 +190,8 @@ def read_events(
     watch.unread(reading.report.unreadable, reading.report.events)
     if skipped := reading.report.skipped:
         watch.note(
-            f"{len(skipped)} damaged stretches were skipped, the first in "
-            f"{printable(skipped[0].file)} at byte {skipped[0].offset}: {skipped[0].reason}; "
+            f"{counted(len(skipped), 'damaged stretch', 'damaged stretches')} skipped, the first "
+            f"in {printable(skipped[0].file)} at byte {skipped[0].offset}: {skipped[0].reason}; "
             "`jobsight events` lists all"
         )
     note_shortened(reading.shortened, watch)
@@ -305,7 +305,7 @@ def job_table(
     """Read stores, snapshots, files of importers and event logs into one job table.
 
     Args:
-        inputs: what to read; ``-`` and pipes are event logs.
+        inputs: what to read.
         settings: of the store, of time zones, and the names of access point and cluster.
         progress: is called with how much was read, and of how much (0: unknown).
         hashed: False: without `sources`.
@@ -319,8 +319,9 @@ def job_table(
 
     stores = [one for one in inputs if not is_pipe(one) and are_documents(one)]
     files = [one for one in inputs if one not in stores]
-    imports = {one: _import(one, settings, progress) for one in files if not is_pipe(one)}
-    logs = [one for one in files if one not in imports or _is_log(imports[one])]
+    imports = {one: _import(one, settings, progress) for one in files}
+    # What comes through a pipe is read only once: its events as documents.
+    logs = [one for one in files if not is_pipe(one) and _is_log(imports[one])]
     reads = [one for name, one in imports.items() if name not in logs]
     sources: list[Source] = []
     history, unreadable = None, []

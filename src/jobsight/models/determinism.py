@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jobsight.errors import TrainingError
+from jobsight.runtime import install_command
 from jobsight.settings import LstmSettings
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def require_torch(kind: type[Exception]) -> None:
     try:
         import torch  # noqa: F401
     except ImportError:
-        raise kind("this model needs PyTorch: pip install 'jobsight[lstm]'") from None
+        raise kind(f"this model needs PyTorch: {install_command('lstm')}") from None
 
 
 def device_of(settings: LstmSettings) -> torch.device:

@@ -5,6 +5,7 @@ from jobsight.settings.gathering import (
     CondorSettings,
     EventLogSettings,
     KafkaSettings,
+    MachineSettings,
     SlurmSettings,
     StoreSettings,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "FrameSettings",
     "KafkaSettings",
     "LstmSettings",
+    "MachineSettings",
     "ProgramSettings",
     "QuestionSettings",
     "ServeSettings",

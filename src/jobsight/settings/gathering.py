@@ -16,6 +16,7 @@ __all__ = [
     "CondorSettings",
     "EventLogSettings",
     "KafkaSettings",
+    "MachineSettings",
     "SlurmSettings",
     "StoreSettings",
     "data_folder",
@@ -47,6 +48,8 @@ class SlurmSettings(Section):
     """More output of one command is refused; sacct is then asked about shorter spans."""
     accounting: bool | None = None
     """Ask sacct; None: as the controller's configuration says."""
+    all_users: bool = True
+    """Ask sacct about all users; Slurm's PrivateData shows a user's own jobs alone all the same."""
     config_every: PositiveFloat = 600.0
     """Between looks at the controller's configuration and clock."""
     lookback: Annotated[float, Field(ge=0)] = 86400.0
@@ -73,7 +76,7 @@ class SlurmSettings(Section):
 
 
 class CondorSettings(Section):
-    """HTCondor's tools: how condor_q, condor_history and condor_config_val are run."""
+    """HTCondor's tools: how condor_q, condor_history and condor_config_val are run and polled."""
 
     bin: Path | None = None
     """Folder of the tools; None: found by PATH."""
@@ -85,6 +88,60 @@ class CondorSettings(Section):
     """Seconds after which a command is stopped."""
     scan_limit: PositiveInt = 200_000
     """Ads of the history looked through for jobs that left the queue."""
+    user: (
+        Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9_.@$][A-Za-z0-9_.@$\-]{0,254})$")] | None
+    ) = None
+    """Owner of the jobs that polls ask about; None: the user who asks, ``*``: all users."""
+    interval: PositiveFloat = 30.0
+    """Seconds between two polls."""
+    queue_most: PositiveInt = 10_000
+    """Jobs of the queue that one poll asks for at most."""
+    history_most: PositiveInt = 2000
+    """Jobs that left the queue, the newest, that one poll asks for at most."""
+    history_pause: Annotated[float, Field(ge=0)] = 600.0
+    """Seconds without condor_history after it failed or was too slow."""
+    logs_most: Annotated[int, Field(ge=0)] = 200
+    """User logs of jobs that are followed at once."""
+    log_bytes: Annotated[int, Field(ge=4096, le=64 << 20)] = 8 << 20
+    """Bytes of user logs that one poll reads."""
+
+
+class MachineSettings(Section):
+    """What the scheduler's own tools on this machine are asked, for answers without a store.
+
+    What ``/etc/jobsight/jobsight.yaml`` says here bounds what others set: they may ask for less.
+    """
+
+    enabled: bool = True
+    """Ask them at all."""
+    days: Annotated[float, Field(gt=0, le=3650)] = 30.0
+    """How far back the accounting is read."""
+    all_users: bool = True
+    """Ask about the jobs of all users, where the scheduler allows it."""
+    every: Annotated[float, Field(ge=0, le=86_400)] = 30.0
+    """Seconds between two looks of a user at the scheduler."""
+    patience: Annotated[float, Field(gt=0, le=3600)] = 6.0
+    """Seconds of reading the past after which an answer is given from what was read."""
+    background: bool = True
+    """Whether a process of the lowest priority then reads the rest, a slice every `every` seconds;
+    else each call reads on."""
+    schedd: str | None = None
+    """Name of a remote schedd; None: this machine's."""
+    folder: Path | None = None
+    """Where what was read is kept; None: ``machine`` in the user's cache, or, where that is on a
+    network file system, in a private folder of this machine."""
+
+    def within(self, most: MachineSettings) -> MachineSettings:
+        """These settings, but asking no more than `most` allows."""
+        return self.model_copy(
+            update={
+                "enabled": self.enabled and most.enabled,
+                "days": min(self.days, most.days),
+                "all_users": self.all_users and most.all_users,
+                "every": max(self.every, most.every),
+                "background": self.background and most.background,
+            }
+        )
 
 
 class EventLogSettings(Section):

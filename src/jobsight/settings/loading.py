@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import pydantic
 from pydantic import Field
 
-from jobsight.configfiles import config_files
+from jobsight.configfiles import SITE_FILE, config_files
 from jobsight.errors import SettingsError
 from jobsight.modes import GroupAccess
 from jobsight.settings.gathering import (
@@ -25,6 +25,7 @@ from jobsight.settings.gathering import (
     CondorSettings,
     EventLogSettings,
     KafkaSettings,
+    MachineSettings,
     SlurmSettings,
     StoreSettings,
     data_folder,
@@ -42,7 +43,7 @@ class Settings(Section):
     """Everything that can be set."""
 
     timezone: str | None = None
-    """Zone of log times without one; None: the machine's."""
+    """Zone in which times are shown, and of log times without one; None: the machine's."""
     access_point: str | None = None
     """Name of the access point the logs come from; None: as in the log."""
     group_access: GroupAccess = "none"
@@ -53,6 +54,7 @@ class Settings(Section):
     eventlog: EventLogSettings = EventLogSettings()
     slurm: SlurmSettings = SlurmSettings()
     kafka: KafkaSettings = KafkaSettings()
+    machine: MachineSettings = MachineSettings()
     collect: CollectSettings = CollectSettings()
     check: CheckSettings = CheckSettings()
     program: ProgramSettings = ProgramSettings()
@@ -101,9 +103,14 @@ class Settings(Section):
                 merged, {**values, "store": {"url": store}} if isinstance(store, str) else values
             )
         try:
-            return whole.model_validate(merged)
+            settings = whole.model_validate(merged)
+            site = next((file.values for file in files if file.path == SITE_FILE), {})
+            if "machine" not in site:
+                return settings
+            most = MachineSettings.model_validate(site["machine"])
         except pydantic.ValidationError as error:
             raise explain(error, files) from None
+        return settings.model_copy(update={"machine": settings.machine.within(most)})
 
 
 @cache

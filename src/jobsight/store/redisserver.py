@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from jobsight.errors import StoreError, StoreUnavailableError, UsageError
+from jobsight.runtime import install_command
 from jobsight.settings import StoreSettings
 from jobsight.store.packing import require_schema
 from jobsight.text import printable
@@ -63,7 +64,7 @@ _REFUSALS = (
     ),
     (
         r"NoPermissionError|\bNOPERM\b|ACL failure in script|The user executing the script can't",
-        "its ACL forbids a command that the store needs (docs/store.md lists them): {error}",
+        "its ACL forbids a command that the store needs: {error}",
     ),
     (r"ReadOnlyError|\bREADONLY\b", _REPLICA),
     (
@@ -139,7 +140,7 @@ class RedisServer:
             from redis.retry import Retry
         except ImportError:
             raise StoreError(
-                "a redis:// store needs the redis package: pip install 'jobsight[redis]'"
+                f"a redis:// store needs the redis package: {install_command('redis')}"
             ) from None
         self.url = without_secrets(url)
         self.facts: dict[str, str] = {}

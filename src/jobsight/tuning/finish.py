@@ -16,9 +16,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobsight.clock import format_micros, now_micros
+from jobsight.clock import now_micros
 from jobsight.errors import ModelError, SweepError, UsageError
 from jobsight.files import Kind, new_file, new_folder, write_json
+from jobsight.format import moment
 from jobsight.history.timelines import History
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.manifest import read_manifest
@@ -274,7 +275,7 @@ def _note_look(sweep: Sweep, best: FrozenTrial, *, again: bool) -> int:
         last = looks[-1]
         raise UsageError(
             f"the test part was used with the parameters of run {last['run']} already "
-            f"({format_micros(last['time'])}); testing others now would make the better of two "
+            f"({moment(last['time'])}); testing others now would make the better of two "
             "results pass for one. If that must be, add --again, and it will be recorded"
         )
     sweep.best.mkdir(exist_ok=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-from optuna.trial import FrozenTrial, TrialState
+from typing import TYPE_CHECKING, Any
 
 from jobsight.tuning.finish import is_done
 from jobsight.tuning.folder import Sweep
@@ -16,13 +14,13 @@ from jobsight.tuning.run import CHECKPOINTS
 from jobsight.tuning.scheduler import NodeStatus, Status
 from jobsight.tuning.study import Runs
 
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
+
 __all__ = ["Failure", "Progress", "RunProgress", "leftovers", "progress_of"]
 
-_ENDED = {
-    TrialState.COMPLETE: "complete",
-    TrialState.PRUNED: "pruned",
-    TrialState.FAIL: "failed",
-}
+_ENDED = {"COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "failed"}
+"""By the name of a trial's state."""
 
 
 @dataclass(frozen=True)
@@ -163,12 +161,12 @@ def _has_ended(name: str, trials: list[FrozenTrial]) -> bool:
 def _state(trial: FrozenTrial, node: NodeStatus | None, *, active: bool) -> tuple[str, str | None]:
     """The end of a run is in its trial; before that its scheduler knows best."""
     if trial.state.is_finished():
-        return _ENDED[trial.state], trial.user_attrs.get("error")
+        return _ENDED[trial.state.name], trial.user_attrs.get("error")
     if node is not None and node.state in ("failed", "removed"):
         return "broken", node.cause
     if node is not None and node.state != "done":
         return node.state, node.cause
-    if trial.state is TrialState.WAITING:
+    if trial.state.name == "WAITING":
         return "waiting", None
     return ("running" if active and not trial.user_attrs.get("stopped") else "stopped"), None
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jobsight.errors import SweepError
+from jobsight.runtime import install_command
 from jobsight.tuning.config import LEARNING, SweepConfig
 from jobsight.tuning.record import RunRecord
 from jobsight.tuning.space import grid_of
@@ -47,9 +48,7 @@ def _storage(folder: Path) -> JournalStorage:
     try:
         import optuna
     except ModuleNotFoundError:
-        raise SweepError(
-            "sweeps need Optuna, which is not installed; pip install 'jobsight[sweep]'"
-        ) from None
+        raise SweepError(f"sweeps need Optuna: {install_command('sweep')}") from None
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
@@ -265,7 +264,7 @@ def _sampler(config: SweepConfig, run: int) -> BaseSampler:
             try:
                 return samplers.GPSampler(seed=seed)
             except ImportError:
-                raise SweepError("method: gp needs PyTorch; pip install 'jobsight[lstm]'") from None
+                raise SweepError(f"method: gp needs PyTorch: {install_command('lstm')}") from None
         # Runs that are under way count as bad ones, or all would be in one place.
         return samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
 

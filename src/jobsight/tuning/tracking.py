@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from jobsight.errors import UsageError
 from jobsight.files import without_nan
+from jobsight.runtime import install_command
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def open_tracker(
         return Tracker()
     if importlib.util.find_spec("wandb") is None:
         raise UsageError(
-            "tracking with Weights & Biases needs its SDK: pip install 'jobsight[sweep]', or write "
+            f"tracking with Weights & Biases needs its SDK: {install_command('sweep')}; or write "
             "'wandb: off' under 'tracking'"
         )
     return _Wandb(settings, folder, sweep_name, say, patience)

@@ -12,6 +12,7 @@ from tests.support.storedjobs import filled, held_job
 
 from jobsight.cli import main as cli
 from jobsight.cli import output
+from jobsight.runtime import install_command
 from jobsight.settings import Settings
 
 
@@ -25,7 +26,7 @@ from jobsight.settings import Settings
         (MemoryError(), cli._NO_MEMORY),
         (
             ModuleNotFoundError(name="polars.x"),
-            "polars is not installed: pip install 'jobsight[answer]'",
+            f"polars is not installed: {install_command('answer')}",
         ),
         (ImportError("libx.so: failed to map segment from shared object"), cli._NO_MEMORY),
     ],
@@ -126,7 +127,7 @@ def test_each_extra_installs_all_that_its_verbs_import(tmp_path: Path) -> None:
     assert (
         "1 job," in _without(set(cli._EXTRAS), "store", "status", "--store", str(collected)).stdout
     )
-    told = "jobsight: pyarrow is not installed: pip install 'jobsight[collect]'\n"
+    told = f"jobsight: pyarrow is not installed: {install_command('collect')}\n"
     for lacking in (collect, [*hold, "--log", str(log)]):
         assert _without({"pyarrow"}, *lacking).stderr == told
 

@@ -6,7 +6,7 @@ import pytest
 from tests.support import pools
 from typer.testing import CliRunner
 
-from jobsight.cli import reading, verify
+from jobsight.cli import reading
 from jobsight.cli.main import app
 
 
@@ -14,7 +14,7 @@ from jobsight.cli.main import app
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     read: tuple[object, ...] = (pools.history(), None, [])
     monkeypatch.setattr(reading, "read", lambda *_given, **_more: read)
-    monkeypatch.setattr(verify, "audit", lambda *_given, **_more: pools.audited())
+    monkeypatch.setattr("jobsight.learning.audit.audit", lambda *_given, **_more: pools.audited())
     made = pools.trained()
     (tmp_path / "model").mkdir()
     made.model.save(tmp_path / "model", seed=0, facts=made.facts())
@@ -47,7 +47,7 @@ def test_a_failed_audit_shows_in_the_exit_status(
 ) -> None:
     sound = pools.audited()
     bad = replace(sound, checks=(replace(sound.checks[0], grade="failed"), *sound.checks[1:]))
-    monkeypatch.setattr(verify, "audit", lambda *_given, **_more: bad)
+    monkeypatch.setattr("jobsight.learning.audit.audit", lambda *_given, **_more: bad)
     for more in ([], ["--json"]):
         call = ["verify", "hold", "x.log", "--model", str(folder), *more]
         result = CliRunner().invoke(app, call)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -157,6 +159,9 @@ def test_what_an_ad_must_have() -> None:
         document_from_ad({"ProcId": 1}, "ap")
     with pytest.raises(DocumentError, match="set access_point"):
         document_from_ad(ID, None)
+    for number in ("ClusterId", "ProcId"):  # HTCondor's have 31 bits
+        with pytest.raises(DocumentError, match="ClusterId"):
+            document_from_ad(ID | {number: 2**31}, "ap")
     assert document_from_ad(ID, "ap").timeline == ()
 
 
@@ -175,3 +180,45 @@ def test_any_ad_gives_a_sound_document_or_one_error(ad: dict[str, object]) -> No
         assert decode(encode(merged)) == merged
     except DocumentError as error:
         assert "cannot be written" in str(error)
+
+
+def test_a_job_that_is_held_in_the_second_of_its_start_is_held() -> None:
+    again = done(JobStatus=5, EnteredCurrentStatus=1795223140, CompletionDate=0, HoldReasonCode=6)
+    document = document_from_ad(again, "ap", source="condor_q")
+    assert merge(None, document).state is State.HELD
+    assert merge(merge(None, document), document).state is State.HELD
+
+
+WAITS = {"JobStatus": 1, "EnteredCurrentStatus": 1795223150}
+
+
+@pytest.mark.parametrize(
+    ("told", "code", "reason"),
+    [
+        ({"LastJobStatus": 5, "ReleaseReason": "via condor_release"}, 13, "via condor_release"),
+        ({"LastJobStatus": 5, "LastVacateTime": 1795223150}, 13, None),
+        ({"LastJobStatus": 2, "LastVacateTime": 1795223149, "VacateReason": "x"}, 4, "x"),
+        ({"LastJobStatus": 2, "LastVacateTime": 1795223130}, None, None),
+        ({}, None, None),
+    ],
+)
+def test_why_a_job_waits_again(told: dict[str, object], code: int | None, reason: object) -> None:
+    last = document_from_ad(done(**WAITS, **told), "ap").timeline[-1]
+    assert (last.code, last.reason, last.state) == (code, reason, State.PENDING)
+
+
+def test_a_hold_and_a_release_have_the_ad_where_it_is_asked_for() -> None:
+    more = {
+        "RequestMemory": 64,
+        "PeriodicHold": False,
+        "Nested": {"a": 1},
+        "ServerTime": 1795223300,
+    }
+    for changed in ({"JobStatus": 5}, WAITS | {"LastJobStatus": 5}):
+        ad = done(**more, **changed)
+        known = document_from_ad(ad, "ap", with_ad=True).timeline[-1].attributes
+        found = json.loads(known or "")
+        assert (found["RequestMemory"], found["PeriodicHold"]) == (64, "false")
+        assert not {"Nested", "ServerTime"} & set(found)
+        assert document_from_ad(ad, "ap").timeline[-1].attributes is None
+    assert document_from_ad(done(), "ap", with_ad=True).timeline[-1].attributes is None

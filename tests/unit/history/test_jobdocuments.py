@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -23,8 +24,9 @@ from tests.support.logtext import (
     record,
 )
 
-from jobsight.documents import Event, JobDocument, State
+from jobsight.documents import Event, JobDocument, State, Submission, merge
 from jobsight.errors import DocumentError
+from jobsight.history.eventlog.terms import GATHERED
 from jobsight.history.events import EventReader, read_events
 from jobsight.history.eventtables import event_table, joined_tables, queue_table
 from jobsight.history.jobdocuments import documents_of_batch, unnamed_access_point
@@ -258,3 +260,62 @@ def test_held_jobs_of_the_queue_are_a_history() -> None:
     assert set(rows["owner"]) == {"ann"}
     assert set(found.jobs["access_point"]) == {"ap1"}
     assert '"PeriodicHold":"NumHolds > 3"' in rows["attributes"][0]
+
+
+LOGGED = 1_767_323_045  # when all records of `record` are, UTC
+
+
+def rows_with(tmp_path: Path, data: bytes, *events: tuple[int, int, State]) -> list[Any]:
+    """Log, code and owner of the rows of a job of ann's, of which a log and its schedd report.
+
+    The schedd's events are given as seconds after the log's, code and state.
+    """
+    timeline = tuple(
+        Event(
+            time=(LOGGED + after) * 1_000_000, source="condor_q", code=code, state=state, subproc=0
+        )
+        for after, code, state in events
+    )
+    polled = JobDocument(id=JOB, updated=0, submission=Submission(user="ann"), timeline=timeline)
+    logged = documents(tmp_path, data).get(JOB) if data else None
+    table = event_table([merge(logged, polled)])
+    return table.select(pl.col("source") == GATHERED, "code", "owner").rows()
+
+
+RUN = record(0, SUBMIT) + record(1, EXECUTE)
+
+
+def test_what_only_the_schedd_reports_is_a_log_too(tmp_path: Path) -> None:
+    events = (0, 0, State.PENDING), (5, 1, State.RUNNING), (9, 12, State.HELD)
+    rows = rows_with(tmp_path, b"", *events)
+    assert rows == [(True, 0, "ann"), (True, 1, "ann"), (True, 12, "ann")]
+
+
+def test_a_log_that_has_the_last_state_is_taken_as_it_is(tmp_path: Path) -> None:
+    for events in ([(-3, 1, State.RUNNING)], [(2, 1, State.RUNNING)], []):
+        assert rows_with(tmp_path, RUN, *events) == [(False, 0, None), (False, 1, None)]
+
+
+def test_a_state_that_the_log_lacks_follows_its_records(tmp_path: Path) -> None:
+    rows = rows_with(tmp_path, RUN, (-3, 1, State.RUNNING), (60, 12, State.HELD))
+    assert rows == [(True, 0, "ann"), (True, 1, "ann"), (True, 12, "ann")]
+    again = rows_with(tmp_path, RUN + record(12, HELD), (60, 12, State.HELD))
+    assert [code for _, code, _ in again] == [0, 1, 12, 12]
+    on_hold = rows_with(tmp_path, record(0, SUBMIT), (0, 0, State.PENDING), (0, 12, State.HELD))
+    assert on_hold == [(True, 0, "ann"), (True, 12, "ann")]
+
+
+def test_a_held_job_that_started_again_was_released(tmp_path: Path) -> None:
+    life = [(0, 0, State.PENDING), (5, 1, State.RUNNING), (9, 12, State.HELD)]
+    rows = rows_with(tmp_path, b"", *life, (60, 1, State.RUNNING), (65, 12, State.HELD))
+    assert [code for _, code, _ in rows] == [0, 1, 12, 13, 1, 12]
+    known = rows_with(tmp_path, b"", *life, (50, 13, State.PENDING), (60, 1, State.RUNNING))
+    assert [code for _, code, _ in known] == [0, 1, 12, 13, 1]
+
+
+def test_a_sighting_without_a_number_is_no_record(tmp_path: Path) -> None:
+    idle = Event(time=(LOGGED + 9) * 1_000_000, source="condor_q", state=State.PENDING, word="IDLE")
+    polled = JobDocument(id=JOB, updated=0, timeline=(idle,))
+    assert not len(event_table([merge(None, polled)]))
+    document = merge(documents(tmp_path, RUN)[JOB], polled)
+    assert event_table([document])["code"].to_list() == [0, 1]

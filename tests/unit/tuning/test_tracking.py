@@ -31,7 +31,7 @@ def test_without_the_sdk_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(UsageError, match=r"pip install 'jobsight\[sweep\]'.*wandb: off"):
+    with pytest.raises(UsageError, match=r"pip install .*'jobsight\[sweep\]'.*wandb: off"):
         open_tracker(TrackingSettings(wandb="offline"), tmp_path, "night")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from jobsight.commands import Ended, child_environment, find_tool, run_command
 from jobsight.errors import SourceError
 from jobsight.settings import CondorSettings
-from jobsight.text import printable
+from jobsight.text import printable, without_surrogates
 
 __all__ = ["Ad", "CondorClient"]
 
@@ -33,6 +33,22 @@ _SHOWN = 200
 _MOST_ANALYSIS, _ANALYSIS_LINES = 1 << 16, 30
 
 
+def _of(owner: str | None) -> list[str]:
+    return [] if owner is None else ["-constraint", f'Owner == "{owner}"']
+
+
+def _shown(attributes: Collection[str]) -> list[str]:
+    return ["-attributes", ",".join(attributes), "-json"]
+
+
+def _sound(ad: Ad) -> Ad:
+    """The ad with texts that a document can hold."""
+    return {
+        without_surrogates(name): without_surrogates(value) if isinstance(value, str) else value
+        for name, value in ad.items()
+    }
+
+
 class CondorClient:
     """HTCondor's tools as functions. One thread at a time. All raise SourceError without an answer.
 
@@ -41,10 +57,12 @@ class CondorClient:
         schedd: name of the schedd; None: this machine's.
 
     Attributes:
+        schedd: see above.
         calls: how often each command was run.
     """
 
     def __init__(self, settings: CondorSettings, *, schedd: str | None = None) -> None:
+        self.schedd = schedd
         self.calls: Counter[str] = Counter()
         self._settings = settings
         self._where = [] if schedd is None else ["-name", schedd]
@@ -64,6 +82,26 @@ class CondorClient:
         # Without a limit, history is read to its end for each job that it does not have.
         limits = ["-match", str(len(jobs)), "-scanlimit", str(self._settings.scan_limit)]
         return self._ads("condor_history", [*self._where, *limits, "-json", *sorted(jobs)])
+
+    def queue_of(self, owner: str | None, attributes: Collection[str], most: int) -> list[Ad]:
+        """These attributes of the jobs of an owner (None: of all) in the queue, of `most` jobs."""
+        words = ["-allusers", *self._where, "-limit", str(most), *_shown(attributes)]
+        return self._ads("condor_q", words + _of(owner))
+
+    def history_of(
+        self, owner: str | None, attributes: Collection[str], most: int, since: str | None
+    ) -> list[Ad]:
+        """The same of jobs that have left the queue, newest first.
+
+        `since` is an expression: from the first ad on of which it is true, nothing is read, and no
+        more ads are looked through than the settings allow. None: all of the history is read, and
+        ads of other owners are passed over ten times as fast.
+        """
+        words = [*self._where, "-limit", str(most), *_shown(attributes)]
+        if since is None and owner is not None and not owner.isdigit():
+            return self._ads("condor_history", [*words, owner])
+        words += ["-scanlimit", str(self._settings.scan_limit), *_of(owner)]
+        return self._ads("condor_history", words if since is None else [*words, "-since", since])
 
     def analysis(self, job: str) -> list[str]:
         """What ``condor_q -better-analyze`` says of an idle job (``12.0``): its last lines."""
@@ -139,7 +177,7 @@ class CondorClient:
             raise SourceError(f"{tool} printed no JSON") from None
         if not isinstance(ads, list):
             raise SourceError(f"{tool} printed no list of ads")
-        return [ad for ad in ads if isinstance(ad, dict)]
+        return [_sound(ad) for ad in ads if isinstance(ad, dict)]
 
     def _run(self, tool: str, arguments: list[str]) -> Ended:
         """How the tool ended by itself, well or not."""

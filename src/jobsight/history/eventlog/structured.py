@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 from xml.etree import ElementTree
 
 from jobsight.clock import micros
+from jobsight.text import without_surrogates
 
 __all__ = ["MAX_RECORD", "Ad", "Attributes", "Skip", "StructuredParser", "first_end", "parse_time"]
 
@@ -32,7 +33,6 @@ _DEEPEST = 20
 _LEAST_TIME = len("2026-11-21T02:31")
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Ad(NamedTuple):
@@ -171,7 +171,7 @@ def _sound(value: Any, depth: int = 0) -> Any:
     if depth > _DEEPEST:
         raise ValueError(f"nested more than {_DEEPEST} deep")
     if isinstance(value, str):
-        return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
+        return without_surrogates(value)
     if isinstance(value, list):
         return [_sound(item, depth + 1) for item in value]
     if isinstance(value, dict):

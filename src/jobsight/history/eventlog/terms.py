@@ -10,10 +10,16 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["ENTRY_COLUMNS", "PREFIX", "begun", "event_kinds", "event_schema", "rotation"]
+__all__ = [
+    "ENTRY_COLUMNS", "GATHERED", "PREFIX", "begun", "event_kinds", "event_schema", "rotation",
+]  # fmt: skip
 
 PREFIX = "eventlog"
 """Every generation's name begins with it."""
+
+GATHERED = f"{PREFIX}-gathered"
+"""The log that the records of many users' logs, and what schedds report, make together: its offsets
+are moments, in µs since 1970."""
 
 _NAME = re.compile(rf"{PREFIX}#(\d{{16}})\.[0-9a-f]{{8}}")
 _ROTATED = re.compile(r"(.+?)\.(old|[1-9]\d{0,8})")

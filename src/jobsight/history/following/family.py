@@ -19,7 +19,16 @@ from jobsight.history.eventlog.generations import HEAD, Generation, identify, ma
 from jobsight.history.eventlog.terms import begun, rotation
 from jobsight.text import beginning
 
-__all__ = ["Opened", "explain", "look", "oldest_first", "opened_family", "read_at", "rotated"]
+__all__ = [
+    "Opened",
+    "explain",
+    "look",
+    "oldest_first",
+    "opened",
+    "opened_family",
+    "read_at",
+    "rotated",
+]
 
 
 @dataclass
@@ -106,12 +115,12 @@ def opened_family(path: Path) -> Iterator[Opened]:
     Raises:
         SourceError: a file of them, or the folder, cannot be read.
     """
-    yield _opened(path)
+    yield opened(path)
     oldest = 0.0
     while older := sorted(found for found in rotated(path) if found[0] > oldest):
         for age, name in older:
             try:
-                yield _opened(name)
+                yield opened(name)
             except SourceError as error:
                 # It is gone by now, or is not a log; otherwise its records would be missed.
                 if not isinstance(error.__cause__, FileNotFoundError | None):
@@ -136,8 +145,16 @@ def oldest_first(files: Iterable[Opened]) -> list[Opened]:
 
 
 def rotated(path: Path) -> Iterator[tuple[float, Path]]:
-    """Age and path of the rotated files in the folder of `path`, and of what it links to."""
-    for place in (path, Path(os.path.realpath(path))) if path.is_symlink() else (path,):
+    """Age and path of the rotated files in the folder of `path`, and of what it links to.
+
+    Raises:
+        SourceError: the folder cannot be read.
+    """
+    try:
+        linked = path.is_symlink()
+    except OSError as error:
+        raise explain(path, error) from error
+    for place in (path, Path(os.path.realpath(path))) if linked else (path,):
         try:
             with os.scandir(place.parent) as entries:
                 names = [entry.name for entry in entries]
@@ -149,7 +166,12 @@ def rotated(path: Path) -> Iterator[tuple[float, Path]]:
                 yield age, place.with_name(name)
 
 
-def _opened(path: Path) -> Opened:
+def opened(path: Path) -> Opened:
+    """A file of a log, open; the caller closes it.
+
+    Raises:
+        SourceError: it cannot be read, or is not a log.
+    """
     look(path)
     try:
         # It may have become a pipe since, whose opening must not block.

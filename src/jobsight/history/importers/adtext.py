@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jobsight.text import without_surrogates
+
 __all__ = ["LONGEST_AD", "Piece", "cut_json", "cut_text", "parse_text"]
 
 LONGEST_AD = 8 << 20
@@ -23,7 +25,6 @@ LONGEST_AD = 8 << 20
 _DECODER = json.JSONDecoder()
 _BETWEEN = re.compile(r"[\s\[\],]*")
 _RESUME = re.compile(r"\n[ \t]*\{")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Piece(NamedTuple):
@@ -166,7 +167,4 @@ def parse_text(data: bytes) -> dict[str, Any]:
 
 
 def _sound(value: Any) -> Any:
-    """Text with half characters replaced: no document can hold them."""
-    if isinstance(value, str) and not value.isascii():
-        return _SURROGATE.sub("\ufffd", value)
-    return value
+    return without_surrogates(value) if isinstance(value, str) else value

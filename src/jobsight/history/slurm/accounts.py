@@ -17,10 +17,12 @@ from jobsight.history.slurm.sacct import Run
 from jobsight.history.sources import Pause
 from jobsight.settings import SlurmSettings
 
-__all__ = ["Accounts"]
+__all__ = ["Accounts", "NewestFirst"]
 
 _MICROS = 1_000_000
 _SHORTEST = 60 * _MICROS
+_FIRST = 3600 * _MICROS
+_QUICK_S = 1.0
 
 
 class Accounts:
@@ -146,3 +148,55 @@ class Accounts:
                 fresh.add(run.id.name)
             self._reported[key] = (run.end or run.submit or 0, digest)
         return [run for run in runs if run.id.name in fresh]
+
+
+class NewestFirst(Accounts):
+    """The accounting asked from now backwards, so that an answer need not wait for all of it.
+
+    The first poll asks for what ended since the last one, or in the last hour where that was
+    longer ago. Each further poll asks for the span before what is known: an hour, doubled while
+    sacct answers within a second.
+    """
+
+    def __init__(self, client: SlurmClient, settings: SlurmSettings) -> None:
+        super().__init__(client, settings)
+        self._unread: list[tuple[int, int]] = []
+        """Spans that were not asked about, µs; the latest is the last."""
+        self._span = _FIRST
+
+    def restore(self, position: dict[str, JSON]) -> None:
+        """See `Accounts.restore`."""
+        super().restore(position)
+        self._unread = [(int(start), int(end)) for start, end in position.get("unread", [])]
+        self._span = max(int(position.get("span", _FIRST)), _SHORTEST)
+        self.behind = sum(end - start for start, end in self._unread)
+
+    def position(self) -> dict[str, JSON]:
+        """See `Accounts.position`."""
+        spans = [list(span) for span in self._unread]
+        return {"since": self.since, **({"unread": spans, "span": self._span} if spans else {})}
+
+    def poll(self, now: int) -> list[Run]:
+        """Runs of one span that have not been reported as they are now; see `Accounts.poll`."""
+        if self._fresh:
+            known = now - self._lookback if self.since is None else self.since
+            start = max(known, now - _FIRST)
+            runs = self.ask(lambda: self._client.ended(self._before(start), now))
+            self._unread += [(known, start)] if known < start else []
+            self.since, self._fresh = now, False
+        elif self._unread:
+            known, end = self._unread.pop()
+            start = max(known, end - self._span)
+            begun = time.monotonic()
+            try:
+                runs = self.ask(lambda: self._client.ended(self._before(start), end))
+            except SlurmError:
+                self._unread.append((known, end))
+                raise
+            if time.monotonic() - begun < _QUICK_S:
+                self._span *= 2
+            self._unread += [(known, start)] if known < start else []
+        else:
+            runs = []
+        self.behind = sum(end - start for start, end in self._unread)
+        return self._news(runs)

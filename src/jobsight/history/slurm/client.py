@@ -9,17 +9,24 @@ the cluster's own jobs alone are asked for (``--local``), whatever it shows to p
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import enum
+import hashlib
+import json
 import os
 import re
 import secrets
+import time
 from collections import Counter, defaultdict
 from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
 
 from jobsight.clock import zone_named
 from jobsight.commands import Ended, child_environment, find_tool, run_command
-from jobsight.errors import SourceError
+from jobsight.errors import OutputError, SourceError
+from jobsight.files import new_file
 from jobsight.history.slurm.sacct import COLUMNS, Run, exact_rows, join_runs
 from jobsight.history.slurm.scontrol import (
     Config,
@@ -41,6 +48,7 @@ __all__ = ["ENDED_STATES", "PASSING", "FailureKind", "SlurmClient", "SlurmError"
 ENDED_STATES = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,RS,RV,TO"
 """States that sacct is asked for when it is asked what ended in a span of time."""
 
+_KEPT_NS = 3600 * 1_000_000_000
 _MICROS = 1_000_000
 _MOST_SHOWN = 1000
 _UNWRITTEN = b"job script retrieval failed"
@@ -145,6 +153,11 @@ class SlurmClient:
     All raise `SlurmError` where the tool gives no answer; `show` and `script` also where the
     controller does not know the job (any more), or does not give its script to this user.
 
+    Args:
+        settings: where the tools are, and their limits.
+        kept: a private folder in which configuration, nodes, partitions and the list of sacct's
+            columns are kept for an hour; None: they are asked for each time.
+
     Attributes:
         calls: how often each command was run.
         seconds: how long they took in all, by command.
@@ -152,12 +165,13 @@ class SlurmClient:
             one was.
     """
 
-    def __init__(self, settings: SlurmSettings) -> None:
+    def __init__(self, settings: SlurmSettings, *, kept: Path | None = None) -> None:
         self.calls: Counter[str] = Counter()
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.refused = 0
         self.last_refused: str | None = None
         self._settings = settings
+        self._kept = kept
         self._zone = zone_named(settings.timezone) if settings.timezone else _NoZone()
         self._delimiter = f"\x1f{secrets.token_hex(8)}\x1f"
         self._columns: tuple[str, ...] | None = None
@@ -215,7 +229,9 @@ class SlurmClient:
 
     def config(self) -> Config:
         """The controller's configuration and clock."""
-        return read_config(self.run("scontrol", "show", "config"), self._zone)
+        text, age = self._lasting("scontrol", "show", "config")
+        config = read_config(text, self._zone)
+        return replace(config, now=None if config.now is None else config.now + age)
 
     def has(self, tool: str) -> bool:
         """Whether a tool is where the settings say; behind a prefix, it is supposed to be."""
@@ -223,8 +239,8 @@ class SlurmClient:
 
     def machine(self) -> tuple[list[Node], list[Partition]]:
         """The nodes and the partitions, in two calls."""
-        nodes = self.run("scontrol", "--local", "--oneliner", "show", "node")
-        partitions = self.run("scontrol", "--local", "--oneliner", "show", "partition")
+        nodes, _ = self._lasting("scontrol", "--local", "--oneliner", "show", "node")
+        partitions, _ = self._lasting("scontrol", "--local", "--oneliner", "show", "partition")
         return list(read_nodes(nodes)), list(read_partitions(partitions))
 
     def cluster_name(self) -> str:
@@ -251,12 +267,13 @@ class SlurmClient:
     def _accounts(self, *options: str) -> list[Run]:
         columns = self._columns
         if columns is None:  # those we want that this version of sacct has
-            known = {name.lower() for name in self.run("sacct", "--helpformat").split()}
+            known = {name.lower() for name in self._lasting("sacct", "--helpformat")[0].split()}
             columns = tuple(name for name in COLUMNS if name.lower() in known)
             if "JobID" not in columns:
                 raise SlurmError("sacct --helpformat lists no column JobID", FailureKind.OTHER)
         self._columns = None  # after an error, such as a field that is lacking, they are found anew
-        plain = ("--local", "--allusers", "--duplicates", "--parsable", "--noconvert")
+        plain = ["--local", "--duplicates", "--parsable", "--noconvert"]
+        plain += ["--allusers"] if self._settings.all_users else []
         form = (f"--delimiter={self._delimiter}", f"--format={','.join(columns)}")
         text = self.run("sacct", *plain, *form, *options)
         self._columns = columns
@@ -264,6 +281,21 @@ class SlurmClient:
             return list(join_runs(exact_rows(text, self._delimiter), self._zone, self._refuse))
         except ValueError as error:
             raise SlurmError(f"sacct: {error}", FailureKind.OTHER) from None
+
+    def _lasting(self, tool: str, *arguments: str) -> tuple[str, int]:
+        """What a tool prints, or printed within the last hour; and how long ago that was, µs."""
+        if self._kept is None:
+            return self.run(tool, *arguments), 0
+        words = json.dumps([tool, *arguments, str(self._settings.conf), str(self._settings.bin)])
+        file = self._kept / f"{tool}-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+        with contextlib.suppress(OSError):
+            age = time.time_ns() - file.stat().st_mtime_ns
+            if 0 <= age < _KEPT_NS:
+                return file.read_text("utf-8"), age // 1000
+        text = self.run(tool, *arguments)
+        with contextlib.suppress(OSError, OutputError), new_file(file) as place:
+            place.write_text(text, "utf-8")
+        return text, 0
 
     def run(self, tool: str, *arguments: str) -> str:
         """Run any tool, also one that changes something, such as sbatch; what it printed.

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 
 from jobsight.documents import JSON, JobDocument, slurm_id
 from jobsight.errors import SourceError
-from jobsight.history.slurm.accounts import Accounts
+from jobsight.history.slurm.accounts import Accounts, NewestFirst
 from jobsight.history.slurm.client import PASSING, FailureKind, SlurmClient, SlurmError
 from jobsight.history.slurm.details import Details
 from jobsight.history.slurm.documents import (
@@ -57,6 +57,7 @@ class SlurmSource(Source):
         cluster: the name in the ids of its jobs.
         settings: intervals, bounds, caps.
         clock: seconds since 1970; tests give their own.
+        newest_first: the accounting is read from now backwards, see `NewestFirst`.
     """
 
     def __init__(
@@ -65,6 +66,8 @@ class SlurmSource(Source):
         cluster: str,
         settings: SlurmSettings,
         clock: Callable[[], float] = time.time,
+        *,
+        newest_first: bool = False,
     ) -> None:
         self.name = f"slurm:{cluster}"
         self._prefix = slurm_id(cluster, "").removesuffix(":")
@@ -74,7 +77,7 @@ class SlurmSource(Source):
         self._settings = settings
         self._clock = clock
         self._watch = Watch(settings.array_tasks)
-        self._accounts = Accounts(client, settings)
+        self._accounts = (NewestFirst if newest_first else Accounts)(client, settings)
         self._details = Details(client, cluster, settings)
         self._unresolved = Unresolved(cluster, settings.unknown_end_after, settings.overlap)
         self._looked: int | None = None

@@ -7,8 +7,8 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from jobsight.clock import format_micros
 from jobsight.errors import ModelError
-from jobsight.format import moment
 from jobsight.models import is_baseline
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def listed(entry: Entry) -> dict[str, Any]:
         "question": entry.question,
         "cluster": entry.cluster,
         "champion": entry.champion,
-        "added": moment(entry.added),
+        "added": format_micros(entry.added),
         "by": entry.by,
         "why": entry.why,
         "folder": str(entry.folder),
@@ -63,7 +63,7 @@ def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
             "report": report,
             "history": [
                 {
-                    "time": moment(record.time),
+                    "time": format_micros(record.time),
                     "event": record.event,
                     "digest": record.digest,
                     "champion": record.champion == record.digest and record.event != "removed",

@@ -10,7 +10,8 @@ import pytest
 from tests.support.growing import Follower, read_at_once
 
 from jobsight.documents import State
-from jobsight.history.following.family import oldest_first, opened_family
+from jobsight.errors import SourceError
+from jobsight.history.following.family import oldest_first, opened_family, rotated
 
 MOMENT = "2026-11-21T12:36:31.556"
 
@@ -78,3 +79,9 @@ def test_files_of_one_millisecond_are_all_followed_through_restarts(
     assert one.documents == read_at_once(sorted(tmp_path.iterdir()))
     assert len(one.documents) == 4
     assert {document.state for document in one.documents.values()} == {State.COMPLETED}
+
+
+def test_a_folder_that_cannot_be_looked_into_is_one_clear_error(tmp_path: Path) -> None:
+    # As root may look into every folder: a name that is too long fails alike.
+    with pytest.raises(SourceError, match="cannot be read"):
+        list(rotated(tmp_path / ("a" * 300) / "EventLog"))

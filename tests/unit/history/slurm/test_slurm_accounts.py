@@ -2,12 +2,15 @@
 
 import contextlib
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jobsight.documents import State, merge
-from jobsight.history.slurm.accounts import Accounts
+from jobsight.history.slurm.accounts import Accounts, NewestFirst
 from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError
 from jobsight.history.slurm.documents import of_runs
 from jobsight.history.slurm.ids import SlurmId
@@ -15,6 +18,7 @@ from jobsight.history.slurm.sacct import Run
 from jobsight.settings import SlurmSettings
 
 SECOND = 1_000_000
+HOUR = 3600 * SECOND
 
 
 def run(**told: Any) -> Run:
@@ -98,3 +102,75 @@ def test_what_was_requeued_and_cancelled_before_it_started_again_has_ended() -> 
     assert document.state is State.CANCELLED
     assert document.outcome is not None
     assert document.outcome.ended == 10 * SECOND + 1
+
+
+class Kept(SlurmClient):
+    """Has one run an hour, and remembers which spans it was asked about, in seconds."""
+
+    def __init__(self) -> None:
+        super().__init__(SlurmSettings())
+        self.spans: list[tuple[int, int]] = []
+
+    def ended(self, since: int, until: int) -> list[Run]:
+        self.spans.append((since // SECOND, until // SECOND))
+        hours = range(-(-since // HOUR), until // HOUR + 1)
+        return [run(id=SlurmId(hour), submit=hour * HOUR, end=hour * HOUR) for hour in hours]
+
+
+def _read_all(client: Kept, now: int, position: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Poll until nothing is left, as one process after another does; the last position."""
+    settings = SlurmSettings(lookback=30 * 86_400)
+    position, polls = position or {}, 0
+    while True:
+        accounts = NewestFirst(client, settings)
+        accounts.restore(position)
+        accounts.poll(now)
+        accounts.poll(now)
+        position = accounts.position()
+        polls += 1
+        assert polls < 40, "it never comes to an end"
+        if not accounts.behind:
+            return position
+
+
+def test_the_last_hour_is_asked_about_first_and_then_ever_longer_spans_before_it() -> None:
+    client, now = Kept(), 500_000 * HOUR
+    _read_all(client, now)
+    late = SlurmSettings().overlap
+    begins = [start + late for start, _ in client.spans[1:] if start + late < now // SECOND - 3600]
+    assert client.spans[:1] == [(now // SECOND - 3600 - late, now // SECOND)]
+    assert begins == sorted(begins, reverse=True)
+    hours = [(end - start - late) / 3600 for start, end in client.spans if end < now // SECOND]
+    assert hours[:4] == [1, 2, 4, 8]
+    assert min(start for start, _ in client.spans) == now // SECOND - 30 * 86_400 - late
+
+
+@given(gaps=st.lists(st.integers(60, 40 * 86_400), min_size=1, max_size=5))
+def test_whenever_it_is_asked_again_no_span_of_the_last_month_is_left_out(gaps: list[int]) -> None:
+    client, now, position = Kept(), 500_000 * HOUR, None
+    first = now
+    for gap in gaps:
+        position = _read_all(client, now, position)
+        now += gap * SECOND
+    _read_all(client, now, position)
+    reached = first // SECOND - 30 * 86_400
+    for start, end in sorted(client.spans):
+        assert start <= reached
+        reached = max(reached, end)
+    assert reached >= now // SECOND
+
+
+def test_a_span_that_sacct_refused_is_asked_about_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    client, now = Kept(), 500_000 * HOUR
+    accounts = NewestFirst(client, SlurmSettings(lookback=7200))
+    accounts.poll(now)
+    fails = SlurmError("too much", FailureKind.TOO_MUCH)
+    monkeypatch.setattr(Kept, "ended", Mock(side_effect=fails))
+    with pytest.raises(SlurmError):
+        accounts.poll(now)
+    monkeypatch.undo()
+    assert accounts.position()["unread"] == [[now - 2 * HOUR, now - HOUR]]
+    accounts.poll(now)
+    assert accounts.behind == HOUR // 2
+    accounts.poll(now)
+    assert (accounts.behind, accounts.failure) == (0, None)

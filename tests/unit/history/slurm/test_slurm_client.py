@@ -241,3 +241,27 @@ def test_without_an_answer_it_must_be_set(answer: str | None, tmp_path: Path) ->
         scontrol(tmp_path, answer)
     with pytest.raises(SourceError, match=r"set slurm\.cluster"):
         name_of(SlurmSettings(bin=tmp_path))
+
+
+def test_what_seldom_changes_is_asked_once_an_hour_and_its_clock_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def run(_client: SlurmClient, *words: str) -> str:
+        asked.append(words)
+        return f"Configuration data as of 1000\nClusterName = c{len(asked)}\n"
+
+    monkeypatch.setattr(SlurmClient, "run", run)
+    first = SlurmClient(SlurmSettings(), kept=tmp_path).config()
+    (file,) = tmp_path.iterdir()
+    half_an_hour_ago = time.time() - 1800
+    os.utime(file, (half_an_hour_ago, half_an_hour_ago))
+    second = SlurmClient(SlurmSettings(), kept=tmp_path).config()
+    assert (first.cluster, second.cluster, len(asked)) == ("c1", "c1", 1)
+    assert first.now == 1_000_000_000
+    assert second.now is not None
+    assert 1800 <= second.now / 1e6 - 1000 < 1900
+    os.utime(file, (1, 1))
+    assert SlurmClient(SlurmSettings(), kept=tmp_path).config().cluster == "c2"
+    assert SlurmClient(SlurmSettings()).config().cluster == "c3"

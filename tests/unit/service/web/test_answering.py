@@ -19,12 +19,12 @@ from tests.support.serving import client, documents, site, still_held
 from tests.support.storedjobs import HOSTILE, filled, slurm_job
 
 from jobsight.answering.tables import Tables
-from jobsight.cli.mcp import server
 from jobsight.documents import State
 from jobsight.errors import JobError
 from jobsight.history.jobtable import JobTable
 from jobsight.service.web.application import peer_of
 from jobsight.service.web.asking import answers_for_waiting, warm_up
+from jobsight.service.web.mcp import server
 from jobsight.service.web.ready import Ready
 from jobsight.service.web.site import Site
 from jobsight.service.web.tokens import Caller

@@ -13,6 +13,7 @@ from typing import Any
 
 from jobsight.clock import format_micros, format_span
 from jobsight.format import chance
+from jobsight.format import moment as shown
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.fixes import Fix
 from jobsight.questions.hold.answering.verdict import Verdict
@@ -211,10 +212,10 @@ def advise(
         best, until = verdict.best, moment + round(verdict.best.wait * 1e6)
         # `at` takes whole minutes, the next one: copied too early, the command still waits.
         minute = re.sub(r"\D", "", format_micros(until + 59_999_999))[:12]
-        odds, when = chance(best.probability, best.low, best.high), until - until % 1_000_000
+        odds = chance(best.probability, best.low, best.high)
         text = (
-            f"wait {format_span(best.wait)}, until {format_micros(when)}, then release it: {odds} "
-            f"to succeed then{why}{_hint(fix)}"
+            f"wait {format_span(best.wait)}, until {shown(until)}, then release it: {odds} to "
+            f"succeed then{why}{_hint(fix)}"
         )
         later = group.step(text, "condor_release", f'echo "{{}}" | TZ=UTC at -t {minute}')
         return Advice([*group.elsewhere(), later])

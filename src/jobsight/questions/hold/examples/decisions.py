@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jobsight.clock import format_micros
 from jobsight.codes import EventCode
 from jobsight.documents.states import removed_by_policy
 from jobsight.errors import UsageError
+from jobsight.format import moment as shown
 from jobsight.history import outcomes
 from jobsight.history.counts import batch_numbers, factorize, preceding
 from jobsight.history.labels import (
@@ -280,7 +280,7 @@ class HeldHistory:
 
 
 def _problem(history: History, id_: JobId, jobs: NDArray[np.int32], moment: int) -> str:
-    at = format_micros(moment)
+    at = shown(moment)
     if not len(jobs):
         wanted = history.jobs.filter(pl.col("cluster") == id_.cluster)
         if id_.proc is not None:
@@ -303,4 +303,4 @@ def _problem(history: History, id_: JobId, jobs: NDArray[np.int32], moment: int)
     by_policy = code == EventCode.ABORTED and removed_by_policy(reason)
     what = "a policy removed it at" if by_policy else _STATES[code]
     why = f" ({printable(reason, 80)})" if reason and code in (9, 13) else ""
-    return f"{problem}: {what} {format_micros(int(history.clock[last]))}{why}"
+    return f"{problem}: {what} {shown(int(history.clock[last]))}{why}"

@@ -1,0 +1,174 @@
+"""Answers on a login node: nothing is set up, and the scheduler's tools say what they say to users.
+
+Real clusters, as alice and bob.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.limits import prove
+from tests.testbed import HtcondorPool, SlurmCluster
+
+from jobsight.answering import machine
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.settings import MachineSettings, Settings, SlurmSettings
+from jobsight.store import open_store
+
+_SCRIPT = "#!/bin/bash\n#SBATCH --time=5\n#SBATCH --mem=100\nsleep 3\n"
+
+
+class User:
+    """A user who logs in and has installed Jobsight."""
+
+    def __init__(self, name: str, tools: Path, home: Path, **settings: str) -> None:
+        self.home = home / name
+        own_tools = self.home / "bin"
+        own_tools.mkdir(parents=True)
+        for tool in tools.glob("*"):  # Jobsight hides its own variables from the tools
+            (own_tools / tool.name).write_text(
+                f'#!/bin/sh\nJOBSIGHT_TESTBED_USER={name} exec {tool} "$@"\n'
+            )
+            (own_tools / tool.name).chmod(0o755)
+        own = {name: value for name, value in os.environ.items() if "XDG" not in name}
+        named = {f"JOBSIGHT_{key.upper()}": value for key, value in settings.items()}
+        self.environment = own | {
+            "HOME": str(self.home), "JOBSIGHT_MACHINE__EVERY": "0", "LOGNAME": name,
+            "PATH": f"{own_tools}:/usr/bin:/bin", "USER": name, **named,
+        }  # fmt: skip
+
+    def run(self, *words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "jobsight", *words]
+        ended = subprocess.run(  # noqa: PLW1510 - the caller says which status it expects
+            command, env=self.environment, cwd=self.home, capture_output=True, text=True
+        )
+        assert ended.returncode == status, ended.stdout + ended.stderr
+        return ended
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.run(*words, "--json").stdout)
+
+    def jobs(self) -> dict[str, str]:
+        """The states of all jobs that are known, by number."""
+        documents = self.json("jobs", "--limit", "0")
+        return {one["id"].rpartition(":")[2]: one.get("state", "") for one in documents}
+
+
+def test_a_user_of_slurm_gets_every_answer_without_a_store(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    failed = cluster.submit("exit 3")
+    waits = cluster.submit("exit 0", "--begin=now+3600")
+    cluster.wait_accounted(failed)
+    alice = User("alice", cluster.bin, tmp_path)
+    (alice.home / "job.sh").write_text(_SCRIPT)
+    pending = alice.run("start", "--pending").stdout
+    assert waits in pending
+    assert "BeginTime" in pending
+    assert 0 < alice.json("fail", "job.sh")["probability"] < 1
+    assert waits in alice.json("start", waits)["job"]
+    assert "exit code 3" in alice.run("job", failed).stdout
+    assert "exit 0" in alice.json("job", waits)[0]["submission"]["script"]
+    assert alice.json("bound", waits)["class"]
+    known = alice.jobs()
+    assert (known[failed], known[waits]) == ("failed", "pending")
+    cluster.cancel(waits)
+    cluster.wait_accounted(waits)
+    assert alice.jobs()[waits] == "cancelled"
+
+
+def test_an_answer_asks_at_most_four_times_once_it_is_warm(
+    cluster: SlurmCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Counter[str]] = []
+    run = SlurmClient.run
+
+    def counted(client: SlurmClient, tool: str, *words: str) -> str:
+        calls[-1][tool] += 1
+        return run(client, tool, *words)
+
+    monkeypatch.setattr(SlurmClient, "run", counted)
+    settings = Settings(
+        slurm=SlurmSettings(bin=User("alice", cluster.bin, tmp_path).home / "bin"),
+        machine=MachineSettings(folder=tmp_path / "own", every=0),
+    )
+    for _ in range(3):
+        cluster.wait_accounted(cluster.submit("exit 0"))
+        calls.append(Counter())
+        url = machine.own_history(settings, lambda _step: None, print)
+    assert max(call.total() for call in calls[1:]) <= 4, calls
+    with open_store(url) as store:
+        assert len(list(store.scan())) >= 3
+
+
+@contextmanager
+def _own_cluster(**settings: Any) -> Iterator[SlurmCluster]:
+    with SlurmCluster(**settings) as cluster:
+        yield cluster
+
+
+@pytest.mark.parametrize("version", ["24.11", pytest.param("22.05", marks=prove)])
+def test_where_data_is_private_each_user_knows_their_own_jobs_also_without_slurmdbd(
+    version: str, bed_ready: None, tmp_path: Path
+) -> None:
+    with _own_cluster(version=version, settings=("PrivateData=jobs",)) as cluster:
+        own = {user: cluster.submit("exit 3", user=user) for user in ("alice", "bob")}
+        waits = {user: cluster.submit("exit 0", "--begin=now+3600", user=user) for user in own}
+        for job in own.values():
+            cluster.wait_accounted(job)
+        users = {name: User(name, cluster.bin, tmp_path) for name in own}
+        for name, user in users.items():
+            assert user.jobs() == {own[name]: "failed", waits[name]: "pending"}
+        cluster.stop_slurmdbd()
+        later = cluster.submit("exit 0", "--begin=now+3600", user="alice")
+        alice = users["alice"]
+        ended = alice.run("start", later)
+        assert "BeginTime" in ended.stdout
+        assert "what is known may be old: sacct" in ended.stderr
+        assert alice.jobs().keys() == {own["alice"], waits["alice"], later}
+
+
+@prove
+def test_a_cluster_without_accounting_answers_from_its_queue(
+    bed_ready: None, tmp_path: Path
+) -> None:
+    with _own_cluster(accounting=False) as cluster:
+        waits = cluster.submit("exit 0", "--begin=now+3600")
+        alice = User("alice", cluster.bin, tmp_path)
+        ended = alice.run("start", "--pending")
+        assert "BeginTime" in ended.stdout
+        assert "Slurm keeps no accounts here" in ended.stderr
+        assert alice.jobs() == {waits: "pending"}
+
+
+def test_a_user_of_htcondor_gets_answers_without_a_store_or_the_event_log(
+    condor_pool: HtcondorPool, tmp_path: Path
+) -> None:
+    held = condor_pool.submit_text("executable=/no/program\ntransfer_executable=false\nqueue\n")
+    failed = condor_pool.submit_text("executable=/bin/sh\narguments=-c 'exit 3'\nqueue\n")
+    condor_pool.wait_held(held)
+    condor_pool.wait(failed)
+    # Root may read every event log.
+    alice = User("alice", condor_pool.bin, tmp_path, eventlog__paths="[]")
+    (answer,) = alice.json("hold", str(held))
+    assert (answer["answer"], answer["owner"]) == ("fix", "alice")
+    known = alice.jobs()
+    assert (known[f"{held}.0"], known[f"{failed}.0"]) == ("held", "failed")
+    assert "held" in alice.run("fail", f"{held}.0").stdout
+    condor_pool.remove(held)
+    condor_pool.wait(held)
+    assert alice.jobs()[f"{held}.0"] == "cancelled"
+
+
+def test_without_a_scheduler_the_error_says_what_to_name(tmp_path: Path) -> None:
+    alice = User("alice", tmp_path / "none", tmp_path, eventlog__paths="[]")
+    ended = alice.run("start", "--pending", status=2)
+    assert "--store URL" in ended.stderr
+    assert "no tools of Slurm (squeue) or HTCondor" in ended.stderr
