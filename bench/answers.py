@@ -45,7 +45,7 @@ def measure(log: str, folder: str) -> Any:
     from jobsight.history.timelines import History
     from jobsight.learning.modeldir import ModelDir
     from jobsight.questions.hold.answering.answer import Answerer
-    from jobsight.questions.hold.answering.lookup import HeldHistory
+    from jobsight.questions.hold.examples.decisions import HeldHistory
     from jobsight.questions.hold.question import HOLD
     from jobsight.questions.hold.settings import HoldSettings
 

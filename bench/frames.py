@@ -50,7 +50,7 @@ def _history(log: str) -> History:
 def _decisions(history: History) -> pl.DataFrame:
     from jobsight.questions.hold.examples.decisions import hold_decisions
 
-    return hold_decisions(history, HoldSettings()).table
+    return hold_decisions(history, HoldSettings(), label_rows(history)).table
 
 
 def _build(

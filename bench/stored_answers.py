@@ -54,7 +54,7 @@ def held_job(log: str) -> Any:
     from jobsight.clock import format_micros
     from jobsight.history.events import read_events
     from jobsight.history.timelines import History
-    from jobsight.questions.hold.answering.lookup import HeldHistory
+    from jobsight.questions.hold.examples.decisions import HeldHistory
 
     history = History.from_table(read_events([log]).table)
     moment = int(np.quantile(history.clock, _PART))

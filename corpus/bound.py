@@ -25,9 +25,8 @@ from jobsight.learning.bootstrap import Interval
 from jobsight.program.examples import Example, examples_in
 from jobsight.program.sampling import machine
 from jobsight.questions.bound.answering import BOUND_ANSWERS
-from jobsight.questions.bound.decisions import BOUND
-from jobsight.questions.bound.question import BOUND_QUESTION
-from jobsight.questions.bound.settings import BoundSettings
+from jobsight.questions.bound.programs import BOUND
+from jobsight.questions.bound.question import BOUND_QUESTION, BoundSettings
 from jobsight.settings import Settings
 
 MEASURED = Path(__file__).parent / "programs" / "measured.jsonl"

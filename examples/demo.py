@@ -48,15 +48,16 @@ def choose_moment(events: Path, model: Path) -> str:
     import polars as pl
 
     from jobsight.clock import format_micros
+    from jobsight.history.labels import label_rows
     from jobsight.history.timelines import History
     from jobsight.learning.modeldir import ModelDir
     from jobsight.questions.hold.examples.decisions import hold_decisions
     from jobsight.questions.hold.question import HOLD
-    from jobsight.questions.hold.reporting.moment import richest_moment
+    from jobsight.questions.hold.reporting import richest_moment
 
     trained = ModelDir.open(model, HOLD, only_chosen=True)
     history = History.from_table(pl.read_parquet(events))
-    decisions = hold_decisions(history, trained.settings).table
+    decisions = hold_decisions(history, trained.settings, label_rows(history)).table
     moment = richest_moment(decisions, int(trained.borders[1]))
     return format_micros(int(history.clock.max()) if moment is None else moment)
 

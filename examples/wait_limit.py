@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from jobsight.learning.reading import job_table
-from jobsight.questions.start.decisions import outcomes_of
+from jobsight.questions.start.question import outcomes_of
 from jobsight.settings import Settings
 
 MINUTE, DAY = 60_000_000, 86_400_000_000

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from jobsight.history.events import read_events
+from jobsight.history.labels import label_rows
 from jobsight.history.outcomes import KINDS, apply_horizon
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.decisions import hold_decisions
@@ -41,7 +42,7 @@ def test_case(case: str, tmp_path: Path) -> None:
     log = tmp_path / "job.log"
     log.write_text(LOGS[case], encoding="utf-8")
     history = History.from_table(read_events([str(log)], timezone="UTC").table)
-    table = apply_horizon(hold_decisions(history, HoldSettings()).table, HOUR)
+    table = apply_horizon(hold_decisions(history, HoldSettings(), label_rows(history)).table, HOUR)
     count, kind, outcome, censored = ROWS[case]
     assert len(table) == int(count)
     for row in table.iter_rows(named=True):

@@ -13,6 +13,7 @@ from tests.support.histories import table
 from tests.support.hold_models import BY_USER, EXITED, MEMORY, TIMED_OUT, answered, constant_model
 from tests.support.limits import examples
 
+from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.learning.fitted import Fitted
 from jobsight.learning.mixing import Weights
@@ -116,5 +117,6 @@ def test_at_the_end_of_the_log_is_at_its_last_moment(seed: int) -> None:
     end = int(history.clock.max())
     one_log = events.filter(pl.col("log") == 0)
     for table_of in (events, one_log):
-        held = held_jobs(History.from_table(table_of), end)
+        of = History.from_table(table_of)
+        held = held_jobs(of, end, label_rows(of))
         assert len(answers(table_of, end, None)) == len(held)

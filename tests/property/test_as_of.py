@@ -61,7 +61,9 @@ def histories(draw: st.DrawFn) -> pl.DataFrame:
 
 
 def decided(history: History, as_of: str = "release") -> pl.DataFrame:
-    return hold_decisions(history, HoldSettings.model_validate({"as_of": as_of})).table
+    return hold_decisions(
+        history, HoldSettings.model_validate({"as_of": as_of}), label_rows(history)
+    ).table
 
 
 def frames_of(history: History, decisions: pl.DataFrame) -> tuple[Any, list[list[Any]]]:
@@ -169,7 +171,7 @@ def test_what_a_decision_is_told_does_not_change_when_the_future_is_cut_off(
     history = History.from_table(events_table)
     for row in decided(history).iter_rows(named=True):
         short = History.from_table(before_cut(events_table, history, row))
-        held = held_jobs(short, row["time"])
+        held = held_jobs(short, row["time"], label_rows(short))
         mine = held.filter(*(pl.col(name) == row[name] for name in KEY))
         assert mine.select(told).row(0, named=True) == {name: row[name] for name in told}
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from tests.support.logtext import EXECUTE, HELD, RELEASED, SUBMIT, information, record
 
 from jobsight.history.events import read_events
+from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
-from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings, Scale
 
 SCALE = Scale(
     time_scale=2.0, windows=(1.0, 4.0, 16.0), delays=(1.0, 2.0), timeframe_len=1.5, horizon=40.0
@@ -54,11 +54,13 @@ def test_what_is_written_later_tells_nothing(seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, data = Path(folder, "log"), interleaved(seed)
         history = history_of(path, data)
-        decisions = hold_decisions(history, chosen).table
+        decisions = hold_decisions(history, chosen, label_rows(history)).table
         inputs = ExampleBuilder.of(history, chosen, SCALE, frames=False).build(decisions, "0.0")[1]
         for number, row in enumerate(decisions.iter_rows(named=True)):
             short = history_of(path, data[: history.table["offset"][row["row"]]])
-            mine = held_jobs(short, row["time"]).filter(pl.col("cluster") == row["cluster"])
+            mine = held_jobs(short, row["time"], label_rows(short)).filter(
+                pl.col("cluster") == row["cluster"]
+            )
             mine = mine.with_columns(time=pl.lit(row["time"], pl.Int64))
             again = ExampleBuilder.of(short, chosen, SCALE, frames=False).inputs(mine)
             assert again.features.tobytes() == inputs.features[number].tobytes()

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from tests.support.histories import table
 from tests.support.limits import examples
 
+from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.learning.audit.truncation import prove_as_of
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
-from jobsight.questions.hold.examples.scale import Scale
 from jobsight.questions.hold.question import HOLD
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings, Scale
 
 SCALE = Scale(
     time_scale=2.0, windows=(1.0, 4.0, 16.0), delays=(1.0, 2.0), timeframe_len=1.5, horizon=40.0
@@ -94,7 +94,7 @@ def test_examples_do_not_change_when_the_future_is_cut_off(
     # A decision of the very moment at which two logs begin a job sees but one of them.
     assume(not begun.is_duplicated().any())
     chosen = SETTINGS.model_copy(update={"as_of": as_of})
-    decisions = hold_decisions(history, chosen).table
+    decisions = hold_decisions(history, chosen, label_rows(history)).table
     proof = prove_as_of(HOLD, history, decisions, chosen, SCALE, moment=str(delay))
     assert proof.holds, proof.differences
 
@@ -107,7 +107,7 @@ def test_a_live_question_is_told_what_training_is_told(events_table: pl.DataFram
     if history.logs > 1:
         events_table = events_table.filter(pl.col("log") == 0)
         history = History.from_table(events_table)
-    decisions = hold_decisions(history, SETTINGS).table
+    decisions = hold_decisions(history, SETTINGS, label_rows(history)).table
     inputs = ExampleBuilder.of(history, SETTINGS, SCALE, frames=False).build(decisions, "0.0")[1]
     for number, row in enumerate(decisions.iter_rows(named=True)):
         # Other releases of the same second, which only the live question sees, are left out.
@@ -117,7 +117,7 @@ def test_a_live_question_is_told_what_training_is_told(events_table: pl.DataFram
         if (past & hidden).any():
             continue
         short = History.from_table(events_table.filter(past))
-        held = held_jobs(short, row["time"])
+        held = held_jobs(short, row["time"], label_rows(short))
         mine = held.filter(pl.col("cluster") == row["cluster"], pl.col("proc") == row["proc"])
         mine = mine.with_columns(time=pl.lit(row["time"], pl.Int64))
         live = ExampleBuilder.of(short, SETTINGS, SCALE, frames=False).inputs(mine)

@@ -13,8 +13,7 @@ from jobsight.learning.dataset import Dataset
 from jobsight.learning.reading import job_table
 from jobsight.learning.train import train
 from jobsight.learning.trained import Trained
-from jobsight.questions.fail.question import FAIL
-from jobsight.questions.fail.settings import FailSettings
+from jobsight.questions.fail.question import FAIL, FailSettings
 from jobsight.settings import Settings
 from tests.support.importing import SAMPLES, written
 from tests.support.once import once

@@ -10,8 +10,7 @@ from jobsight.history.jobtable import JobTable
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.train import train
-from jobsight.questions.fail.question import FAIL
-from jobsight.questions.fail.settings import FailSettings
+from jobsight.questions.fail.question import FAIL, FailSettings
 from tests.support.storedjobs import job, told
 
 HOUR = 3600

@@ -16,10 +16,9 @@ from jobsight.models.constant import Constant
 from jobsight.models.intervals import GRID, Intervals
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.heldjob import UNKNOWN, Pool
-from jobsight.questions.hold.answering.lookup import HeldHistory
-from jobsight.questions.hold.examples.scale import Scale
+from jobsight.questions.hold.examples.decisions import HeldHistory
 from jobsight.questions.hold.question import HOLD
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings, Scale
 from tests.support.histories import table
 
 TIMED_OUT = (13, 256, "timed out waiting for origin ( URL file = lab://ap20/data/1 )")

@@ -5,7 +5,7 @@ from typing import Any
 
 from jobsight.history.readreport import ReadReport
 from jobsight.learning.evaluation import evaluate_all
-from jobsight.questions.hold.reporting.jobs import ShownJobs
+from jobsight.questions.hold.reporting import ShownJobs
 from jobsight.reports.shown import Shown
 from tests.support.histories import micros
 from tests.support.hold_models import (

@@ -39,9 +39,8 @@ from jobsight.cli.terminal import field, fold, paint, table
 from jobsight.documents import State
 from jobsight.format import UNKNOWN, chance, hours, percent
 from jobsight.program.submission.proposals import Ceilings
-from jobsight.questions.fail.answering import FAIL_ANSWERS, RUNNING
+from jobsight.questions.fail.answering import FAIL_ANSWERS, RUNNING, by_cause
 from jobsight.questions.fail.evidence import Advice
-from jobsight.questions.fail.groups import by_cause
 from jobsight.questions.fail.question import FAIL
 from jobsight.text import counted, printable
 

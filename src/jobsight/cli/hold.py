@@ -56,7 +56,7 @@ from jobsight.questions.hold.answerable import HOLD_ANSWERS
 from jobsight.questions.hold.answering.advice import other_holder
 from jobsight.questions.hold.answering.groups import by_use, group_answers
 from jobsight.questions.hold.answering.heldjob import Pool
-from jobsight.questions.hold.answering.lookup import held_name
+from jobsight.questions.hold.examples.decisions import held_name
 from jobsight.questions.hold.question import HOLD
 from jobsight.text import counted, printable
 
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from jobsight.questions.hold.answering.advice import Advice
     from jobsight.questions.hold.answering.answer import Answer
     from jobsight.questions.hold.answering.heldjob import Pool
-    from jobsight.questions.hold.answering.lookup import HeldName
+    from jobsight.questions.hold.examples.decisions import HeldName
     from jobsight.settings import Settings
     from jobsight.store import Store
 

@@ -69,8 +69,8 @@ class CountIndex:
         since = first if starts is None else np.maximum(starts, first)
         asked = np.asarray(keys, np.int64)[:, None] * self._size
         search = self._places.searchsorted
-        found: Ints = np.maximum(search(asked + cuts) - search(asked + since), 0)
-        return found[:, 0] if found.shape[1] == 1 else found.sum(axis=1)
+        number: Ints = np.maximum(search(asked + cuts) - search(asked + since), 0)
+        return number[:, 0] if number.shape[1] == 1 else number.sum(axis=1)
 
     def rows(self, key: int) -> Ints:
         """All rows with a key, ascending: int64."""
@@ -80,17 +80,17 @@ class CountIndex:
 
     def last_row(self, keys: NDArray[np.integer[Any]], cuts: Ints) -> Ints:
         """The latest visible row by clock with each key: int64 (n,), −1 for none."""
-        found = np.full(len(keys), -1, np.int64)
+        latest_row = np.full(len(keys), -1, np.int64)
         asked = np.asarray(keys, np.int64) * self._size
         for log, first in enumerate(self._log_start[:-1]):
             last = self._places.searchsorted(asked + cuts[:, log]) - 1
             # It may be of another key or log, or not be there.
             row = self._padded[last] - asked
             latest = row >= first
-            rows, others = row[latest], found[latest]
+            rows, others = row[latest], latest_row[latest]
             latest[latest] = (others < 0) | (self._clock[rows] >= self._clock[others])
-            found[latest] = row[latest]
-        return found
+            latest_row[latest] = row[latest]
+        return latest_row
 
     def last(self, keys: NDArray[np.integer[Any]], cuts: Ints) -> Ints:
         """The clock (µs) of `last_row`: int64 (n,), `NEVER` for none."""
@@ -163,9 +163,9 @@ def preceding_in(
     size = int(max(among.max(), rows.max())) + 1
     places = groups.astype(np.int64) * size + among
     order = np.argsort(places, kind="stable")
-    found = np.searchsorted(places[order], asked.astype(np.int64) * size + rows) - 1
-    candidate = order[np.maximum(found, 0)]
-    return np.where((found >= 0) & (groups[candidate] == asked), candidate, -1).astype(np.int64)
+    last = np.searchsorted(places[order], asked.astype(np.int64) * size + rows) - 1
+    candidate = order[np.maximum(last, 0)]
+    return np.where((last >= 0) & (groups[candidate] == asked), candidate, -1).astype(np.int64)
 
 
 def number_texts(*columns: pl.Series) -> list[Ints]:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from jobsight.cli.main import app
 from jobsight.documents import JobDocument, Submission
 from jobsight.questions.bound.answering import CLASSES
-from jobsight.questions.bound.shipped import SHIPPED
+from jobsight.questions.bound.question import SHIPPED
 from jobsight.store import open_store
 
 SLEEPER = "import time\nfor turn in range(100):\n    time.sleep(30)\n"

@@ -8,8 +8,7 @@ import numpy as np
 from corpus.crossed import cross, transfer
 
 from jobsight.program.examples import Example
-from jobsight.questions.bound.question import BOUND_QUESTION
-from jobsight.questions.bound.settings import BoundSettings
+from jobsight.questions.bound.question import BOUND_QUESTION, BoundSettings
 
 
 def programs() -> list[Example]:

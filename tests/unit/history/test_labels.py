@@ -9,7 +9,7 @@ import pytest
 from tests.support.histories import table
 
 from jobsight.history.counts import at, number_texts, preceding
-from jobsight.history.labels import RowLabels, label_rows, row_owners, start_sites
+from jobsight.history.labels import RowLabels, label_rows, start_sites
 from jobsight.history.timelines import History, attach_ads
 
 
@@ -121,13 +121,13 @@ def test_an_owner_is_known_from_the_row_that_tells_it() -> None:
         {"code": 13, "owner": "eve"},
         {"code": 12},
     )
-    owners = row_owners(history, np.arange(5))
+    owners = label_rows(history).owner
     assert owners.tolist() == [-1, 0, 0, 0, 0]
 
 
 def test_a_release_tells_no_owner() -> None:
     history = history_of({"code": 12}, {"code": 13, "owner": "ann"}, {"code": 12})
-    assert row_owners(history, np.array([2])).tolist() == [-1]
+    assert label_rows(history).owner.tolist() == [-1, -1, -1]
 
 
 def test_where_a_daemon_stands_is_learned_from_holds() -> None:
@@ -160,7 +160,7 @@ def test_a_start_that_names_its_place_is_believed_where_nothing_is_learned() -> 
 def test_nothing_to_tell() -> None:
     history = history_of({"code": 0})
     assert sites_of(history) == []
-    assert row_owners(history, np.array([0])).tolist() == [-1]
+    assert label_rows(history).owner.tolist() == [-1]
 
 
 AD = json.dumps({"TriggerEventTypeNumber": 12, "RequestMemory": 64})

@@ -10,11 +10,10 @@ from tests.support.storedjobs import SECOND, START
 from jobsight.documents import JobDocument, Prediction, State, merge
 from jobsight.learning.question import Question
 from jobsight.learning.review import Week, predictions_of, promised_by, review
-from jobsight.questions.fail.question import FAIL
-from jobsight.questions.fail.settings import FailSettings
+from jobsight.questions.fail.question import FAIL, FailSettings
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.start.question import START as START_QUESTION
-from jobsight.questions.start.settings import StartSettings
+from jobsight.questions.start.question import StartSettings
 
 DAY = 86_400
 

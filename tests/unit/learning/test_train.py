@@ -19,7 +19,7 @@ from jobsight.models.base import Floats, Inputs, Labelled, Model
 from jobsight.models.calibration import choose_calibration, cross_validated
 from jobsight.models.intervals import Intervals
 from jobsight.questions.hold import question
-from jobsight.questions.hold.answering.predictor import delays_of
+from jobsight.questions.hold.answering.chances import delays_of
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings

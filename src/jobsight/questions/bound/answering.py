@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
+
+import numpy as np
 
 from jobsight.answering.question import Answerable
 from jobsight.errors import ModelError, SourceError
 from jobsight.program.examples import LONGEST_PROGRAM
 from jobsight.program.machine import Elsewhere
 from jobsight.program.profile import CLASSES
-from jobsight.questions.bound.decisions import BOUND
-from jobsight.questions.bound.evidence import Line, evidence_of, gpu_line, idles, not_a_job
-from jobsight.questions.bound.features import Features, Read, read
-from jobsight.questions.bound.question import BOUND_QUESTION
-from jobsight.questions.bound.shipped import SHIPPED
+from jobsight.program.tree import EFFECTS, KINDS
+from jobsight.questions.bound.programs import BOUND, CLASS_OF, Features, Read, read
+from jobsight.questions.bound.question import BOUND_QUESTION, SHIPPED
 from jobsight.text import printable
 
 if TYPE_CHECKING:
@@ -24,7 +24,86 @@ if TYPE_CHECKING:
     from jobsight.learning.modeldir import ModelDir
     from jobsight.settings import Settings
 
-__all__ = ["BOUND_ANSWERS", "CLASSES", "Answer", "Answerer", "BoundAnswers"]
+__all__ = ["BOUND_ANSWERS", "CLASSES", "Answer", "Answerer", "BoundAnswers", "evidence_of"]
+
+_MOST = 5
+_LOOP = KINDS.index("loop")
+_GPU = EFFECTS.index("gpu")
+_PAUSES = np.isin(
+    EFFECTS, ("listen", "receive", "serve", "watch", "prompt", "sleep", "wait", "queue")
+)
+_WORDS = {
+    "cpu": "computes", "memory": "moves data through memory", "io": "uses the disk",
+    "network": "uses the network", "waiting": "waits",
+}  # fmt: skip
+
+
+class _Line(TypedDict):
+    """A line, and what it speaks for."""
+
+    file: str
+    line: int
+    what: str
+
+
+def evidence_of(program: Read, kind: str) -> list[_Line]:
+    """The lines that speak most for a class: its calls in the deepest loops, then loops for cpu."""
+    if program.tree is None:
+        return [{"file": program.name, "line": 1, "what": program.problem}]
+    tree = program.tree
+    nodes = [
+        int(node) for node in np.flatnonzero((tree.effect > 0) & tree.reached)
+        if CLASS_OF.get(EFFECTS[tree.effect[node]]) == kind
+    ]  # fmt: skip
+    nodes.sort(key=lambda node: (-int(tree.depth[node]), node))
+    lines = {}
+    for node in reversed(nodes):
+        name, deep = tree.calls.get(node, ""), int(tree.depth[node])
+        where = {0: "", 1: " in a loop"}.get(deep, f" in {deep} loops")
+        call = f"{name}: " if name else ""
+        lines[tree.place(node)] = f"{call}{EFFECTS[tree.effect[node]]}{where}; {_WORDS[kind]}"
+    evidence = [_line(place, lines[place]) for place in list(lines)[::-1][:_MOST]]
+    if kind == "cpu" and not evidence:
+        loops = np.flatnonzero((tree.kind == _LOOP) & tree.reached)
+        loops = loops[np.argsort(-tree.depth[loops].astype(int), kind="stable")][:2]
+        evidence = [_line(tree.place(int(node)), "a loop that computes") for node in loops]
+    return evidence
+
+
+def _line(place: tuple[str, int], what: str) -> _Line:
+    return {"file": place[0], "line": place[1], "what": what}
+
+
+def _gpu_line(program: Read) -> _Line | None:
+    """The first line that works on a GPU; None: there is none."""
+    if program.tree is None:
+        return None
+    nodes = np.flatnonzero((program.tree.effect == _GPU) & program.tree.reached)
+    if not len(nodes):
+        return None
+    name = program.tree.calls.get(int(nodes[0]), "")
+    what = f"{name}: works on a GPU, by a rule; unmeasured".removeprefix(": ")
+    return _line(program.tree.place(int(nodes[0])), what)
+
+
+def _not_a_job(program: Read) -> _Line | None:
+    """Why the program does not end by itself; None: it does."""
+    if program.tree is None or not program.tree.endless:
+        return None
+    first = program.tree.endless[0]
+    return {"file": first.file, "line": first.line, "what": f"not a job: {first.reason}"}
+
+
+def _idles(program: Read) -> bool:
+    """Whether a program that does not end by itself spends its time waiting for others.
+
+    A server, a prompt, or an endless loop in which something waits.
+    """
+    if program.tree is None or not program.tree.endless:
+        return False
+    tree, first = program.tree, program.tree.endless[0]
+    return first.server or bool(_PAUSES[tree.effect[first.node : tree.end[first.node]]].any())
+
 
 _BY_RULE = 0.8
 """Share of the gpu for a program that calls one, of waiting for one that serves or asks: those of
@@ -53,7 +132,7 @@ class Answer:
     is_job: bool
     shares: Mapping[str, float]
     confidence: float
-    evidence: Sequence[Line]
+    evidence: Sequence[_Line]
     model: str
     moment: int
     inputs: str
@@ -72,7 +151,7 @@ class Answer:
             "job": self.is_job,
             "shares": {name: round(self.shares[name], 4) for name in CLASSES},
             "confidence": round(self.confidence, 4),
-            "evidence": [dict(one) for one in self.evidence],
+            "evidence": [dict(line) for line in self.evidence],
         }
 
 
@@ -113,20 +192,24 @@ class Answerer:
 
     def _answer(self, name: str, program: Read, id_: str | None = None) -> Answer:
         inputs = Features([]).inputs([program])
-        found = self._model.targets["class"].answering.predict(inputs)[0]
-        shares = self._shares(inputs)
-        kind, confidence = BOUND[int(found.argmax())], float(found.max())
+        chances = self._model.targets["class"].answering.predict(inputs)[0]
+        target = self._model.targets.get("shares")
+        if target is None:
+            raise ModelError("the model was trained without shares; train again")
+        learned = dict(zip(BOUND, map(float, target.answering.predict(inputs)[0]), strict=True))
+        shares = {name: learned.get(name, 0.0) for name in CLASSES}
+        kind, confidence = BOUND[int(chances.argmax())], float(chances.max())
         evidence = evidence_of(program, kind)
-        on_gpu = gpu_line(program)
+        on_gpu = _gpu_line(program)
         if on_gpu is not None:
             kind, confidence, evidence = "gpu", _BY_RULE, [on_gpu, *evidence]
             shares = _mostly("gpu", shares)
-        elif idles(program):
+        elif _idles(program):
             kind, confidence, evidence = "waiting", _BY_RULE, evidence_of(program, "waiting")
             shares = _mostly("waiting", shares)
         elif confidence < self._model.settings.unsure_below:
             kind = "unsure"
-        endless = not_a_job(program)
+        endless = _not_a_job(program)
         return Answer(
             file=name,
             kind=kind,
@@ -139,14 +222,6 @@ class Answerer:
             inputs=inputs.digests()[0],
             id=id_,
         )
-
-    def _shares(self, inputs: Any) -> dict[str, float]:
-        target = self._model.targets.get("shares")
-        if target is None:
-            raise ModelError("the model was trained without shares; train again")
-        found = target.answering.predict(inputs)[0]
-        by_class = dict(zip(BOUND, map(float, found), strict=True))
-        return {name: by_class.get(name, 0.0) for name in CLASSES}
 
 
 def _mostly(kind: str, shares: Mapping[str, float]) -> dict[str, float]:

@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar, Literal
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
 
 import polars as pl
+from pydantic import Field
 
+from jobsight.errors import ModelError
+from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Classes, Shares, Target
 from jobsight.models.base import Inputs
 from jobsight.program.examples import Example
 from jobsight.program.tree.vocabulary import VERSION
-from jobsight.questions.bound.decisions import BOUND, table_of
-from jobsight.questions.bound.features import FAMILIES, Features
-from jobsight.questions.bound.settings import BoundSettings
-from jobsight.questions.bound.shipped import likeliest
+from jobsight.questions.bound.programs import BOUND, FAMILIES, Features, read, table_of
+from jobsight.settings import BoostedSettings, QuestionSettings
 
-__all__ = ["BOUND_QUESTION", "Bound", "Encoding"]
+__all__ = ["BOUND_QUESTION", "SHIPPED", "Bound", "BoundSettings", "Encoding"]
+
+
+class BoundSettings(QuestionSettings):
+    """The question `bound`."""
+
+    metric: Literal["log_loss", "macro_f1", "accuracy"] = "macro_f1"
+    bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 500
+    boosted: BoostedSettings = BoostedSettings()
+    unsure_below: Annotated[float, Field(ge=0, le=1)] = 0.4
+    """An answer with less confidence is ``unsure``."""
+
+
+SHIPPED = Path(__file__).parent / "default"
+"""The model that ships with Jobsight."""
+
+
+@cache
+def _shipped(question: Question[BoundSettings]) -> ModelDir | None:
+    """The model that ships; None: there is none, or one of an older version of trees."""
+    with contextlib.suppress(ModelError):
+        return ModelDir.open(SHIPPED, question, only_chosen=True)
+    return None
 
 
 @dataclass(frozen=True)
@@ -73,12 +98,26 @@ class Bound(Question[BoundSettings]):
 
     def decisions(self, source: Sequence[Example], settings: BoundSettings) -> Decisions:
         """Every program with what bound it."""
-        table = table_of(source, settings.seed, partial(likeliest, self))
+        table = table_of(source, settings.seed, self._likeliest)
         first, last = (int(table["decided"].to_numpy().min(initial=0)),
                        int(table["decided"].to_numpy().max(initial=0)))  # fmt: skip
         facts = {"programs": len(table), "families": table["family"].n_unique()}
         nothing = "nothing to learn from: there are no measured programs"
         return Decisions(table, first, last, facts=facts, nothing=nothing)
+
+    def _likeliest(self, example: Example) -> str | None:
+        """The class of an example whose measurement leaves several possible; None: unknown.
+
+        Partial labels: the likeliest of the possible ones is learned (Jin and Ghahramani, NIPS
+        2002).
+        """
+        model = _shipped(self)
+        if model is None:
+            return None
+        inputs = Features([example]).inputs([read(example.path, example.text)])
+        chances = model.targets["class"].answering.predict(inputs)[0]
+        possible = {kind: chances[k] for k, kind in enumerate(BOUND) if kind in example.classes}
+        return max(possible, key=lambda kind: possible[kind]) if possible else None
 
     def encoding(self, rows: pl.DataFrame, settings: BoundSettings) -> Encoding:
         """The version of trees and features."""
@@ -101,10 +140,8 @@ class Bound(Question[BoundSettings]):
         settings: BoundSettings, moment: str,
     ) -> Inputs | None:  # fmt: skip
         """The same from a source of this program alone, without what bound it."""
-        one = source[int(row["example"][0])]
-        alone = Example(
-            one.id, one.path, one.text, one.language, "", {}, (), arguments=one.arguments
-        )
+        of = source[int(row["example"][0])]
+        alone = Example(of.id, of.path, of.text, of.language, "", {}, (), arguments=of.arguments)
         return Features([alone]).build(row.with_columns(example=pl.lit(0)), moment)[1]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -15,10 +17,10 @@ from jobsight.answering.jobtables import JobTableAnswerable
 from jobsight.answering.learned import caught_up
 from jobsight.answering.question import JobAnswer
 from jobsight.clock import format_micros
-from jobsight.documents import State
+from jobsight.documents import State, number_of
 from jobsight.history.jobsasked import jobs_asked, submitted_now
 from jobsight.history.jobtable import JobTable
-from jobsight.history.past import COLUMNS, Past
+from jobsight.history.past import COLUMNS, NUMBERS, Past
 from jobsight.history.pastwalk import D50, PRIOR
 from jobsight.history.slurm.pendingreasons import last_reasons, refusal
 from jobsight.learning.dataset import Dataset
@@ -28,15 +30,14 @@ from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
 from jobsight.models.boosted import MANY_ROWS
 from jobsight.program.submission.proposals import Ceilings
-from jobsight.questions.fail.decisions import KINDS
 from jobsight.questions.fail.evidence import Advice, Counted, Ends, Finding, advise, findings
-from jobsight.questions.fail.features import Features
-from jobsight.questions.fail.question import FAIL
+from jobsight.questions.fail.question import FAIL, KINDS, Features
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings
 
-__all__ = ["FAIL_ANSWERS", "LABEL", "RUNNING", "Answer", "Answerer", "FailAnswers"]
+__all__ = ["FAIL_ANSWERS", "LABEL", "RUNNING", "Answer", "Answerer", "FailAnswers", "Group",
+           "by_cause"]  # fmt: skip
 
 LABEL = "rates (uncalibrated)"
 """What an answer names as its model where there is none."""
@@ -133,7 +134,7 @@ class Answerer:
         self.jobs, self.moment, self._model = jobs, moment, model
         self._ends = Ends(jobs)
         self._learned: dict[str, Fitted] = {}
-        self._most: Callable[[Mapping[str, Any]], Ceilings] = _unlimited
+        self._most: Callable[[Mapping[str, Any]], Ceilings] = lambda _job: Ceilings()
         if model is None:
             self._past = Past.of(jobs)
         else:
@@ -175,20 +176,21 @@ class Answerer:
 
     def alike(self, asked: pl.DataFrame) -> list[list[Finding]]:
         """How runs like each of n jobs of `asked` ended, the ended jobs themselves included."""
-        found = zip(self._ends.about(asked), asked["name"], strict=True)
-        return [findings(groups, name) for groups, name in found]
+        of = zip(self._ends.about(asked), asked["name"], strict=True)
+        return [findings(groups, name) for groups, name in of]
 
     def answer(self, asked: pl.DataFrame) -> list[Answer]:
         """The answers for n jobs of `asked`, in their order; those that run as of their start."""
-        found: dict[int, Answer] = {}
+        answers: dict[int, Answer] = {}
         numbered = asked.with_row_index("number")
         moments = [_moment_of(state) for state in asked["state"]]
         for moment in dict.fromkeys(moments):
             rows = numbered.filter(pl.Series(moments) == moment)
-            found |= zip(rows["number"], self._answer(rows, moment), strict=True)
-        return [found[number] for number in sorted(found)]
+            answers |= zip(rows["number"], self._answer(rows, moment), strict=True)
+        return [answers[number] for number in sorted(answers)]
 
     def _answer(self, asked: pl.DataFrame, moment: str) -> list[Answer]:
+        """The answers for jobs that are all at one moment of the question."""
         if not len(self._ends):
             return [self._unknown(job) for job in asked.iter_rows(named=True)]
         chances = self._chances(asked, moment)
@@ -218,11 +220,8 @@ class Answerer:
                     inputs=chances.inputs[k],
                 )
             )
-        return self._with_advice(asked, answers, moment)
-
-    def _with_advice(self, asked: pl.DataFrame, answers: list[Answer], moment: str) -> list[Answer]:
-        """The answers with the probabilities of the same jobs with changed requests."""
-        places = [k for k, one in enumerate(answers) if one.advice and one.advice.supported]
+        # The probabilities of the same jobs with changed requests.
+        places = [k for k, made in enumerate(answers) if made.advice and made.advice.supported]
         if not places:
             return answers
         rows = [{**answers[k].job, **answers[k].advice.changed} for k in places]  # type: ignore[union-attr]
@@ -237,27 +236,22 @@ class Answerer:
         features = self._data.builder
         assert isinstance(features, Features)
         inputs = features.ask_later(asked, moment, self.moment)
-        fails = self._fitted(moment)
+        if moment not in self._learned:
+            fails = _at(self._model.main, moment).answering
+            mixture = fails.model
+            if isinstance(mixture, Mixture) and mixture.as_of < self.moment:
+                quick = len(self._data.table) < MANY_ROWS
+                manifest = self._model.manifest
+                digest = None if manifest is None else manifest.digest
+                learned = caught_up(mixture, self._data, self.moment, moment, digest, anew=quick)
+                fails = replace(fails, model=learned)
+            self._learned[moment] = fails
+        fails = self._learned[moment]
         probability = fails.predict(inputs)
         low, high = fails.bounds(probability)
         target = self._model.targets.get("kinds")
         kinds = None if target is None else _at(target, moment).answering.predict(inputs)
         return _Chances(probability, low, high, kinds, inputs.digests())
-
-    def _fitted(self, moment: str) -> Fitted:
-        """What answers at a moment of jobs, with all that it has learned by now."""
-        assert self._model is not None
-        if moment not in self._learned:
-            fitted = _at(self._model.main, moment).answering
-            model = fitted.model
-            if isinstance(model, Mixture) and model.as_of < self.moment:
-                quick = len(self._data.table) < MANY_ROWS
-                manifest = self._model.manifest
-                digest = None if manifest is None else manifest.digest
-                learned = caught_up(model, self._data, self.moment, moment, digest, anew=quick)
-                fitted = replace(fitted, model=learned)
-            self._learned[moment] = fitted
-        return self._learned[moment]
 
     def _rates(self, asked: pl.DataFrame) -> _Chances:
         """The rate of failure as of now of the narrowest group with runs, smoothed to the wider.
@@ -295,20 +289,16 @@ class Answerer:
         )  # fmt: skip
 
 
-def _unlimited(_job: Mapping[str, Any]) -> Ceilings:
-    return Ceilings()
-
-
 def _kinds(predicted: Floats | None, groups: Mapping[str, Counted]) -> dict[str, float]:
     """P(kind | it fails), the likeliest first: as predicted, else as jobs like it failed."""
     if predicted is not None:
-        found = dict(zip(KINDS, map(float, predicted), strict=True))
+        shares = dict(zip(KINDS, map(float, predicted), strict=True))
     else:
         counts: Mapping[str, int] = {}
         for what in ("request", "user", "like"):
             counts = (groups[what].kinds if what in groups else {}) or counts
-        found = {kind: count / sum(counts.values()) for kind, count in counts.items()}
-    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+        shares = {kind: count / sum(counts.values()) for kind, count in counts.items()}
+    return dict(sorted(shares.items(), key=lambda pair: -pair[1]))
 
 
 def _moment_of(state: str | None) -> str:
@@ -333,3 +323,57 @@ class FailAnswers(JobTableAnswerable[Answer]):
 
 
 FAIL_ANSWERS = FailAnswers()
+
+
+_REQUEST = ("partition", "request_cpus", "request_memory_mb", "request_gpus", "time_limit_s")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Answers for jobs that are alike, at least one."""
+
+    members: Sequence[Answer]
+
+    @property
+    def probability(self) -> float | None:
+        """Mean probability to fail, where any is known."""
+        known = [job.probability for job in self.members if job.probability is not None]
+        return sum(known) / len(known) if known else None
+
+    @property
+    def at_stake(self) -> float | None:
+        """Core-hours at stake, of all whose limits are known."""
+        known = [job.at_stake for job in self.members if job.at_stake is not None]
+        return sum(known) if known else None
+
+    @property
+    def jobs(self) -> str:
+        """Which jobs they are: the id of one, ``300 tasks of 4711``, or ``12 jobs``."""
+        job, size = self.members[0].job, len(self.members)
+        if size == 1:
+            return str(job["job"])
+        if len({member.job["group"] for member in self.members}) > 1:
+            return f"{size} jobs"
+        noun = "procs" if job["scheduler"] == "htcondor" else "tasks"
+        return f"{size} {noun} of {number_of(job['job'])}"
+
+
+def by_cause(answers: Sequence[Answer], *, each: bool = False) -> list[Group]:
+    """Jobs for which one cause holds together; `each`: one by one. Most at stake comes first.
+
+    Together are those of one user, name, submission and way to fail.
+    """
+    sizes = Counter(answer.job["group"] for answer in answers)
+    groups: dict[object, list[Answer]] = {}
+    for place, answer in enumerate(answers):
+        job = answer.job
+        pattern = None if job["name"] is None else re.sub(NUMBERS, "#", job["name"])
+        # Those submitted one by one need only ask for the same.
+        alone = sizes[job["group"]] == 1
+        submission = tuple(job[name] for name in _REQUEST) if alone else job["group"]
+        option = answer.advice and answer.advice.option
+        cause = (job["owner"], pattern, submission, answer.kind, option, job["state"],
+                 answer.blocked)  # fmt: skip
+        groups.setdefault(place if each else cause, []).append(answer)
+    rows = [Group(members) for members in groups.values()]
+    return sorted(rows, key=lambda row: (-(row.at_stake or 0.0), -(row.probability or 0.0)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobsight.clock import format_span
@@ -18,7 +19,7 @@ from jobsight.program.submission.proposals import Ceilings
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.program.shell.model import Source, Word
+    from jobsight.program.shell.model import Source
     from jobsight.questions.fail.evidence import Counted
 
 __all__ = ["Known", "Named", "Used", "named_files", "places_of"]
@@ -114,8 +115,8 @@ class Known:
         """What to change so that it does not end so."""
         from jobsight.questions.fail.evidence import advise
 
-        found = advise(self.job, self.like, 1.0, {state: 1.0}, self.most)
-        return None if found is None else found.option or found.text
+        advice = advise(self.job, self.like, 1.0, {state: 1.0}, self.most)
+        return None if advice is None else advice.option or advice.text
 
     def hit(self, column: str, message: str, fix: str | None = None) -> Hit:
         """A hit where a request is."""
@@ -147,7 +148,7 @@ def _example(
     return head + _FILES + rows
 
 
-_FITS = _example()
+_rule = partial(rule, passes=_example(), severity="warning", kind="history")
 
 
 def _amount(known: Known, column: str) -> str:
@@ -160,9 +161,9 @@ def _too_little(
     known: Known, column: str, state: str, used: str, *, little: str, ending: str, more: str
 ) -> Iterator[Hit]:
     """A request that half of the runs that show it went beyond, and what to ask for."""
-    found = known.too_little(column, state, used)
-    if found is not None:
-        shown, ended, over = found
+    counts = known.too_little(column, state, used)
+    if counts is not None:
+        shown, ended, over = counts
         parts = " and ".join(f"{n} {words}" for n, words in ((ended, ending), (over, more)) if n)
         text = (
             f"{_amount(known, column)} are likely too {little}: of the last "
@@ -171,12 +172,23 @@ def _too_little(
         yield known.hit(column, text, known.advised(state))
 
 
-@rule(
+def _too_much(known: Known, column: str, state: str, used: str, spare: int) -> Iterator[Hit]:
+    """A request that is far more than any of the last runs used."""
+    counts = known.too_much(column, state, used, spare)
+    if counts is not None:
+        runs, most = counts
+        of_time = column == "time_limit_s"
+        largest = f"took {format_span(most)}" if of_time else f"used {most:,.0f} MB"
+        text = (
+            f"{_amount(known, column)} are asked for: the {'longest' if of_time else 'largest'} of "
+            f"the last {counted(runs, 'run')} of {known.name} {largest}"
+        )
+        yield known.hit(column, text, "ask for less")
+
+
+@_rule(
     "JS501 Jobs like it ran out of as much memory",
     fails=_example(state="OUT_OF_MEMORY", code="0:125"),
-    passes=_FITS,
-    severity="warning",
-    kind="history",
 )
 def _little_memory(known: Known) -> Iterator[Hit]:
     """At least half of the last runs that show it needed more: it will likely run out of memory."""
@@ -186,12 +198,9 @@ def _little_memory(known: Known) -> Iterator[Hit]:
     )  # fmt: skip
 
 
-@rule(
+@_rule(
     "JS502 Jobs like it reached as long a time limit",
     fails=_example(limit="0:30:00"),
-    passes=_FITS,
-    severity="warning",
-    kind="history",
 )
 def _little_time(known: Known) -> Iterator[Hit]:
     """At least half of the last runs that show it took longer: it will likely time out."""
@@ -201,56 +210,33 @@ def _little_time(known: Known) -> Iterator[Hit]:
     )  # fmt: skip
 
 
-@rule(
+@_rule(
     "JS503 Far more memory than jobs like it used",
     fails=_example("64G"),
-    passes=_FITS,
-    severity="warning",
-    kind="history",
 )
 def _much_memory(known: Known) -> Iterator[Hit]:
     """Four times the largest use of the last runs, or more: the job waits longer for it."""
-    found = known.too_much("request_memory_mb", _MEMORY, "max_rss_mb", _SPARE_MB)
-    if found is not None:
-        runs, largest = found
-        text = (
-            f"{_amount(known, 'request_memory_mb')} are asked for: the largest of the last "
-            f"{counted(runs, 'run')} of {known.name} used {largest:,.0f} MB"
-        )
-        yield known.hit("request_memory_mb", text, "ask for less")
+    yield from _too_much(known, "request_memory_mb", _MEMORY, "max_rss_mb", _SPARE_MB)
 
 
-@rule(
+@_rule(
     "JS504 Far more time than jobs like it took",
     fails=_example(limit="2-00:00:00"),
-    passes=_FITS,
-    severity="warning",
-    kind="history",
 )
 def _much_time(known: Known) -> Iterator[Hit]:
     """Four times the longest of the last runs, or more: a shorter job starts earlier."""
-    found = known.too_much("time_limit_s", _TIMEOUT, "ran", _SPARE_S)
-    if found is not None:
-        runs, longest = found
-        text = (
-            f"{_amount(known, 'time_limit_s')} are asked for: the longest of the last "
-            f"{counted(runs, 'run')} of {known.name} took {format_span(longest)}"
-        )
-        yield known.hit("time_limit_s", text, "ask for less")
+    yield from _too_much(known, "time_limit_s", _TIMEOUT, "ran", _SPARE_S)
 
 
 def _streak(known: Known) -> int:
     """How many of the last runs failed by themselves, one after the other."""
     ends = [run["state"] for run in reversed(known.runs)]
-    return next((k for k, one in enumerate(ends) if one != _FAILED), len(ends))
+    return next((k for k, end in enumerate(ends) if end != _FAILED), len(ends))
 
 
-@rule(
+@_rule(
     "JS505 The last runs of the script all failed",
     fails=_example(state="FAILED", code="2:0"),
-    passes=_FITS,
-    severity="warning",
-    kind="history",
 )
 def _failing_script(known: Known) -> Iterator[Hit]:
     """Five or more, one after the other, by themselves: not for want of memory, time or a node."""
@@ -263,34 +249,30 @@ def _suspects(known: Known, kind: str) -> Iterator[Hit]:
     """Files whose runs mostly failed; none where the script itself is known to fail."""
     if _streak(known) >= ENOUGH:
         return
-    for one in known.used:
-        if one.file.kind == kind and one.runs >= ENOUGH and one.failed >= _MOSTLY * one.runs:
-            shown = printable(os.path.relpath(one.file.path), 80)
-            text = f"of the last {counted(one.runs, 'run')} with {shown}, {one.failed} failed"
-            yield hit(one.file, text)
+    for of in known.used:
+        if of.file.kind == kind and of.runs >= ENOUGH and of.failed >= _MOSTLY * of.runs:
+            shown = printable(os.path.relpath(of.file.path), 80)
+            text = f"of the last {counted(of.runs, 'run')} with {shown}, {of.failed} failed"
+            yield hit(of.file, text)
 
 
 _RUN_ELSEWHERE = {"state": "FAILED", "code": "2:0", "name": "sweep"}
 
 
-@rule(
+@_rule(
     "JS506 Runs with a program of the job mostly failed",
     fails=_example(line="sbatch --wrap ./align.sh", **_RUN_ELSEWHERE),
     passes=_example(line="sbatch --wrap ./count.sh", **_RUN_ELSEWHERE),
-    severity="warning",
-    kind="history",
 )
 def _failing_program(known: Known) -> Iterator[Hit]:
     """Four of five of its last runs, or more, in whatever script of the same user."""
     yield from _suspects(known, "program")
 
 
-@rule(
+@_rule(
     "JS507 Runs with an input of the job mostly failed",
     fails=_example(line="sbatch count.sh reads.txt", **_RUN_ELSEWHERE),
     passes=_example(line="sbatch count.sh other.txt", **_RUN_ELSEWHERE),
-    severity="warning",
-    kind="history",
 )
 def _failing_input(known: Known) -> Iterator[Hit]:
     """Four of five of the last runs that named it, or more."""
@@ -304,20 +286,20 @@ def places_of(job: Job | CondorJob) -> dict[str, Place]:
         "request_memory_mb": ("mem", "mem-per-cpu", "mem-per-gpu", "request_memory"),
         "time_limit_s": ("time",),
     }
-    found = {
+    asked = {
         column: next((settings[name] for name in some if name in settings), None)
         for column, some in names.items()
     }
-    return {column: one.place for column, one in found.items() if one and one.origin == "script"}
+    return {column: of.place for column, of in asked.items() if of and of.origin == "script"}
 
 
 def named_files(job: Job | CondorJob) -> list[Named]:
     """The programs and inputs of a job that are files here, each once, programs first."""
-    found = _of_submit(job) if isinstance(job, CondorJob) else _of_script(job)
+    named = _of_submit(job) if isinstance(job, CondorJob) else _of_script(job)
     files: dict[str, Named] = {}
-    for one in sorted(found, key=lambda one: one.kind, reverse=True):
-        if os.path.isfile(one.path) and not one.path.startswith(_SYSTEM):  # noqa: PTH113
-            files.setdefault(one.path, one)
+    for of in sorted(named, key=lambda of: of.kind, reverse=True):
+        if os.path.isfile(of.path) and not of.path.startswith(_SYSTEM):  # noqa: PTH113
+            files.setdefault(of.path, of)
     return list(files.values())[:_MOST_FILES]
 
 
@@ -330,19 +312,15 @@ def _of_script(job: Job) -> Iterator[Named]:
         for kind, words in (("program", command.words[:1]), ("input", (*command.arguments, *read))):
             for word in words:
                 if word.value and (kind == "input" or "/" in word.value):
-                    yield Named(kind, _absolute(word, command.folder or job.folder), word.place,
-                                command.source)  # fmt: skip
-
-
-def _absolute(word: Word, folder: str) -> str:
-    return os.path.normpath(os.path.join(folder, word.value or ""))  # noqa: PTH118
+                    path = os.path.join(command.folder or job.folder, word.value)  # noqa: PTH118
+                    yield Named(kind, os.path.normpath(path), word.place, command.source)
 
 
 def _of_submit(job: CondorJob) -> Iterator[Named]:
-    for one in job.instances:
-        executable = one.known("executable")
+    for instance in job.instances:
+        executable = instance.known("executable")
         if executable:
             path = job.place_of(executable, job.folder)
-            yield Named("program", path, one.setting("executable").place)
-        for _, path in job.found(one):
-            yield Named("input", path, one.setting("transfer_input_files").place)
+            yield Named("program", path, instance.setting("executable").place)
+        for _, path in job.found(instance):
+            yield Named("input", path, instance.setting("transfer_input_files").place)

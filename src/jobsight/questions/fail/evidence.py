@@ -20,11 +20,11 @@ from jobsight.documents.states import KILLED, MAYBE_KILLED, was_killed
 from jobsight.history.jobtable import JobTable
 from jobsight.history.past import KEYS, key_hashes
 from jobsight.program.submission.proposals import Ceilings, proposed
-from jobsight.questions.fail.decisions import KINDS
+from jobsight.questions.fail.question import KINDS
 from jobsight.remembering import remembered
 from jobsight.text import counted, printable
 
-__all__ = ["KEYS_LIKE", "LAST", "Advice", "Counted", "Ends", "Finding", "advise", "findings"]
+__all__ = ["LAST", "Advice", "Counted", "Ends", "Finding", "advise", "findings"]
 
 Finding = dict[str, Any]
 """``what`` (like, user or request), ``runs``, ``failed``, ``kinds`` (counts), and ``text``."""
@@ -40,20 +40,21 @@ REPEATED = 3
 MARGIN = 1.15
 _OF_SHELL = 126
 """Exit codes from here on are those of the shell; below, each program has its own."""
-KEYS_LIKE = ("user and pattern", "user and script", "user and request")
+_LIKE = ("user and pattern", "user and script", "user and request")
 """Jobs are like those of the same user with the same name but for digits, else the same script,
 else the same request."""
-_KEYS = (*KEYS_LIKE, "user", "request")
+_KEYS = (*_LIKE, "user", "request")
 _DONE = State.COMPLETED.value
 _FAILED, _TIMEOUT, _MEMORY = State.FAILED.value, State.TIMEOUT.value, State.OUT_OF_MEMORY.value
 _MEMORY_STEP_MB, _LIMIT_STEP_S = 128, 600
-_WORDS = {
-    _MEMORY: ("ran out of memory", "request_memory_mb"),
-    _TIMEOUT: ("reached the time limit", "time_limit_s"),
-    _FAILED: ("failed", "exit_code"),
-    State.NODE_FAIL.value: ("lost a node", None),
-    State.HELD.value: ("held at the start", None),
+_WORDS: dict[str, tuple[str, str, Callable[[int], str]]] = {
+    _MEMORY: ("ran out of memory", "request_memory_mb", lambda amount: f" at {amount:,} MB"),
+    _TIMEOUT: ("reached the time limit", "time_limit_s", lambda span: f" of {format_span(span)}"),
+    _FAILED: ("failed", "exit_code", lambda code: f" with exit code {code}"),
+    State.NODE_FAIL.value: ("lost a node", "", str),
+    State.HELD.value: ("held at the start", "", str),
 }
+"""Of each kind of failure words, and the column whose one value is said too, and how."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,7 @@ class Counted:
     """The runs of jobs that are alike.
 
     Attributes:
-        what: ``like`` (see `KEYS_LIKE`), ``user``, or ``request`` (same partition and request, any
+        what: ``like`` (see `_LIKE`), ``user``, or ``request`` (same partition and request, any
             user).
         key: of `jobsight.history.past.KEYS` that they share.
         all: state, request_memory_mb, time_limit_s, max_rss_mb, ran (seconds), exit_code, signal
@@ -79,8 +80,8 @@ class Counted:
 
     def of(self, state: str, column: str) -> list[Any]:
         """What is known in a column of the last runs that ended so."""
-        found = (run[column] for run in self.runs if run["state"] == state)
-        return [value for value in found if value is not None]
+        values = (run[column] for run in self.runs if run["state"] == state)
+        return [value for value in values if value is not None]
 
     def largest(self, column: str) -> float:
         """The largest known number of the last runs; 0 where none is known."""
@@ -92,13 +93,6 @@ class Counted:
         counts = Counter(run["state"] for run in self.runs)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
-    @cached_property
-    def _ways(self) -> str:
-        """How the last runs failed, in words."""
-        ways = ", ".join(self._way(kind, count) for kind, count in self.kinds.items())
-        peak = self.largest("max_rss_mb") if _MEMORY in self.kinds else 0
-        return (ways or "none failed") + (f"; peak known {peak:,.0f} MB" if peak else "")
-
     def finding(self, name: str | None) -> Finding:
         """The counts in words; `name`: of the job."""
         runs = counted(len(self.runs), "run")
@@ -107,26 +101,21 @@ class Counted:
             "user": f"of this user's last {runs}",
             "request": f"of the last {runs} of all users with this request",
         }.get(self.key) or f"of this user's last {runs} of {printable(name or 'this script', 60)}"
+        ways = []
+        for kind, count in self.kinds.items():
+            words, column, form = _WORDS[kind]
+            values = set(self.of(kind, column)) if column else set()
+            alike = len(values) == 1 and min(values) >= 0
+            ways.append(f"{count} {words}" + (form(int(values.pop())) if alike else ""))
+        peak = self.largest("max_rss_mb") if _MEMORY in self.kinds else 0
+        most = f"; peak known {peak:,.0f} MB" if peak else ""
         return {
             "what": self.what,
             "runs": len(self.runs),
             "failed": sum(self.kinds.values()),
             "kinds": self.kinds,
-            "text": f"{about} {self._ways}",
+            "text": f"{about} {', '.join(ways) or 'none failed'}{most}",
         }
-
-    def _way(self, kind: str, count: int) -> str:
-        words, column = _WORDS[kind]
-        values = set(self.of(kind, column)) if column else set()
-        if len(values) != 1 or min(values) < 0:
-            return f"{count} {words}"
-        value = int(values.pop())
-        detail = {
-            "request_memory_mb": f"at {value:,} MB",
-            "time_limit_s": f"of {format_span(value)}",
-            "exit_code": f"with exit code {value}",
-        }[column or ""]
-        return f"{count} {words} {detail}"
 
 
 class Ends:
@@ -164,35 +153,32 @@ class Ends:
             asked: `jobsight.history.past.asked_columns` of n jobs.
         """
         hashes = {key: key_hashes(asked, KEYS[key]).tolist() for key in _KEYS}
-        found = []
+        of_jobs = []
         for row in range(len(asked)):
             groups: dict[str, Counted] = {}
             for key, values in hashes.items():
-                what = "like" if key in KEYS_LIKE else key
+                what = "like" if key in _LIKE else key
                 if what not in groups and values[row]:
                     group = self._of(key, values[row], what)
                     if len(group.all):
                         groups[what] = group
-            found.append(groups)
-        return found
+            of_jobs.append(groups)
+        return of_jobs
 
     def _counted(self, key: str, value: int, what: str) -> Counted:
         order, hashes = self._rows[key]
-        first, last = (
-            np.searchsorted(hashes, np.uint64(value), "left"),
-            np.searchsorted(hashes, np.uint64(value), "right"),
-        )
+        first, last = (hashes.searchsorted(np.uint64(value), side) for side in ("left", "right"))
         return Counted(what, key, self._table[order[first:last]])
 
 
 def findings(groups: Mapping[str, Counted], name: str | None) -> list[Finding]:
     """What was counted, from narrow to wide; a wider group only while the narrower are small."""
-    found: list[Finding] = []
+    counts: list[Finding] = []
     for what in ("like", "user", "request"):
-        known = max((one["runs"] for one in found), default=0)
+        known = max((finding["runs"] for finding in counts), default=0)
         if what in groups and known < ENOUGH and len(groups[what].runs) > known:
-            found.append(groups[what].finding(name))
-    return found
+            counts.append(groups[what].finding(name))
+    return counts
 
 
 @dataclass(frozen=True)
@@ -237,9 +223,9 @@ def advise(
         return None
     for kind in sorted(kinds, key=lambda kind: -kinds[kind]):
         if probability * kinds[kind] >= LIKELY and kind in _ADVISE:
-            found = _ADVISE[kind](job, like, most)
-            if found is not None:
-                return found
+            advice = _ADVISE[kind](job, like, most)
+            if advice is not None:
+                return advice
     return None
 
 
@@ -247,10 +233,8 @@ def _more_memory(
     job: Mapping[str, Any], like: Counted, most: Callable[[], Ceilings]
 ) -> Advice | None:
     """Memory above the largest known peak, and above what did not suffice."""
-    asked, too_small = (
-        job["request_memory_mb"],
-        max(like.of(_MEMORY, "request_memory_mb"), default=0),
-    )
+    asked = job["request_memory_mb"]
+    too_small = max(like.of(_MEMORY, "request_memory_mb"), default=0)
     # The peak of a run that was killed is what it was allowed, not what it needs.
     used = like.largest("max_rss_mb")
     least = max(too_small, used)
@@ -264,18 +248,14 @@ def _more_memory(
         step=_MEMORY_STEP_MB,
     )  # fmt: skip
     if each is None:
-        text = (
-            f"let it use less memory: {least:,.0f} MB did not suffice, and no {{}} known has more"
-        )
-        return Advice(text.format("node" if slurm else "slot"), None, {})
+        where = f"no {'node' if slurm else 'slot'} known has more"
+        text = f"let it use less memory: {least:,.0f} MB did not suffice, and {where}"
+        return Advice(text, None, {})
     wanted = each * nodes
     option = f"--mem={each}M" if slurm else f"request_memory = {each}"
     peak = max(like.of(_DONE, "max_rss_mb"), default=0)
-    why = (
-        f"the largest peak known is {peak:,.0f} MB"
-        if peak >= least
-        else f"{least:,.0f} MB did not suffice"
-    )
+    known = f"the largest peak known is {peak:,.0f} MB"
+    why = known if peak >= least else f"{least:,.0f} MB did not suffice"
     enough = pl.col("request_memory_mb") >= wanted
     return Advice(
         f"ask for more memory: {why}", option, {"request_memory_mb": wanted},
@@ -316,7 +296,7 @@ def _fix(job: Mapping[str, Any], like: Counted, _most: Callable[[], Ceilings]) -
     What kills it is to be found first, where they were all killed from outside.
     """
     ends = [run["state"] for run in reversed(like.runs)]
-    streak = next((k for k, one in enumerate(ends) if one != _FAILED), len(ends))
+    streak = next((k for k, end in enumerate(ends) if end != _FAILED), len(ends))
     if streak < REPEATED:
         return None
     last = like.runs[-streak:]

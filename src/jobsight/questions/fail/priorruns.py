@@ -17,7 +17,7 @@ from jobsight.program.preflight.condorjob import CondorJob
 from jobsight.program.preflight.findings import Finding, hits_of
 from jobsight.program.preflight.job import Job
 from jobsight.program.preflight.limits import ceilings
-from jobsight.questions.fail.checks import Known, Named, Used, named_files, places_of
+from jobsight.questions.fail.checks import Known, Used, named_files, places_of
 from jobsight.questions.fail.evidence import LAST, Ends
 
 __all__ = ["PriorRuns", "Texts"]
@@ -35,11 +35,11 @@ class Texts:
 
     def add(self, document: JobDocument) -> None:
         """Keep the text and the folder of a document, if it is the user's."""
-        one = document.submission
-        if one.user == self.owner:
-            parts = (one.script, one.command, one.arguments, one.line)
+        submission = document.submission
+        if submission.user == self.owner:
+            parts = (submission.script, submission.command, submission.arguments, submission.line)
             text = "\n".join(part for part in parts if part)
-            self.by_id[document.id] = self._same.setdefault(text, text), one.directory
+            self.by_id[document.id] = self._same.setdefault(text, text), submission.directory
 
 
 @lru_cache(maxsize=4096)
@@ -79,18 +79,14 @@ class PriorRuns:
         like = self._ends.about(asked)[0].get("like")
         if like is not None and like.key == "user and request":
             like = None  # it may be other work
-        used = tuple(self._used(job.folder, named_files(job)))
+        # The last runs that named each file; files that the same runs named count once.
+        seen: dict[tuple[int, ...], Used] = {}
+        named = [_paths(text, own or job.folder) for text, own, _ in self._ran]
+        for of in named_files(job):
+            runs = tuple(k for k, paths in enumerate(named) if of.path in paths)[-LAST:]
+            failed = sum(self._ran[k][2] == _FAILED for k in runs)
+            seen.setdefault(runs, Used(of, len(runs), failed))
+        used = tuple(own for runs, own in seen.items() if runs)
         whole, most = {**asked.row(0, named=True), **row}, partial(ceilings, job)
         known = Known(whole, places_of(job), like, used, most)
         yield from hits_of("history", known, file)
-
-    def _used(self, folder: str, files: list[Named]) -> Iterator[Used]:
-        """The last runs that named each file; files that the same runs named count once."""
-        seen: set[tuple[int, ...]] = set()
-        named = [_paths(text, own or folder) for text, own, _ in self._ran]
-        for file in files:
-            runs = tuple(k for k, paths in enumerate(named) if file.path in paths)[-LAST:]
-            if runs and runs not in seen:
-                seen.add(runs)
-                failed = sum(self._ran[k][2] == _FAILED for k in runs)
-                yield Used(file, len(runs), failed)

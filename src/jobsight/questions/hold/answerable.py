@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from jobsight.answering.question import Answerable
 from jobsight.errors import ModelError
 from jobsight.questions.hold.answering.answer import Answer, Answerer
-from jobsight.questions.hold.answering.lookup import HeldHistory, held_name
+from jobsight.questions.hold.examples.decisions import HeldHistory, held_name
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
@@ -82,7 +82,7 @@ class HoldAnswers(Answerable[Answer]):
 
     def own_parts(self, shown: Shown) -> OwnParts:
         """The held jobs, the pool, one job's frames, and what the answers are worth."""
-        from jobsight.questions.hold.reporting.jobs import hold_parts
+        from jobsight.questions.hold.reporting import hold_parts
 
         return hold_parts(shown)
 

@@ -9,22 +9,19 @@ from typing import Any, ClassVar
 import polars as pl
 
 from jobsight.history import outcomes
+from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Binary, Target
 from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
-from jobsight.questions.hold.examples.builder import ExampleBuilder, built_again
+from jobsight.questions.hold.answering.chances import RULE_SETS
+from jobsight.questions.hold.examples.builder import LEARNED_RATE, ExampleBuilder, built_again
 from jobsight.questions.hold.examples.decisions import CAUSE, hold_decisions
-from jobsight.questions.hold.examples.features import LEARNED_RATE
-from jobsight.questions.hold.examples.scale import Scale, resolve_scale
-from jobsight.questions.hold.rulesets import RULE_NAMES, RULE_SETS
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings, Scale, resolve_scale
 from jobsight.settings import Costs
 
 __all__ = ["HOLD", "Hold"]
-
-_CAUSES = ("hold_code", "hold_subcode", "masked")
 
 
 class Hold(Question[HoldSettings]):
@@ -38,7 +35,8 @@ class Hold(Question[HoldSettings]):
     settings = HoldSettings
     targets: ClassVar[Mapping[str, Target]] = {"outcome": Binary()}
     models: ClassVar[tuple[str, ...]] = (
-        "constant", *RULE_NAMES, "rates", "rates:learning", "linear", "boosted", "lstm", "mixture"
+        "constant", *(f"rules:{name}" for name in RULE_SETS), "rates", "rates:learning", "linear",
+        "boosted", "lstm", "mixture",
     )  # fmt: skip
     rule_sets: ClassVar[Mapping[str, RuleSet]] = RULE_SETS
     columns: ClassVar[Mapping[str, str]] = {"rates:learning": LEARNED_RATE}
@@ -48,7 +46,7 @@ class Hold(Question[HoldSettings]):
         "{} {}.{} {}", pl.col("access_point").fill_null(""), "cluster", "proc", "time"
     )
     job: ClassVar[pl.Expr] = pl.format("{} {}.{}", "access_point", "cluster", "proc")
-    causes: ClassVar[tuple[str, ...]] = _CAUSES
+    causes: ClassVar[tuple[str, ...]] = ("hold_code", "hold_subcode", "masked")
     strata: ClassVar[Mapping[str, Stratum]] = {
         "cause": Stratum(CAUSE, "By cause"),
         "owner": Stratum(pl.col("owner"), "By owner", saved=False),
@@ -75,9 +73,9 @@ class Hold(Question[HoldSettings]):
 
     def decisions(self, source: History, settings: HoldSettings) -> Decisions:
         """Every release of a job that its user's own hand did not hold."""
-        found = hold_decisions(source, settings)
-        table = found.table.with_columns(decided="released", teaches=~pl.col("edited"))
-        return replace(found, table=_named(table))
+        decisions = hold_decisions(source, settings, label_rows(source))
+        table = decisions.table.with_columns(decided="released", teaches=~pl.col("edited"))
+        return replace(decisions, table=_named(table))
 
     def resolved(self, table: pl.DataFrame, encoding: Scale) -> pl.DataFrame:
         """Releases whose outcome came later than the horizon have none."""
@@ -116,7 +114,7 @@ class Hold(Question[HoldSettings]):
 
     def checks(self) -> Mapping[str, Callable[[Any], Any]]:
         """Was it right to wait?"""
-        from jobsight.questions.hold.waiting import check_waiting
+        from jobsight.questions.hold.policyvalue import check_waiting
 
         return {"waiting": check_waiting}
 

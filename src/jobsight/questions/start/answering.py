@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -14,31 +15,185 @@ from numpy.typing import NDArray
 
 from jobsight.answering.jobtables import JobTableAnswerable
 from jobsight.answering.question import JobAnswer
-from jobsight.clock import format_micros, micros
+from jobsight.clock import format_micros, format_span, micros
 from jobsight.documents import State
 from jobsight.errors import UsageError
 from jobsight.history.jobsasked import submitted_now
 from jobsight.history.jobtable import JobTable
+from jobsight.history.slurm.pendingreasons import TOO_LONG, awaited, refusal, stop
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
-from jobsight.questions.start.decisions import MOMENTS, with_ages, without_ages
-from jobsight.questions.start.features import Features
 from jobsight.questions.start.play import LEVELS, quantiles
-from jobsight.questions.start.question import START
+from jobsight.questions.start.question import MOMENTS, START, Features, with_ages, without_ages
 from jobsight.questions.start.queue import KNOTS, Earlier, Machine, Snapshot, listed
-from jobsight.questions.start.sooner import Advice, never, obstacle, sooner, waits_for
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings
 
-__all__ = ["LABEL", "START_ANSWERS", "Answer", "Answerer", "StartAnswers"]
+__all__ = ["START_ANSWERS", "Advice", "Answer", "Answerer", "StartAnswers", "sooner", "waits_for"]
 
 Floats = NDArray[np.float64]
+
+ENOUGH = 30
+"""Runs that advice needs."""
+_FIT = 0.97
+"""Share of the runs that a shorter limit is to hold."""
+_LIMITS = 60.0 * np.array(
+    [5, 10, 15, 20, 30, 45]
+    + [60 * hours for hours in (1, 2, 3, 4, 6, 8, 12, 18, 24, 36, 48, 72, 120, 168)]
+)
+"""Time limits that are proposed, seconds."""
+_SHORTER, _SHARE, _LEAST_S = 0.75, 0.1, 60.0
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to change.
+
+    Attributes:
+        text: in words.
+        option: of sbatch.
+        gain_s: seconds by which the median of the start comes earlier.
+        support: runs that it rests on.
+    """
+
+    text: str
+    option: str
+    gain_s: float
+    support: int
+
+
+def _obstacle(job: Mapping[str, Any], queue: Snapshot) -> str | None:
+    """Why a job will not start by itself; None: it may."""
+    reason, held = job["reason"], job["state"] == State.HELD.value
+    if job["scheduler"] == "htcondor":
+        return "it is held: `jobsight hold` says whether to release it" if held else None
+    return (
+        _never(job, queue)
+        or stop("PartitionDown" if queue.machine.down(job["partition"]) else reason)
+        or (f"it is held ({printable(reason or '', 80)})" if held else None)
+    )
+
+
+def _never(job: Mapping[str, Any], queue: Snapshot) -> str | None:
+    """Why a job never starts unless what it asks for changes; None: it may."""
+    partition = queue.machine.partition(job["partition"])
+    limit, longest = job["time_limit_s"], None if partition is None else partition.longest_s
+    if longest is not None and limit is not None and limit > longest:
+        most = f"{printable(job['partition'], 40)} allows {format_span(longest)}"
+        return f"{TOO_LONG}: {format_span(limit)}, and {most}"
+    if refused := refusal(job["reason"]):
+        return refused
+    if job["state"] not in (None, State.PENDING.value) or job["blocked"] or queue.fits(job):
+        return None
+    return "it asks for more than its partition has"
+
+
+def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
+    """What a pending job waits for: limits, reservations, dependencies, and the jobs ahead."""
+    waits = [words] if (words := awaited(job["reason"])) else []
+    ahead, running = queue.load[:2, :, place]
+    if ahead[0] and job["scheduler"] == "slurm":
+        waits.append(f"{counted(int(ahead[0]), 'job')} ahead with {counted(int(ahead[1]), 'CPU')}")
+    if running[0]:
+        cpus = counted(int(running[1]), "CPU")
+        waits.append(f"{counted(int(running[0]), 'running job')} with {cpus}")
+    return waits
+
+
+def sooner(queue: Snapshot, place: int, starts: Floats) -> list[Advice]:
+    """Changes of a request with which the job starts sooner, the largest gain first.
+
+    Each is played in the same draws. A shorter limit and fewer nodes need enough like runs, another
+    partition enough runs in it.
+
+    Args:
+        queue: with the job.
+        place: of the job in it.
+        starts: float64 (draws,), seconds until it starts as it is.
+    """
+    job = queue.jobs.row(place, named=True)
+    before, advice = float(np.median(starts)), []
+    # Ended runs of the same user with the same name but for digits, or the same script.
+    if job["name"] is None:
+        same = pl.col("command") == pl.lit(job["command"])
+    else:
+        pattern = re.sub("[0-9]+", "#", job["name"])
+        same = pl.col("name").str.replace_all(r"[0-9]+", "#") == pattern
+    ended = pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
+    own = (pl.col("owner") == pl.lit(job["owner"])) & same & ended
+    ran = (pl.col("end") - pl.col("last_start")).dt.total_seconds().cast(pl.Float64)
+    late = pl.col("state").cast(pl.String).is_in([State.TIMEOUT.value, State.DEADLINE.value])
+    like = queue.history.jobs.table.filter(own.fill_null(False))
+    like = like.with_columns(ran=pl.when(late).then(np.inf).otherwise(ran))
+    changes = [*_shorter(job, like), *_narrower(job, like), *_elsewhere(queue, job)]
+    for text, option, support, changed in changes:
+        after = queue.changed(place, **changed)
+        asked = np.arange(len(queue.jobs)) == place
+        median = float(np.median(after.starts(asked)[:, 0]))
+        gain = (before if before < np.inf else 366 * 86_400.0) - median
+        if median < np.inf and gain >= max(_LEAST_S, _SHARE * min(before, 86_400.0)):
+            advice.append(Advice(text, option, gain, support))
+    return sorted(advice, key=lambda change: -change.gain_s)
+
+
+_Change = tuple[str, str, int, dict[str, Any]]
+
+
+def _shorter(job: Mapping[str, Any], like: pl.DataFrame) -> list[_Change]:
+    limit = job["time_limit_s"]
+    if limit is None or len(like) < ENOUGH:
+        return []
+    ran = like["ran"].to_numpy()
+    enough = _LIMITS[(_LIMITS[:, None] >= ran).mean(axis=1) >= _FIT]
+    if not len(enough) or (limit > 0 and enough[0] > _SHORTER * limit):
+        return []
+    wanted = int(enough[0])
+    hours, minutes = divmod(wanted // 60, 60)
+    now = "no limit" if limit < 0 else format_span(limit)
+    share = f"{(ran <= wanted).mean():.0%}".replace("%", " %")
+    text = f"ask for {format_span(wanted)} instead of {now}: {share} of such runs fit"
+    return [(text, f"--time={hours}:{minutes:02d}:00", len(like), {"time_limit_s": wanted})]
+
+
+def _narrower(job: Mapping[str, Any], like: pl.DataFrame) -> list[_Change]:
+    nodes, cpus = job["request_nodes"] or 1, job["request_cpus"] or 1
+    half = nodes // 2
+    support = len(like.filter(pl.col("request_nodes") <= half))
+    if nodes < 2 or support < ENOUGH:
+        return []
+    changed = {"request_nodes": half, "request_cpus": max(cpus * half // nodes, 1)}
+    if job["request_memory_mb"]:
+        changed["request_memory_mb"] = job["request_memory_mb"] * half // nodes
+    text = f"ask for {counted(half, 'node')} instead of {nodes}, as such runs did"
+    return [(text, f"--nodes={half}", support, changed)]
+
+
+def _elsewhere(queue: Snapshot, job: Mapping[str, Any]) -> list[_Change]:
+    """Partitions in which the user's jobs have run, and that take the job's limit."""
+    own = queue.history.jobs.table.filter(
+        (pl.col("owner") == pl.lit(job["owner"])).fill_null(False),
+        pl.col("scheduler_name") == pl.lit(job["scheduler_name"]),
+        pl.col("start").is_not_null(),
+        pl.col("partition") != pl.lit(job["partition"]),
+    )
+    changes: list[_Change] = []
+    for name, support in own["partition"].value_counts().sort("count", "partition").iter_rows():
+        known = queue.machine.partition(name)
+        longest = own.filter(partition=name)["time_limit_s"].max()
+        most = known.longest_s if known is not None else longest
+        limit = job["time_limit_s"] or 0
+        if support >= ENOUGH and isinstance(most, int | float) and 0 <= limit <= most:
+            text = f"submit to partition {printable(name, 40)}"
+            changes.append((text, f"--partition={name}", support, {"partition": name}))
+    return changes
+
+
 Spans = tuple[float, float, float]
 """Seconds: 10, 50 and 90 % quantiles."""
 
-LABEL = "play (uncalibrated)"
+_LABEL = "play (uncalibrated)"
 """What an answer names as its model where there is none."""
 _NAMED = 20
 """Partitions that an error names."""
@@ -106,19 +261,19 @@ class Answer(JobAnswer):
             "blocked": self.blocked,
             "reason": self.job["reason"],
             "waits_for": list(self.waits_for),
-            "advice": [vars(one) for one in self.advice],
+            "advice": [vars(change) for change in self.advice],
             "scheduler_estimate": None if estimate is None else format_micros(estimate),
             "model": self.model,
         }
 
 
 def _after(moment: int, spans: Spans) -> tuple[int, int, int]:
-    low, middle, high = (moment + int(one * _SECOND) for one in spans)
+    low, middle, high = (moment + int(span * _SECOND) for span in spans)
     return low, middle, high
 
 
 def _listed(spans: Spans | None) -> list[float] | None:
-    return None if spans is None else [round(one, 1) for one in spans]
+    return None if spans is None else [round(span, 1) for span in spans]
 
 
 class Answerer:
@@ -176,15 +331,15 @@ class Answerer:
         Raises:
             UsageError: the cluster has no such partition; names those that are known.
         """
-        reported = {one.name for one in self._machine.partitions}
-        default = next((one.name for one in self._machine.partitions if one.default), None)
+        reported = {of.name for of in self._machine.partitions}
+        default = next((of.name for of in self._machine.partitions if of.default), None)
         job = {**job, "partition": job.get("partition") or default}
         of_cluster = pl.col("scheduler_name").eq_missing(pl.lit(job.get("scheduler_name")))
         used = self.jobs.table.filter(of_cluster)["partition"].unique()
         known = reported or set().union(*map(listed, used))
         if known and (unknown := sorted(listed(job["partition"]) - known)):
             among = "the cluster has" if reported else "jobs of the history ran in"
-            names = ", ".join(printable(one, 40) for one in sorted(known)[:_NAMED])
+            names = ", ".join(printable(name, 40) for name in sorted(known)[:_NAMED])
             raise UsageError(
                 f"no partition {printable(unknown[0], 40)!r} is known: {among} {names}"
             )
@@ -192,21 +347,29 @@ class Answerer:
 
     def answer(self, asked: pl.DataFrame) -> list[Answer]:
         """The answers for n jobs of `asked`, in their order."""
-        found: dict[int, Answer] = {}
+        answers: dict[int, Answer] = {}
         numbered = asked.with_row_index("number")
         for (cluster,), rows in numbered.group_by("scheduler_name", maintain_order=True):
-            found |= zip(rows["number"], self._of_cluster(rows, cluster), strict=True)
-        return [found[number] for number in sorted(found)]
+            answers |= zip(rows["number"], self._of_cluster(rows, cluster), strict=True)
+        return [answers[number] for number in sorted(answers)]
 
     def _of_cluster(self, asked: pl.DataFrame, cluster: Any) -> list[Answer]:
         new = asked.filter(pl.col("id").is_null())
         queue, inputs = self._queue(cluster, new)
         place_of = {id_: place for place, id_ in enumerate(queue.jobs["id"])}
         places = [place_of[id_] for id_ in asked["id"]]
-        inputs = (
-            self._inputs(asked) if inputs is None or len(new) else inputs.take(np.array(places))
-        )
-        found = self._known(asked, inputs)
+        fresh = inputs is None or len(new)
+        inputs = self._inputs(asked) if fresh else inputs.take(np.array(places))  # type: ignore[union-attr]
+        if inputs is None:
+            # Hashes of what is asked about, where no model reads anything.
+            read = asked.select("request_cpus", "request_memory_mb", "time_limit_s")
+            values = np.array(read.cast(pl.Float32).fill_null(float("nan")).to_numpy())
+            hashes = Inputs(values, tuple(read.columns), {}, {}, None, 0).digests()
+            known = _Known(None, None, hashes)
+        else:
+            moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
+            wait, runtime = (self._expected(of, inputs, moment) for of in ("wait", "runtime"))
+            known = _Known(wait, runtime, inputs.digests())
         chosen = np.isin(np.arange(len(queue.jobs)), places)
         starts = np.full((1, len(chosen)), np.inf)
         if asked["scheduler"][0] == "slurm":
@@ -216,7 +379,7 @@ class Answerer:
         played = _Known(quantiles(starts[:, places]), np.quantile(usual, LEVELS, axis=0).T, [])
         few = len(asked) <= _ADVISED
         return [
-            self._answered(queue, place, starts[:, place], played.of(k), found.of(k), few=few)
+            self._answered(queue, place, starts[:, place], played.of(k), known.of(k), few=few)
             for k, place in enumerate(places)
         ]
 
@@ -226,14 +389,14 @@ class Answerer:
     ) -> Answer:  # fmt: skip
         job = queue.jobs.row(place, named=True)
         runs = job["state"] in _RUNNING
-        blocked = None if runs else obstacle(job, queue)
+        blocked = None if runs else _obstacle(job, queue)
         wait = played.wait if known.wait is None else known.wait
         runtime = played.runtime if known.runtime is None or runs else known.runtime
         if known.runtime is None and not self._earlier.knows_runtime(job):
             runtime = None
         if known.wait is None and not queue.knows_partition(place):
             wait = None
-        if not runs and job["scheduler"] == "slurm" and never(job, queue):
+        if not runs and job["scheduler"] == "slurm" and _never(job, queue):
             runtime = None
         plays = bool(np.isfinite(starts).any()) and not runs
         advice = []
@@ -248,7 +411,7 @@ class Answerer:
             blocked=blocked,
             waits_for=waits,
             advice=advice,
-            model=LABEL if self._model is None else self._model.label,
+            model=_LABEL if self._model is None else self._model.label,
             inputs=known.inputs[0],
         )
 
@@ -258,14 +421,6 @@ class Answerer:
             return None
         rows = asked.with_columns(decided=pl.lit(self.moment))
         return self._features.ask(rows.select(self._starts.columns))
-
-    def _known(self, asked: pl.DataFrame, inputs: Inputs | None) -> _Known:
-        """By the model, where there is one: wait and runtime of n jobs, (n, 3) each."""
-        if inputs is None:
-            return _Known(None, None, _hashes(asked))
-        moment = MOMENTS[0] if asked["id"].null_count() else MOMENTS[1]
-        wait, runtime = (self._expected(one, inputs, moment) for one in ("wait", "runtime"))
-        return _Known(wait, runtime, inputs.digests())
 
     def _expected(self, target: str, inputs: Inputs, moment: str) -> Floats | None:
         """Quantiles of seconds by the model, (n, 3); None: it has learned nothing of the target."""
@@ -307,14 +462,9 @@ class _Known(NamedTuple):
 
     def of(self, k: int) -> _Known:
         """Of one of them."""
-        wait, runtime = (None if one is None else _spans(one[k]) for one in self[:2])
+        spans = [None if of_all is None else tuple(map(float, of_all[k])) for of_all in self[:2]]
+        wait, runtime = (span if span and np.isfinite(span[2]) else None for span in spans)
         return _Known(wait, runtime, self.inputs[k : k + 1])
-
-
-def _spans(seconds: Floats) -> Spans | None:
-    """Three quantiles; None where they are not known or without end."""
-    low, middle, high = map(float, seconds)
-    return (low, middle, high) if np.isfinite(high) else None
 
 
 def _knots(spans: Floats) -> Floats:
@@ -326,13 +476,6 @@ def _knots(spans: Floats) -> Floats:
     low = np.minimum(at.astype(int), 3)
     part = at - low
     return np.asarray(np.exp(points[:, low] * (1 - part) + points[:, low + 1] * part))
-
-
-def _hashes(asked: pl.DataFrame) -> list[str]:
-    """Hashes of what is asked about, where no model reads anything."""
-    values = asked.select("request_cpus", "request_memory_mb", "time_limit_s")
-    read = np.array(values.cast(pl.Float32).fill_null(float("nan")).to_numpy())
-    return Inputs(read, tuple(values.columns), {}, {}, None, 0).digests()
 
 
 class StartAnswers(JobTableAnswerable[Answer]):

@@ -22,17 +22,8 @@ from numpy.typing import NDArray
 
 from jobsight.jit import helper, kernel
 
-__all__ = [
-    "DEPTH",
-    "LEVELS",
-    "RESOURCES",
-    "Queue",
-    "draw_runtimes",
-    "needs",
-    "play",
-    "play_draw",
-    "quantiles",
-]
+__all__ = ["DEPTH", "LEVELS", "RESOURCES", "Queue", "draw_runtimes", "needs", "play", "play_draw",
+           "quantiles"]  # fmt: skip
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]

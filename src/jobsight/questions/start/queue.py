@@ -60,48 +60,48 @@ class Machine:
     def whole(self, names: Strings) -> Floats | None:
         """What the nodes of all these partitions have together."""
         of = set().union(*map(listed, names))
-        own = [one for one in self.nodes if one.up and of & set(one.partitions)]
-        return _total(own, max(map(self.shared, names), default=1)) if own else None
+        own = [node for node in self.nodes if node.up and of & set(node.partitions)]
+        if not own:
+            return None
+        cpus = sum(node.tres.get("cpu", 0) for node in own)
+        memory = sum(node.tres.get("mem", 0) for node in own) / _MB
+        shared = max(map(self.shared, names), default=1)
+        own_gpus = sum(gpus(node.tres) or 0 for node in own)
+        return np.array([cpus * shared, memory or np.inf, own_gpus], float)
 
     def shared(self, name: str | None) -> int:
         """Jobs that a CPU of a partition may run at a time."""
-        found = self.partition(name)
-        return 1 if found is None else found.shared
+        partition = self.partition(name)
+        return 1 if partition is None else partition.shared
 
     def partition(self, name: str | None) -> Partition | None:
         """The partition of a name; of several, what the most generous of them allows."""
-        own = [one for one in self.partitions if one.name in listed(name)]
+        own = [of for of in self.partitions if of.name in listed(name)]
         if len(own) < 2:
             return own[0] if own else None
-        limits = [inf if one.longest_s is None else one.longest_s for one in own]
+        limits = [inf if of.longest_s is None else of.longest_s for of in own]
         return Partition(
-            name=name or "", up=any(one.up for one in own), longest_s=max(limits),
-            tier=max(one.tier for one in own), shared=max(one.shared for one in own),
+            name=name or "", up=any(of.up for of in own), longest_s=max(limits),
+            tier=max(of.tier for of in own), shared=max(of.shared for of in own),
         )  # fmt: skip
 
     def down(self, name: str | None) -> bool:
         """Whether no job of a partition may start."""
-        found = self.partition(name)
-        return found is not None and not found.up
+        partition = self.partition(name)
+        return partition is not None and not partition.up
 
     def families(self, names: Strings) -> list[list[str | None]]:
         """Partitions by the nodes that they share; where nodes are not known, all are one."""
         if not self.nodes:
             return [list(names)]
-        found: list[set[str | None]] = [{name} for name in names]
+        groups: list[set[str | None]] = [{name} for name in names]
         for node in self.nodes:
             own = set(node.partitions)
-            joined = [one for one in found if any(listed(name) & own for name in one)]
-            found = [one for one in found if one not in joined] + [set().union(*joined)][
-                : len(joined)
-            ]
-        return [sorted(one, key=str) for one in found]
-
-
-def _total(nodes: Sequence[Node], shared: int) -> Floats:
-    cpus = sum(one.tres.get("cpu", 0) for one in nodes) * shared
-    memory = sum(one.tres.get("mem", 0) for one in nodes) / _MB
-    return np.array([cpus, memory or np.inf, sum(gpus(one.tres) or 0 for one in nodes)], float)
+            joined = [group for group in groups if any(listed(name) & own for name in group)]
+            if joined:
+                others = [group for group in groups if group not in joined]
+                groups = [*others, set().union(*joined)]
+        return [sorted(group, key=str) for group in groups]
 
 
 class Earlier:
@@ -152,11 +152,11 @@ class Earlier:
         limit, or a day.
         """
         asked = rows.select(_USER.alias("user"), limit=_LIMIT)
-        found = np.empty((len(rows), KNOTS))
+        runtimes = np.empty((len(rows), KNOTS))
         for k, (user, seconds) in enumerate(asked.iter_rows()):
             shape = self._shape(user, "ran" if seconds is None else "share")
-            found[k] = (seconds or 86_400.0) if shape is None else shape * (seconds or 1.0)
-        return np.maximum(found, 1.0)
+            runtimes[k] = (seconds or 86_400.0) if shape is None else shape * (seconds or 1.0)
+        return np.maximum(runtimes, 1.0)
 
     def knows_runtime(self, job: Mapping[str, Any]) -> bool:
         """Whether any run that ended says how long a job runs."""
@@ -178,7 +178,15 @@ class Earlier:
         """The most that jobs of partitions ever used at a time: float64 (resources,)."""
         key = tuple(partitions)
         if key not in self._most:
-            self._most[key] = _most_used(self.jobs, partitions)
+            of = pl.col("partition").is_in(list(partitions), nulls_equal=True)
+            rows = self.jobs.table.filter(of & pl.col("last_start").is_not_null())
+            began, over = (rows[name].to_physical() for name in ("last_start", "end"))
+            need = needs(rows.with_columns(request_cpus=_CPUS))
+            never = np.iinfo(np.int64).max
+            times = np.concatenate([over.fill_null(never).to_numpy(), began.to_numpy()])
+            order = np.argsort(times, kind="stable")  # what ends gives room to what starts then
+            used = np.cumsum(np.concatenate([-need, need])[order], axis=0)
+            self._most[key] = np.asarray(used.max(axis=0, initial=0.0))
         return self._most[key]
 
 
@@ -218,7 +226,7 @@ class Snapshot:
         """
         table = history.jobs.table.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
         state = pl.col("state").cast(pl.String)
-        open_ = ~state.is_in([one.value for one in State if one.ended]).fill_null(True)
+        open_ = ~state.is_in([end.value for end in State if end.ended]).fill_null(True)
         table = table.with_columns(state=state).filter(
             open_, pl.col("scheduler_name").eq_missing(pl.lit(cluster))
         )
@@ -251,14 +259,14 @@ class Snapshot:
         family = self._family
         cpus = self.jobs["request_cpus"].fill_null(1).to_numpy().astype(float)
         runs, blocked = self.jobs["runs"].to_numpy(), self.jobs["blocked"].to_numpy()
-        found = np.zeros((2, 2, len(self.jobs)))
+        amounts = np.zeros((2, 2, len(self.jobs)))
         for k in np.unique(family):
             own = family == k
             for row, amount in enumerate((np.ones(len(cpus)), cpus)):
                 pending = np.where(own & ~runs & ~blocked, amount, 0.0)
-                found[0, row, own] = (np.cumsum(pending) - pending)[own]
-                found[1, row, own] = amount[own & runs].sum()
-        return found
+                amounts[0, row, own] = (np.cumsum(pending) - pending)[own]
+                amounts[1, row, own] = amount[own & runs].sum()
+        return amounts
 
     def ages(self) -> Floats:
         """Seconds for which each job has run; 0: it is pending."""
@@ -272,7 +280,7 @@ class Snapshot:
         own = self.jobs.select(pl.when(limit > 0).then(limit)).to_series().to_list()
         of = [self.machine.partition(name) for name in self.jobs["partition"]]
         both = zip(own, of, strict=True)
-        return np.array([one or (part and part.longest_s) or np.inf for one, part in both])
+        return np.array([limit or (part and part.longest_s) or np.inf for limit, part in both])
 
     def ends(self, draws: int, places: Sequence[int] | None = None) -> Floats:
         """Draws of the seconds that each job still runs, or those at some places: (draws, jobs)."""
@@ -294,7 +302,17 @@ class Snapshot:
         starts = play(self.queue(asked), ends)
         running = np.zeros((len(starts), self.running))
         starts = np.concatenate([running, starts], axis=1)
-        busy = self._busy()
+        # For which pending jobs nothing is free, by what Slurm says of them; of one that is not
+        # submitted yet, by what it says of a smaller one.
+        reason = pl.col("reason").str.contains(rf"(?i)^({BUSY})").fill_null(False)
+        said = self.jobs.select(reason & ~pl.col("runs")).to_series().to_numpy()
+        busy, need = said.copy(), needs(self.jobs)
+        for place in np.flatnonzero(self.jobs["row"].is_null().to_numpy()):
+            name = self.jobs["partition"][int(place)]
+            same = said & self.jobs["partition"].eq_missing(name).to_numpy()
+            if self.machine.nodes:
+                same = said & (self._family == self._family[place])
+            busy[place] = (need[same] <= need[place]).all(axis=1).any()
         for place in np.flatnonzero(asked & busy):
             # Slurm finds nothing free for it: that can change when a run ends, not before.
             own = np.flatnonzero(self._family == self._family[place])
@@ -302,22 +320,6 @@ class Snapshot:
             first = ends[:, own].min(axis=1, initial=np.inf)
             starts[:, place] = np.maximum(starts[:, place], first)
         return starts[:, asked]
-
-    def _busy(self) -> NDArray[np.bool_]:
-        """For which pending jobs nothing is free, by what Slurm says of them, or of a smaller one.
-
-        Of a job that is not submitted yet it says nothing itself.
-        """
-        reason = pl.col("reason").str.contains(rf"(?i)^({BUSY})").fill_null(False)
-        said = self.jobs.select(reason & ~pl.col("runs")).to_series().to_numpy()
-        found, need = said.copy(), needs(self.jobs)
-        for place in np.flatnonzero(self.jobs["row"].is_null().to_numpy()):
-            name = self.jobs["partition"][int(place)]
-            same = said & self.jobs["partition"].eq_missing(name).to_numpy()
-            if self.machine.nodes:
-                same = said & (self._family == self._family[place])
-            found[place] = (need[same] <= need[place]).all(axis=1).any()
-        return found
 
     def fits(self, job: Mapping[str, Any]) -> bool:
         """Whether a job fits on its partition when that is empty."""
@@ -338,34 +340,29 @@ class Snapshot:
         families = self.machine.families(names)
         need = needs(self.jobs)
         rows = {name: k for k, name in enumerate(names)}
-        whole = {name: len(names) + k for k, one in enumerate(families) for name in one}
-        places = np.array([[rows[one], whole[one]] for one in self.jobs["partition"]])
+        whole = {name: len(names) + k for k, of in enumerate(families) for name in of}
+        of_jobs = [[rows[name], whole[name]] for name in self.jobs["partition"]]
+        places = np.array(of_jobs).reshape(n, 2)
         runs, ages = np.arange(n) < self.running, self.ages()
+        # By place: what Slurm reports, and at least what is in use; else the most ever in use.
+        capacity = np.zeros((len(names) + len(families), len(RESOURCES)))
+        for row, of in enumerate([*([name] for name in names), *families]):
+            known = self.machine.capacity(of[0]) if row < len(names) else self.machine.whole(of)
+            own = (places == row).any(axis=1)
+            most = self.history.most_used(of) if known is None else known
+            capacity[row] = np.maximum(most, need[own & runs].sum(axis=0))
+            if known is None and own.any():
+                capacity[row] = np.maximum(capacity[row], need[own].max(axis=0))
         return Queue(
             running=self.running,
-            capacity=self._capacity(names, families, places.reshape(n, 2), need, runs),
-            places=places.reshape(n, 2),
+            capacity=capacity,
+            places=places,
             need=need,
             planned=np.maximum(self.limits() - ages, 1.0),
             eligible=np.where(self.jobs["blocked"].to_numpy(), np.inf, 0.0),
             asked=asked & ~runs,
             ghost=np.zeros(n, np.bool_),
         )
-
-    def _capacity(
-        self, names: Strings, families: Sequence[Strings], places: NDArray[np.int64],
-        need: Floats, runs: NDArray[np.bool_],
-    ) -> Floats:  # fmt: skip
-        """By place: what Slurm reports, and at least what is in use; else the most ever in use."""
-        found = np.zeros((len(names) + len(families), len(RESOURCES)))
-        for row, of in enumerate([*([name] for name in names), *families]):
-            known = self.machine.capacity(of[0]) if row < len(names) else self.machine.whole(of)
-            found[row] = self.history.most_used(of) if known is None else known
-            own = (places == row).any(axis=1)
-            found[row] = np.maximum(found[row], need[own & runs].sum(axis=0))
-            if known is None and own.any():
-                found[row] = np.maximum(found[row], need[own].max(axis=0))
-        return found
 
     def changed(self, place: int, **request: Any) -> Snapshot:
         """The same queue where one job asks for something else; its runtimes stay.
@@ -385,9 +382,9 @@ class Snapshot:
 def _in_order(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
     """Jobs in the order in which the scheduler tries them, with `runs` and `blocked`."""
     names = table["partition"].drop_nulls().unique().to_list()
-    known = {name: one for name in names if (one := machine.partition(name)) is not None}
-    tiers = {name: one.tier for name, one in known.items()}
-    down = [name for name, one in known.items() if not one.up]
+    known = {name: of for name in names if (of := machine.partition(name)) is not None}
+    tiers = {name: of.tier for name, of in known.items()}
+    down = [name for name, of in known.items() if not of.up]
     runs = pl.col("state").is_in(_RUNNING).fill_null(False)
     held = (pl.col("state") == State.HELD.value).fill_null(False)
     reason = pl.col("reason").str.contains(rf"(?i)^({BLOCKED})").fill_null(False)
@@ -400,17 +397,3 @@ def _in_order(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
         "runs", "tier", "priority", "seen",
         descending=[True, True, True, False], nulls_last=True, maintain_order=True,
     )  # fmt: skip
-
-
-def _most_used(jobs: JobTable, partitions: Strings) -> Floats:
-    """The most that jobs of partitions ever used at a time: float64 (resources,)."""
-    began, over = pl.col("last_start").to_physical(), pl.col("end").to_physical()
-    of = pl.col("partition").is_in(list(partitions), nulls_equal=True)
-    rows = jobs.table.filter(of & pl.col("last_start").is_not_null())
-    rows = rows.with_columns(began=began, over=over, request_cpus=_CPUS)
-    need = needs(rows)
-    never = np.iinfo(np.int64).max
-    times = np.concatenate([rows["over"].fill_null(never).to_numpy(), rows["began"].to_numpy()])
-    order = np.argsort(times, kind="stable")  # what ends gives room to what starts then
-    used = np.cumsum(np.concatenate([-need, need])[order], axis=0)
-    return np.asarray(used.max(axis=0, initial=0.0))

@@ -28,8 +28,8 @@ from jobsight.models.base import Floats, Inputs, Labelled, Model
 from jobsight.questions.hold import question
 from jobsight.questions.hold.examples import builder as building
 from jobsight.questions.hold.examples.builder import ExampleBuilder
+from jobsight.questions.hold.policyvalue import find_spells
 from jobsight.questions.hold.question import HOLD
-from jobsight.questions.hold.waiting import find_spells
 
 pytestmark = pytest.mark.usefixtures("fewest_trees")
 

@@ -12,9 +12,7 @@ from jobsight.documents import JobDocument, Submission
 from jobsight.errors import ModelError, SourceError
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.bound.answering import CLASSES, Answer, Answerer
-from jobsight.questions.bound.question import BOUND_QUESTION
-from jobsight.questions.bound.settings import BoundSettings
-from jobsight.questions.bound.shipped import SHIPPED
+from jobsight.questions.bound.question import BOUND_QUESTION, SHIPPED, BoundSettings
 
 SLEEPER = "import time\nfor turn in range(100):\n    time.sleep(30)\n"
 SERVER = "import http.server\nhttp.server.HTTPServer(('', 80), None).serve_forever()\n"

@@ -9,8 +9,7 @@ from tests.support.storedjobs import START, told
 
 from jobsight.documents import JobDocument, State, merge
 from jobsight.history.jobtable import JobTable
-from jobsight.questions.fail.answering import LABEL, Answerer
-from jobsight.questions.fail.groups import by_cause
+from jobsight.questions.fail.answering import LABEL, Answerer, by_cause
 
 NOW = START + 400 * 300_000_000 + HOUR * 1_000_000
 """After `documents`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,18 @@ from jobsight.documents import JobDocument, Request, State, Submission
 from jobsight.history.jobtable import JobTable
 from jobsight.learning.audit.truncation import prove_as_of
 from jobsight.learning.dataset import Dataset, censoring_weights
+from jobsight.learning.evaluation import evaluate_all
+from jobsight.learning.modeldir import ModelDir, by_target
+from jobsight.learning.train import train
 from jobsight.models.base import Labelled
-from jobsight.questions.start.decisions import MOMENTS, at_moment, outcomes_of
-from jobsight.questions.start.features import Encoding
-from jobsight.questions.start.question import START
-from jobsight.questions.start.settings import StartSettings
+from jobsight.questions.start.question import (
+    MOMENTS,
+    START,
+    Encoding,
+    StartSettings,
+    at_moment,
+    outcomes_of,
+)
 
 SECOND = 1_000_000
 SETTINGS = StartSettings(bootstrap=100)
@@ -182,3 +190,27 @@ def test_slices_name_sizes_and_weeks() -> None:
     assert labels["size"].to_list() == ["one", "some", "many"]
     assert labels["week"].unique().to_list() == ["2026-W47"]
     assert pl.Series(labels["partition"]).unique().to_list() == ["p"]
+
+
+@pytest.mark.slow
+def test_both_targets_are_learned_reported_and_opened_again(tmp_path: Path) -> None:
+    jobs = failing.table(300)
+    data = Dataset.for_training(START, jobs, StartSettings(bootstrap=100))
+    names = ("constant", "last", "limit", "boosted", "mixture")
+    trained = train(data, names=names)
+    (tmp_path / "m").mkdir()
+    trained.model.save(tmp_path / "m", seed=0, facts=trained.facts())
+    model = ModelDir.open(tmp_path / "m", START)
+    found = evaluate_all(model, jobs)
+    report = by_target(START, {name: one.to_json() for name, one in found.items()})
+    assert set(report["chosen"]) == {"wait", "runtime"}
+    assert report["examples"] == len(found["wait"].table) > 20
+    own = {"wait": "last", "runtime": "limit"}
+    for target, baseline in own.items():
+        scores = report[target]["models"]
+        assert set(scores) == {"constant", baseline, "boosted", "mixture"}
+        for one in scores.values():
+            assert {"log10_mse", "within_2", "within_3", "pinball", "coverage_80"} <= set(one)
+        assert scores["mixture"]["pinball"] < 1.1 * scores["constant"]["pinball"]
+        before = trained.targets[target].evaluation.predictions["mixture"]
+        assert np.allclose(before, found[target].predictions["mixture"])

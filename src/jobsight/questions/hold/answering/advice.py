@@ -16,21 +16,11 @@ from jobsight.format import chance
 from jobsight.format import moment as shown
 from jobsight.ids import JobId
 from jobsight.questions.hold.answering.fixes import Fix
-from jobsight.questions.hold.answering.verdict import Chance, Verdict
+from jobsight.questions.hold.answering.verdict import Verdict
 from jobsight.text import counted, printable
 
-__all__ = [
-    "TRIAL",
-    "WAIT_ALIKE",
-    "Advice",
-    "Group",
-    "Schedd",
-    "Step",
-    "Tried",
-    "advise",
-    "by_hand",
-    "other_holder",
-]
+__all__ = ["TRIAL", "WAIT_ALIKE", "Advice", "Group", "Schedd", "Step", "Tried", "advise", "by_hand",
+           "other_holder"]  # fmt: skip
 
 WAIT_ALIKE = 5
 """Jobs that must wait alike before releasing a few of them as a trial is advised."""
@@ -128,12 +118,23 @@ class Group:
 
     def step(self, text: str, tool: str, form: str = "{}") -> Step:
         """A step whose command is condor_release or condor_rm for these jobs, put into `form`."""
-        command = self._command(tool, self._arguments())
+        if self.cause is None or len(self.jobs) <= TRIAL:
+            jobs = " ".join(str(job) for job in self.jobs)
+        else:
+            jobs = self._constraint(*self.cause)
+        command = self._command(tool, jobs)
         return Step(text + self.schedd.remark, command and form.format(command))
 
     def edit(self, attribute: str, value: int | str) -> str | None:
         """The command that sets a job attribute to a whole number, or to what a shell makes."""
-        return self._command("condor_qedit", f"{self._edit_arguments()} {attribute} {value}")
+        if len(self.jobs) == 1:
+            jobs = str(self.jobs[0])
+        elif self.cause is not None:
+            jobs = self._constraint(*self.cause)
+        else:
+            procs = " || ".join(f"ProcId == {job.proc}" for job in self.jobs)
+            jobs = f"-constraint 'ClusterId == {self.jobs[0].cluster} && ({procs})'"
+        return self._command("condor_qedit", f"{jobs} {attribute} {value}")
 
     def policies(self) -> str | None:
         """The command that shows the policies of the first job."""
@@ -157,21 +158,6 @@ class Group:
         if self.schedd.option is None:
             return None
         return " ".join(filter(None, (tool, self.schedd.option, arguments)))
-
-    def _arguments(self) -> str:
-        """These jobs as condor_release and condor_rm take them: ids, or a constraint for many."""
-        if self.cause is None or len(self.jobs) <= TRIAL:
-            return " ".join(str(job) for job in self.jobs)
-        return self._constraint(*self.cause)
-
-    def _edit_arguments(self) -> str:
-        """These jobs as condor_qedit takes them: one id, or a constraint."""
-        if len(self.jobs) == 1:
-            return str(self.jobs[0])
-        if self.cause is not None:
-            return self._constraint(*self.cause)
-        procs = " || ".join(f"ProcId == {job.proc}" for job in self.jobs)
-        return f"-constraint 'ClusterId == {self.jobs[0].cluster} && ({procs})'"
 
     def _constraint(self, code: int, subcode: int) -> str:
         # Never the bare cluster: condor_rm would remove its running jobs as well.
@@ -223,14 +209,28 @@ def advise(
         return Advice([*group.elsewhere(), release])
     if verdict.verb == "wait" and verdict.best is not None:
         why = "" if verdict.why is None else f"; {verdict.why}"
-        return Advice([*group.elsewhere(), _wait(verdict.best, why + _hint(fix), group, moment)])
+        best, until = verdict.best, moment + round(verdict.best.wait * 1e6)
+        # `at` takes whole minutes, the next one: copied too early, the command still waits.
+        minute = re.sub(r"\D", "", format_micros(until + 59_999_999))[:12]
+        odds = chance(best.probability, best.low, best.high)
+        text = (
+            f"wait {format_span(best.wait)}, until {shown(until)}, then release it: {odds} to "
+            f"succeed then{why}{_hint(fix)}"
+        )
+        later = group.step(text, "condor_release", f'echo "{{}}" | TZ=UTC at -t {minute}')
+        return Advice([*group.elsewhere(), later])
     if verdict.verb == "fix" and fix is not None:
         return Advice([*_fix(fix, group), _release(group)])
     if verdict.verb == "remove":
         text = "remove it: releases as it is have failed before, and no fix is known"
         return Advice([group.step(text, "condor_rm")])
     if fix is None and unseen_policy and len(alike) < WAIT_ALIKE:
-        return _see_policy(group, reason)
+        text = (
+            "its own policy holds it, and would hold it again if nothing changes: see what its "
+            "PeriodicHold or OnExitHold asks for, then fix that, or change the policy "
+            f"(condor_qedit); its reason{_quoted(reason)}"
+        )
+        return Advice([Step(text, group.policies()), _release(group)])
     return _unsure(fix, group, alike, tried, reason)
 
 
@@ -281,10 +281,10 @@ def other_holder(code: int | None, reason: str, owner: str | None) -> str | None
         reason: of the hold (hostile text).
         owner: of the job; None if the log has not recorded one.
     """
-    found = _HOLDER.search(reason[:2000]) if code == 1 else None
-    if found is None:
+    holder = _HOLDER.search(reason[:2000]) if code == 1 else None
+    if holder is None:
         return None
-    name = found[1].partition("@")[0]
+    name = holder[1].partition("@")[0]
     is_other = name in _SYSTEM_USERS if owner is None else name != owner.partition("@")[0]
     return printable(name, 60) if is_other else None
 
@@ -297,36 +297,12 @@ def _release(group: Group) -> Step:
     return group.step("then release it", "condor_release")
 
 
-def _wait(best: Chance, remark: str, group: Group, moment: int) -> Step:
-    """Wait, then release, by the command ``at``: copied too early, it still waits."""
-    until = moment + round(best.wait * 1e6)
-    # `at` takes whole minutes: the next one.
-    minute = re.sub(r"\D", "", format_micros(until + 59_999_999))[:12]
-    odds = chance(best.probability, best.low, best.high)
-    return group.step(
-        f"wait {format_span(best.wait)}, until {shown(until)}, then release it: "
-        f"{odds} to succeed then{remark}",
-        "condor_release",
-        f'echo "{{}}" | TZ=UTC at -t {minute}',
-    )
-
-
 def _fix(fix: Fix, group: Group) -> list[Step]:
     steps = [Step(fix.text, None if fix.edit is None else group.edit(*fix.edit))]
     if fix.policy is not None:
         text = f"or, if it is to run on all the same, switch {fix.policy} off"
         steps.append(Step(text, group.edit(fix.policy, "false")))
     return steps
-
-
-def _see_policy(group: Group, reason: str) -> Advice:
-    """What to do where the job's own policy holds it, and no source has its expression."""
-    text = (
-        "its own policy holds it, and would hold it again if nothing changes: see what its "
-        "PeriodicHold or OnExitHold asks for, then fix that, or change the policy (condor_qedit)"
-        f"; its reason{_quoted(reason)}"
-    )
-    return Advice([Step(text, group.policies()), _release(group)])
 
 
 def _unsure(

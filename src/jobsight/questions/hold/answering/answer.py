@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from jobsight.clock import format_micros
 from jobsight.codes import EventCode
@@ -30,19 +29,17 @@ from jobsight.questions.hold.answering.advice import (
     advise,
     by_hand,
 )
-from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings, sites_alone
-from jobsight.questions.hold.answering.fixes import RESOURCE_CODES, Fix
-from jobsight.questions.hold.answering.heldjob import UNKNOWN, Held, Pool, about_job
-from jobsight.questions.hold.answering.lookup import HeldHistory
-from jobsight.questions.hold.answering.policies import JOB_POLICY
-from jobsight.questions.hold.answering.predictor import Predictor
-from jobsight.questions.hold.answering.retries import fix_after_retries
-from jobsight.questions.hold.answering.uncalibrated import (
+from jobsight.questions.hold.answering.chances import (
     LABEL,
+    Predictor,
     cluster_rate,
     log_rate,
     rule_findings,
 )
+from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings, sites_alone
+from jobsight.questions.hold.answering.fixes import RESOURCE_CODES, Fix
+from jobsight.questions.hold.answering.heldjob import JOB_POLICY, UNKNOWN, Held, Pool, about_job
+from jobsight.questions.hold.answering.retries import fix_after_retries
 from jobsight.questions.hold.answering.verdict import (
     Chance,
     Verdict,
@@ -50,9 +47,8 @@ from jobsight.questions.hold.answering.verdict import (
     earliest,
     hourly_delay_cost,
 )
-from jobsight.questions.hold.examples.decisions import hold_decisions
-from jobsight.questions.hold.examples.scale import Scale, resolve_scale
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.examples.decisions import HeldHistory, hold_decisions
+from jobsight.questions.hold.settings import HoldSettings, Scale, resolve_scale
 from jobsight.settings import Costs
 from jobsight.text import printable
 
@@ -177,11 +173,11 @@ class Answerer:
         self._held, self.history, self._labels = held, history, labels
         self.moment = int(history.clock.max(initial=0)) if moment is None else moment
         self._costs: Costs = settings.costs
-        self._settings = settings if model is None else model.settings
+        learned = settings if model is None else model.settings
         self._model = model
         self._pool = UNKNOWN
         self._among = set(history.jobs["access_point"].unique().drop_nulls())
-        table = hold_decisions(history, self._settings, labels).table
+        table = hold_decisions(history, learned, labels).table
         resolved = table.filter("kept", pl.col("outcome").is_not_null())
         self._index = FindingIndex(history, labels, table)
         self._memory = history.table["memory_mb"].cast(pl.Float64).fill_null(-1.0).to_numpy()
@@ -189,8 +185,14 @@ class Answerer:
         self._predictor = (
             None if model is None else Predictor(model, table, labels, self._index.evidence)
         )
-        of_moment = partial(_scale_at, resolved, self._settings)
-        self._scale_of = lru_cache(64)(of_moment if model is None else lambda _: model.encoding)
+
+        def scale_of(moment: int) -> Scale:
+            if model is not None:
+                encoding: Scale = model.encoding
+                return encoding
+            return resolve_scale(resolved.filter(pl.col("resolved_time") <= moment), learned)
+
+        self._scale_of = lru_cache(64)(scale_of)
         self._fix = partial(fix_after_retries, costs=self._costs)
 
     def at(self, moment: int) -> Self:
@@ -228,7 +230,14 @@ class Answerer:
         about = asked.filter(asked["hold_code"].is_in(RESOURCE_CODES).fill_null(value=False))
         runs = amounts_of_jobs(self.history, about["job"], moment, pool.logs)
         largest = pool.largest() if len(about) else {}
-        rules = [] if self._model else rule_findings(asked, self._num_holds(asked))
+        rules = []
+        if self._model is None:
+            holds = self.history.code == EventCode.HELD
+            counts = [
+                int(holds[rows := self.history.rows_of(job)][rows <= row].sum())
+                for job, row in asked.select("job", "hold_row").iter_rows()
+            ]
+            rules = rule_findings(asked, np.array(counts, np.int64))
         ads = pool.ads(held)
         answers = []
         place = 0
@@ -254,7 +263,7 @@ class Answerer:
             decisions: rows of `jobsight.questions.hold.examples.decisions.hold_decisions`.
         """
         assert self._predictor is not None
-        found = []
+        verdicts = []
         chances, _ = self._predictor.chances(decisions)
         for row, own in zip(decisions.iter_rows(named=True), chances, strict=True):
             moment = row["time"] - 1
@@ -262,8 +271,10 @@ class Answerer:
             what_held = self._what_held(row, moment)
             fix = self._fix(what_held, findings, row["hold_row"])
             chance = _known_chances(what_held, findings, row["hold_row"], own)
-            found.append(self._verdict(row, moment, self._scale_of(moment), findings, chance, fix))
-        return found
+            verdicts.append(
+                self._verdict(row, moment, self._scale_of(moment), findings, chance, fix)
+            )
+        return verdicts
 
     def _verdict(
         self,
@@ -304,14 +315,8 @@ class Answerer:
         alike = findings.alike(row["hold_row"], reason, lasting=lasting)
         job, schedd = JobId(row["cluster"], row["proc"]), self._schedd(row["access_point"])
         group = Group([job], schedd=schedd, avoid=sites_alone(evidence))
-        tried = Tried(
-            *(
-                0 if count.succeeded else count.releases
-                for count in (
-                    findings.ended(family, row["hold_row"]) for family in ("job and cause", "cause")
-                )
-            )
-        )
+        counts = (findings.ended(of, row["hold_row"]) for of in ("job and cause", "cause"))
+        tried = Tried(*(0 if count.succeeded else count.releases for count in counts))
         unseen = what_held.policy is None and row["hold_code"] == JOB_POLICY
         advice = advise(
             verdict, fix, group, moment=moment, alike=alike, tried=tried, unseen_policy=unseen,
@@ -371,14 +376,6 @@ class Answerer:
     def _schedd(self, access_point: str | None) -> Schedd:
         return Schedd.of(access_point, among=self._among, here=self._pool.here)
 
-    def _num_holds(self, asked: pl.DataFrame) -> NDArray[np.int64]:
-        holds = self.history.code == EventCode.HELD
-        counts = [
-            int(holds[rows := self.history.rows_of(job)][rows <= row].sum())
-            for job, row in asked.select("job", "hold_row").iter_rows()
-        ]
-        return np.array(counts, np.int64)
-
     def _what_held(
         self, row: dict[str, Any], moment: int, now: Mapping[str, Any] | None = None
     ) -> Held:
@@ -395,10 +392,6 @@ class Answerer:
             ad=(parse_ad(ad or "{}") or {}) | dict(now or {}),
             fresh=now is not None or (len(recorded) > 0 and recorded[-1] >= row["hold_row"]),
         )
-
-
-def _scale_at(resolved: pl.DataFrame, settings: HoldSettings, moment: int) -> Scale:
-    return resolve_scale(resolved.filter(pl.col("resolved_time") <= moment), settings)
 
 
 def _known_chances(

@@ -19,8 +19,7 @@ from jobsight.clock import format_span
 from jobsight.codes import EventCode
 from jobsight.format import percent
 from jobsight.history.counts import Count, CountIndex, Tally, number_texts
-from jobsight.history.held import held_rows
-from jobsight.history.labels import RowLabels
+from jobsight.history.labels import RowLabels, held_rows
 from jobsight.history.reasons import origin
 from jobsight.history.reasons import site as site_named
 from jobsight.history.timelines import History, Ints
@@ -44,12 +43,13 @@ _ENDED = {
 }
 _SITE_HOLDS, _SITE_RATIO = 5, 3.0
 """A site is said to hold runs alone from so many on, if surely so many times as often as others."""
-_ACTIVE = ("cause", "cause at site", "origin", "site")
+_SIBLINGS = "cluster and cause"
+_ACTIVE = ("cause", "cause at site", "origin", "site", _SIBLINGS)
 
 
 def sites_alone(evidence: Sequence[Finding]) -> list[str]:
     """The sites that alone hold runs for a job's cause, by its evidence."""
-    return [one["site"] for one in evidence if one["what"] == "site_alone"]
+    return [finding["site"] for finding in evidence if finding["what"] == "site_alone"]
 
 
 class FindingIndex:
@@ -59,7 +59,8 @@ class FindingIndex:
         history: the indexed log.
         evidence: rows of evidence and their keys.
         cause: of each row, see `RowLabels`.
-        ended: releases of jobs as they were, by family of like holds; ``all`` is every one.
+        ended: releases of jobs as they were, by family of like holds, ``all`` being every one; and
+            ``fixed``, by cause, those of jobs that were edited.
         places: int64 (jobs,), number of the access point, else of the log.
         owners: int64 (jobs,), number of the owner, −1 where the log has none.
         owned_since: int64 (jobs,), µs, when the owner was recorded, if ever.
@@ -70,21 +71,21 @@ class FindingIndex:
         self.history = history
         self.cause = labels.cause
         self.evidence: Evidence = gather_evidence(history, labels, decisions)
+        self.held = self.evidence.indexes(self.evidence.held, _ACTIVE)
+        self.left = self.evidence.indexes(self.evidence.left, (_SIBLINGS,))[_SIBLINGS]
         resolved = decisions.filter("kept", pl.col("outcome").is_not_null())
         as_it_was, fixed = resolved.filter(~pl.col("edited")), resolved.filter("edited")
-        self.ended = {
-            name: self._tally(as_it_was, name) for name in ("all", "code", "job and cause", *_ENDED)
-        }
-        self.fixed = self._tally(fixed, "cause")
-        self.held = {name: self.evidence.index(self.evidence.held, name) for name in _ACTIVE}
-        self.waiting = tuple(
-            self.evidence.index(stream, "cluster and cause")
-            for stream in (self.evidence.held, self.evidence.left)
-        )
+        names = ("all", "code", "job and cause", *_ENDED)
+        of = {name: (as_it_was, name) for name in names} | {"fixed": (fixed, "cause")}
+        self.ended = {name: self._tally(*releases) for name, releases in of.items()}
         place = history.jobs.select(pl.coalesce("access_point", pl.col("log").cast(pl.String)))
         self.places, self.owners = number_texts(place.to_series(), history.jobs["owner"])
         self.owned_since = history.clock[history.jobs["owner_row"].fill_null(0).to_numpy()]
-        self.first_owners = _first_recorded(history)
+        recorded = history.jobs.with_columns(since=self.owned_since)
+        recorded = recorded.filter(pl.col("owner_row").is_not_null())
+        self.first_owners = np.sort(
+            recorded.group_by("owner").agg(pl.min("since"))["since"].to_numpy()
+        )
         headers = np.flatnonzero((history.code == EventCode.GENERIC) & (history.job < 0))
         self.first_header = int(history.clock[headers].min(initial=np.iinfo(np.int64).max))
 
@@ -101,14 +102,6 @@ class FindingIndex:
         """Key of a hold in a family; −1 where it has none."""
         number = int(np.searchsorted(self.evidence.holds, hold_row))
         return int(self.evidence.keys[family][number])
-
-
-def _first_recorded(history: History) -> Ints:
-    """When each owner was first recorded, µs, ascending."""
-    known = history.jobs.filter(pl.col("owner_row").is_not_null())
-    clock = pl.Series("clock", history.clock[known["owner_row"].to_numpy()], dtype=pl.Int64)
-    first = known.with_columns(clock).group_by("owner").agg(pl.col("clock").min())
-    return np.sort(first["clock"].to_numpy())
 
 
 class Findings:
@@ -128,8 +121,8 @@ class Findings:
 
     def ended(self, family: str, hold_row: int) -> Count:
         """How releases of holds like this one had ended."""
-        found: Count = self._ended(family, self._index.key(family, hold_row))
-        return found
+        count: Count = self._ended(family, self._index.key(family, hold_row))
+        return count
 
     def retried(self, hold_row: int) -> Count:
         """How releases of the same program held for this had ended: of its owner, else cluster."""
@@ -138,9 +131,8 @@ class Findings:
 
     def waiting(self, hold_row: int) -> int:
         """How many jobs of its cluster are held for the same cause, this one among them."""
-        key = self._index.key("cluster and cause", hold_row)
-        held, left = (int(self._count(index, key)) for index in self._index.waiting)
-        return held - left
+        key, held = self._index.key(_SIBLINGS, hold_row), self._index.held[_SIBLINGS]
+        return self._count(held, key) - self._count(self._index.left, key)
 
     def alike(self, hold_row: int, reason: str, *, lasting: bool) -> list[JobId]:
         """The jobs held for the same cause, this one among them: its owner's first, then by hold.
@@ -151,12 +143,11 @@ class Findings:
         index, history = self._index, self._index.history
         wider = "origin" if origin(reason) else "cause at site" if site_named(reason) else None
         if lasting or wider is None or index.key(wider, hold_row) < 0:
-            source, key = index.waiting[0], index.key("cluster and cause", hold_row)
-        else:
-            source, key = index.held[wider], index.key(wider, hold_row)
+            wider = _SIBLINGS
+        source, key = index.held[wider], index.key(wider, hold_row)
         cause, mine = index.cause[hold_row], history.job[[hold_row]]
         place, owner = index.places[mine[0]], self._owners(mine)[0]
-        shape = (id(source), key, cause, place, owner)
+        shape = (wider, key, cause, place, owner)
         if shape not in self._alike:
             rows = source.rows(key)
             held, _ = held_rows(history, self._moment, np.unique(history.job[rows]))
@@ -210,21 +201,21 @@ class Findings:
             "owner and cause": "of this owner with this cause",
             "cluster and cause": "of this cluster with this cause",
         }
-        found = []
+        precedents = []
         for family, what in _ENDED.items():
             count = self.ended(family, hold_row)
             if count.releases:
                 key = self._index.key(family, hold_row)
                 recent = self._index.ended[family].recent(key, self._since, self._moment)
-                found.append(_ended(what, labels[family], count, recent, self._window))
+                precedents.append(_ended(what, labels[family], count, recent, self._window))
         if not self.ended("cause", hold_row).releases:
             text = "no release with this cause has ended before"
-            found.insert(0, {"what": "same_cause", "text": text, "releases": 0})
-        fixed = self._index.fixed.count(self._index.key("cause", hold_row), self._moment)
+            precedents.insert(0, {"what": "same_cause", "text": text, "releases": 0})
+        fixed = self._index.ended["fixed"].count(self._index.key("cause", hold_row), self._moment)
         if fixed.releases:
             label = "with this cause, after the job was edited,"
-            found.append(_ended("fixed", label, fixed, (0, 0), self._window))
-        return found
+            precedents.append(_ended("fixed", label, fixed, (0, 0), self._window))
+        return precedents
 
     def _holds_lately(self, hold_row: int, since: int) -> list[Finding]:
         """What else the cause held lately; nothing where it held this job alone."""

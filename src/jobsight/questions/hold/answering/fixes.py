@@ -87,11 +87,9 @@ def _machine(held: Held) -> Fix | None:
     if what is None:
         return None
     slot = _SLOT_NAMED.search(text)
-    where = f" ({_shown(slot[1])})" if slot else ""
+    where = f"the machine where it ran{f' ({_shown(slot[1])})' if slot else ''} is broken"
     more = "release it to run on another, and report this one to its administrators"
-    return Fix(
-        "machine", f"the machine where it ran{where} is broken, {what}: {more}", certain=False
-    )
+    return Fix("machine", f"{where}, {what}: {more}", certain=False)
 
 
 _SLOT_NAMED = re.compile(r"(?:Error from|execution point) ([\w.@-]{1,200}[\w-])")
@@ -128,45 +126,39 @@ _WASTING = {
 
 
 @lru_cache(4096)
-def _named(reason: str) -> tuple[list[str], list[str]]:
+def _named(reason: str) -> list[list[str]]:
     """The resources that a reason names, and those of which it says too little was used."""
-    named, wasted = (
+    return [
         [what for what, words in table.items() if words.search(reason)]
         for table in (_NAMING, _WASTING)
-    )
-    return named, wasted
+    ]
 
 
-def _exceeded(held: Held) -> str | None:
-    """The resource of which the job was held for using too much: memory, disk, CPU or GPU.
+_RESOURCES = {of.name: of for of in (MEMORY, DISK, CPUS)}
+
+
+def _resource(held: Held) -> Fix | None:
+    """What to ask for where the job was held for using too much of a resource, or too little.
 
     The words of the reason win over the sub-code, which pools give at will; where they name
     several, the one of the sub-code, else the one of which more was used than asked for.
     """
     if held.code not in RESOURCE_CODES:
         return None
-    named, _ = _named(held.reason[:2000])
+    named, wasted = _named(held.reason[:2000])
+    if len(wasted) == 1:
+        return _less(held, wasted[0])
     by_code = _SUBCODES.get((held.code, held.subcode or 0))
     if not named:
-        return None if _OVERRAN.search(held.reason[:2000]) else by_code
-    if len(named) == 1 or "GPU" in named:  # whose memory is not the machine's
-        return "GPU" if "GPU" in named else named[0]
-    if by_code in named:
-        return by_code
-    known = {what: held.known(_RESOURCES[what]) for what in named}
-    over = [what for what, one in known.items() if one.used > one.limit > 0]
-    return over[0] if len(over) == 1 else None
-
-
-_RESOURCES = {one.name: one for one in (MEMORY, DISK, CPUS)}
-
-
-def _resource(held: Held) -> Fix | None:
-    if held.code in RESOURCE_CODES:
-        _, wasted = _named(held.reason[:2000])
-        if len(wasted) == 1:
-            return _less(held, wasted[0])
-    what = _exceeded(held)
+        what = None if _OVERRAN.search(held.reason[:2000]) else by_code
+    elif len(named) == 1 or "GPU" in named:  # whose memory is not the machine's
+        what = "GPU" if "GPU" in named else named[0]
+    elif by_code in named:
+        what = by_code
+    else:
+        known = {name: held.known(_RESOURCES[name]) for name in named}
+        over = [name for name, of in known.items() if of.used > of.limit > 0]
+        what = over[0] if len(over) == 1 else None
     return None if what is None else _MORE[what](held)
 
 
@@ -175,13 +167,11 @@ def _less(held: Held, what: str) -> Fix:
     if what == "GPU":
         return Fix("gpu", "let it use the GPUs that it asks for, or ask for fewer (request_gpus)")
     of = _RESOURCES[what]
-    known = held.known(of)
+    known, less = held.known(of), "less" if of.size else "fewer"
     had = f" than the {of.amount(known.limit)} it had" if known.limit else ""
     used = f"; it was seen to use {of.amount(known.used)}" if known.used else ""
-    less = "less" if of.size else "fewer"
-    return Fix(
-        what, f"ask for {less} {of.plural}{had}, with room above what it uses at its peak{used}"
-    )
+    room = "with room above what it uses at its peak"
+    return Fix(what, f"ask for {less} {of.plural}{had}, {room}{used}")
 
 
 _HEADROOM = 1.25
@@ -222,10 +212,9 @@ def _ask_for_cpus(held: Held) -> Fix:
 
 
 _GPU_MEMORY = Fix(
-    "gpu",
-    "let it use less GPU memory, or ask for GPUs that have more (gpus_minimum_memory)",
+    "gpu", "let it use less GPU memory, or ask for GPUs that have more (gpus_minimum_memory)",
     first=True,
-)
+)  # fmt: skip
 _MORE: Mapping[str, Callable[[Held], Fix]] = {
     "memory": _ask_for_memory, "disk": _ask_for_disk, "CPU": _ask_for_cpus,
     "GPU": lambda _: _GPU_MEMORY,
@@ -266,25 +255,11 @@ def _ask_for(held: Held, of: Resource, wanted: float, step: int, named: float = 
 
 
 _EXIT_FIXES: Mapping[int, Fix] = {
-    126: Fix(
-        "permission",
-        "a command that it calls cannot be executed where it ran: make it executable (chmod +x), "
-        "and built for that machine",
-        certain=False,
-    ),
-    127: Fix(
-        "executable",
-        "a command that it calls is not found where it ran: call it by its path, bring it along, "
-        "or use a container that has it",
-        certain=False,
-    ),
-}
-_SEGFAULT = Fix(
-    "bug",
-    "it crashed with a segmentation fault, a bug of the program or its libraries: find it (core "
-    "file, debugger, valgrind) and fix it",
-    first=True,
-)
+    126: Fix("permission", "a command that it calls cannot be executed where it ran: make it "
+             "executable (chmod +x), and built for that machine", certain=False),
+    127: Fix("executable", "a command that it calls is not found where it ran: call it by its "
+             "path, bring it along, or use a container that has it", certain=False),
+}  # fmt: skip
 _MEMORY_EXITS = (8004, 8030, 8031, 50660, 50661)
 
 
@@ -293,7 +268,9 @@ def _exited(held: Held) -> Fix | None:
     if code is not None:
         signal = exit_signal(code)
     if signal == 11:
-        return _SEGFAULT
+        crash = "it crashed with a segmentation fault, a bug of the program or its libraries"
+        how = "find it (core file, debugger, valgrind) and fix it"
+        return Fix("bug", f"{crash}: {how}", first=True)
     known = held.known(MEMORY)
     # Killed from outside: for its memory, if it had come near what it asked for.
     if code in _MEMORY_EXITS or (signal == 9 and known.used >= 0.8 * known.limit > 0):
@@ -354,7 +331,7 @@ def _sure_code(held: Held) -> Fix | None:
             return _SURE_CODES[4]
         if _QUOTA.search(held.reason[:2000]):
             return Fix("space", "make room where it writes: its user's quota there is full")
-    return None if held.code is None else _SURE_CODES.get(held.code)
+    return _SURE_CODES.get(held.code or 0)
 
 
 _INTERPRETER = re.compile(r"invalid interpreter \(([^)]{1,400})\)")
@@ -375,11 +352,9 @@ def _executable(held: Held) -> Fix | None:
     text = held.reason[:2000]
     interpreter, executable = _INTERPRETER.search(text), _EXECUTABLE.search(text)
     if interpreter:
-        return Fix(
-            "executable",
-            f"the script's first line names {_shown(interpreter[1])}, which is missing where it "
-            "ran: name one that is there, bring it along, or ask for places that have it",
-        )
+        names = f"the script's first line names {_shown(interpreter[1])}, which is missing where it"
+        do = "name one that is there, bring it along, or ask for places that have it"
+        return Fix("executable", f"{names} ran: {do}")
     if held.code != 6 or not executable:
         return None
     name = _shown(_name_in_sandbox(executable[1]))
@@ -395,9 +370,9 @@ _STANDARD = re.compile(r"Failed to open '([^']{1,400})' as standard (\w{1,10}): 
 def _standard_file(held: Held) -> Fix | None:
     if held.code not in (7, 8, 9, 10):
         return None
-    found = _STANDARD.search(held.reason[:2000])
-    name = _shown(found[1]) if found else "the file"
-    stream = found[2] if found else ("input" if held.code in (8, 10) else "output")
+    named = _STANDARD.search(held.reason[:2000])
+    name = _shown(named[1]) if named else "the file"
+    stream = named[2] if named else ("input" if held.code in (8, 10) else "output")
     if "denied" in held.reason or held.subcode == 13:
         return Fix("permission", f"let the job open {name}, its standard {stream} (permissions)")
     if stream == "input":
@@ -409,10 +384,10 @@ _FOLDER = re.compile(r"initial working directory (/[^:]{1,400})")
 
 
 def _folder(held: Held) -> Fix | None:
-    found = _FOLDER.search(held.reason[:2000])
-    if held.code != 14 and not found:
+    named = _FOLDER.search(held.reason[:2000])
+    if held.code != 14 and not named:
         return None
-    name = _shown(found[1]) if found else "its initial working directory"
+    name = _shown(named[1]) if named else "its initial working directory"
     return Fix("directory", f"make {name}, or let the job enter it")
 
 
@@ -442,26 +417,15 @@ def _transfer(held: Held) -> Fix | None:
     if not _MISSING.search(text):
         return None
     if output:
-        return _missing_output(file)
+        name = _name_in_sandbox(file)
+        # HTCondor makes these itself: if one is gone, the sandbox is, and the job is not to blame.
+        if name.startswith(("_condor_", ".machine.ad", ".job.ad")):
+            return None
+        never = f"the job never wrote {_shown(name)}: see its own output for why"
+        return Fix("output", f"{never}, or correct transfer_output_files", certain=not is_url)
     where = "put it there" if is_url else "supply it"
-    return Fix(
-        "input",
-        f"input {_shown(file)} is missing: {where}, or correct transfer_input_files",
-        certain=not is_url,
-    )
-
-
-def _missing_output(file: str) -> Fix | None:
-    name = _name_in_sandbox(file)
-    # HTCondor makes these itself: if one is gone, the sandbox is, and the job is not to blame.
-    if name.startswith(("_condor_", ".machine.ad", ".job.ad")):
-        return None
-    return Fix(
-        "output",
-        f"the job never wrote {_shown(name)}: see its own output for why, or correct "
-        "transfer_output_files",
-        certain="://" not in file,
-    )
+    text = f"input {_shown(file)} is missing: {where}, or correct transfer_input_files"
+    return Fix("input", text, certain=not is_url)
 
 
 _DOLLARS = re.compile(r"^Cannot expand \$\$\(([\w.]{1,100})")
@@ -471,13 +435,11 @@ def _unexpanded(held: Held) -> Fix | None:
     """A ``$$(Attribute)`` of the submit file that the matched machine does not have."""
     if not held.reason.startswith("Cannot expand $$"):
         return None
-    found = _DOLLARS.match(held.reason)
-    name = found[1] if found else "Attribute"
-    return Fix(
-        "expression",
-        f"the machine that it matched does not advertise what $$({name}) in its submit file asks "
-        f"for: require it (TARGET.{name} =!= undefined) or give a default, $$({name}:default)",
-    )
+    named = _DOLLARS.match(held.reason)
+    name = named[1] if named else "Attribute"
+    lacks = f"does not advertise what $$({name}) in its submit file asks for"
+    how = f"require it (TARGET.{name} =!= undefined) or give a default, $$({name}:default)"
+    return Fix("expression", f"the machine that it matched {lacks}: {how}")
 
 
 _BY_CODE: Mapping[int, Fix] = {
@@ -491,23 +453,10 @@ _BY_CODE: Mapping[int, Fix] = {
 }
 
 
-def _by_code(held: Held) -> Fix | None:
-    return None if held.code is None else _BY_CODE.get(held.code)
-
-
 _FIXES: tuple[Callable[[Held], Fix | None], ...] = (
-    _machine,
-    _resource,
-    _duration,
-    _exited,
-    _sure_code,
-    _executable,
-    _standard_file,
-    _folder,
-    _transfer,
-    _unexpanded,
-    _by_code,
-)
+    _machine, _resource, _duration, _exited, _sure_code, _executable, _standard_file, _folder,
+    _transfer, _unexpanded, lambda held: _BY_CODE.get(held.code or 0),
+)  # fmt: skip
 
 
 def _name_in_sandbox(path: str) -> str:

@@ -44,75 +44,60 @@ class GroupAnswer:
     @property
     def place(self) -> str:
         """Which cluster, or how many, the members are of, and on which access point."""
-        clusters = {one.job.cluster for one in self.members}
+        clusters = {answer.job.cluster for answer in self.members}
         of = f"{len(clusters):,} clusters" if len(clusters) > 1 else f"cluster {min(clusters)}"
         return of + self.members[0].place
 
 
 def by_use(answers: Sequence[Answer]) -> list[Answer]:
     """The answers by expected gain, greatest first; holds by a user's hand last."""
-    return sorted(answers, key=lambda one: (one.by_hand, -one.verdict.gain))
+    return sorted(answers, key=lambda answer: (answer.by_hand, -answer.verdict.gain))
 
 
 def group_answers(answers: Sequence[Answer]) -> list[GroupAnswer]:
-    """One entry a cause and cluster, by expected gain, then by number of jobs.
+    """One entry per cause and cluster, by expected gain, then by number of jobs.
 
     Jobs for which another request is proposed, or none, have an entry of their own: a command for
     all could lower what they ask for.
     """
     families: dict[tuple[str | None, int, int, str | None], list[Answer]] = {}
     kinds_of: dict[tuple[str | None, int, int | None, int | None], set[object]] = {}
-    for one in answers:
-        place, kind = (one.access_point, one.job.cluster), (one.cause, _edited(one))
-        families.setdefault((*place, *kind), []).append(one)
-        kinds_of.setdefault((*place, one.hold_code, one.hold_subcode), set()).add(kind)
+    for answer in answers:
+        place, kind = (answer.access_point, answer.job.cluster), (answer.cause, _edited(answer))
+        families.setdefault((*place, *kind), []).append(answer)
+        kinds_of.setdefault((*place, answer.hold_code, answer.hold_subcode), set()).add(kind)
     groups = []
     for members in families.values():
         first = members[0]
         key = (first.access_point, first.job.cluster, first.hold_code, first.hold_subcode)
         groups.append(_grouped(members, alone=len(kinds_of[key]) == 1))
-    return sorted(
-        _by_trial(groups),
-        key=lambda group: (group.members[0].by_hand, -group.gain, -len(group.members)),
-    )
-
-
-def _by_trial(groups: Sequence[GroupAnswer]) -> list[GroupAnswer]:
-    """The groups, of which those that wait for one and the same trial are put together."""
+    # Those that wait for one and the same trial are put together.
     trials: dict[object, list[GroupAnswer]] = {}
     for group in groups:
         first = group.members[0]
         shared = group.verb == "unsure" and len(first.alike) >= WAIT_ALIKE
         like = (first.access_point, first.cause, _edited(first), frozenset(first.alike))
         trials.setdefault(like if shared else id(group), []).append(group)
-    return [
+    rows = [
         same[0]
         if len(same) == 1
-        else _grouped([one for group in same for one in group.members], alone=False)
+        else _grouped([answer for group in same for answer in group.members], alone=False)
         for same in trials.values()
     ]
+    return sorted(rows, key=lambda row: (row.members[0].by_hand, -row.gain, -len(row.members)))
 
 
 def _grouped(members: Sequence[Answer], *, alone: bool) -> GroupAnswer:
     """Put the answers of one family together; `alone`: no other answer shares their hold codes."""
-    votes = Counter(one.verdict.verb for one in members)
-    verb = max(votes, key=lambda one: (votes[one], one != "unsure"))
-    said_for = [one for one in members if one.verdict.verb == verb]
-    chances = [one.now for one in members if one.now is not None]
-    return GroupAnswer(
-        members=members,
-        verb=verb,
-        said_for=said_for,
-        probability=_mean([chance.probability for chance in chances]),
-        low=_mean([chance.low for chance in chances]),
-        high=_mean([chance.high for chance in chances]),
-        gain=sum(one.verdict.gain for one in said_for),
-        advice=_advice(said_for, whole=alone and len(said_for) == len(members)),
-    )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None
+    votes = Counter(answer.verdict.verb for answer in members)
+    verb = max(votes, key=lambda word: (votes[word], word != "unsure"))
+    said_for = [answer for answer in members if answer.verdict.verb == verb]
+    chances = [answer.now for answer in members if answer.now is not None]
+    bounds = ([getattr(c, name) for c in chances] for name in ("probability", "low", "high"))
+    probability, low, high = (float(np.mean(of)) if of else None for of in bounds)
+    gain = sum(answer.verdict.gain for answer in said_for)
+    advice = _advice(said_for, whole=alone and len(said_for) == len(members))
+    return GroupAnswer(members, verb, said_for, probability, low, high, gain, advice)
 
 
 def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
@@ -125,10 +110,10 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
         if whole and first.hold_code is not None and first.hold_subcode is not None
         else None
     )
-    avoid = sorted({site for one in said_for for site in sites_alone(one.evidence)})
-    group = Group([one.job for one in said_for], cause, first.schedd, avoid)
+    avoid = sorted({site for answer in said_for for site in sites_alone(answer.evidence)})
+    group = Group([answer.job for answer in said_for], cause, first.schedd, avoid)
     fix = first.fix
-    if fix is not None and len({one.fix.text for one in said_for if one.fix}) > 1:
+    if fix is not None and len({answer.fix.text for answer in said_for if answer.fix}) > 1:
         # Each has its own file or figure; the command serves all, the words one of them.
         fix = replace(fix, text=f"{fix.text} (this for {first.job}, the others likewise)")
     return advise(

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jobsight.learning.costs import release_threshold
+from jobsight.questions.hold.answering.chances import log_rate
 from jobsight.questions.hold.answering.findings import Findings
 from jobsight.questions.hold.answering.fixes import Fix, known_fix
-from jobsight.questions.hold.answering.heldjob import Held
-from jobsight.questions.hold.answering.policies import Policy
-from jobsight.questions.hold.answering.uncalibrated import log_rate
+from jobsight.questions.hold.answering.heldjob import Held, Policy
 from jobsight.settings import Costs
 from jobsight.text import counted
 
-__all__ = ["chance_left", "fix_after_retries", "policy_fix"]
+__all__ = ["chance_left", "fix_after_retries"]
 
 _FIXABLE, _OTHER = 2.0, 4.0
 """How alike programs held for one cause are, whose fix is known or not: the releases of one that
@@ -33,7 +32,7 @@ def fix_after_retries(held: Held, findings: Findings, hold_row: int, costs: Cost
         costs: of a wasted run and of a lost job.
     """
     siblings = findings.ended("cluster and cause", hold_row)
-    fix, retried = policy_fix(held, known_fix(held)), findings.retried(hold_row)
+    fix, retried = _policy_fix(held, known_fix(held)), findings.retried(hold_row)
     if held.again:
         return fix
     if held.policy is not None:
@@ -45,17 +44,35 @@ def fix_after_retries(held: Held, findings: Findings, hold_row: int, costs: Cost
         return fix
     alike = _OTHER if fix is None else _FIXABLE
     left = chance_left(rate.probability, siblings.releases, alike)
-    return fix if left >= release_threshold(costs) else _lasting(held, fix, siblings.releases)
+    if left >= release_threshold(costs):
+        return fix
+    if fix is None:
+        if (ending := held.ending()) is None:
+            return None  # neither the program nor anything that is known to need a fix is to blame
+        text = f"its program ended with {ending}: read its standard error and fix what it says"
+        fix = Fix("program", text, certain=False)
+    tried = f"{counted(siblings.releases, 'release')} of its cluster failed, and none succeeded"
+    return replace(fix, text=f"{fix.text}; {tried}", first=True)
 
 
-def policy_fix(held: Held, fix: Fix | None) -> Fix | None:
+def _policy_fix(held: Held, fix: Fix | None) -> Fix | None:
     """What to fix where a policy holds the job again as it is; else the fix that is known.
 
     Args:
         held: what is known of the job.
         fix: of its cause by its code and its words; None if none is known.
     """
-    return _with_ahead(held, fix if held.policy is None else _by_policy(held, held.policy, fix))
+    if held.policy is not None:
+        fix = _by_policy(held, held.policy, fix)
+    # A policy of the job that would hold or remove it next.
+    acts = next((policy for policy in held.ahead if policy.when == "at once"), None)
+    if acts is None:
+        return fix
+    does = "hold it again" if acts.name == "PeriodicHold" else "remove it"
+    text = f"{acts.shown} would {does} as soon as it is released"
+    if fix is None:
+        return Fix("policy", f"{text}: switch it off", edit=(acts.name, "false"), first=True)
+    return replace(fix, text=f"{fix.text}; {text}", first=True, policy=acts.name)
 
 
 def _by_policy(held: Held, policy: Policy, fix: Fix | None) -> Fix | None:
@@ -66,8 +83,9 @@ def _by_policy(held: Held, policy: Policy, fix: Fix | None) -> Fix | None:
             text = f"{policy.shown} {policy.again}: {change}"
             return Fix("policy", text, edit=(policy.name, "false") if edits else None, first=True)
         return replace(fix, first=True)
-    if policy.when == "at exit":
-        return _exit_fix(held, policy, fix)
+    if policy.when == "at exit" and (policy.text or "").strip("() ").lower() == "true":
+        text = f"{policy.shown} holds it at every exit: change it before another run"
+        return Fix("policy", text, edit=(policy.name, "false"), first=True)
     if policy.when == "idle":
         text = f"{policy.shown} held it for waiting too long: see why no machine takes it"
         return fix or Fix("policy", text, certain=False, policy=edits)
@@ -76,39 +94,17 @@ def _by_policy(held: Held, policy: Policy, fix: Fix | None) -> Fix | None:
     text = f"{policy.shown} {policy.again}"
     if fix is not None:
         return replace(fix, text=f"{fix.text}; {text}", first=True, policy=edits)
+    if policy.when == "at exit":
+        how = held.ending()
+        ended = "as that policy names" if how is None else f"with {how}"
+        do = f"its program ended {ended}: read its standard error and fix what it says"
+        return Fix("program", f"{do}; {text}", first=True, policy=edits)
     do = "let it end sooner, or raise that limit" if policy.when == "later" else change
     return Fix("policy", f"{text}: {do}", first=True, policy=edits)
 
 
 _USAGE = ("memory", "disk", "cpus")
 _ASK = "change what it names, or ask those who run the access point"
-
-
-def _exit_fix(held: Held, policy: Policy, fix: Fix | None) -> Fix:
-    if policy.text is not None and policy.text.strip("() ").lower() == "true":
-        text = f"{policy.shown} holds it at every exit: change it before another run"
-        return Fix("policy", text, edit=(policy.name, "false"), first=True)
-    again = f"{policy.shown} {policy.again}"
-    edits = policy.name if policy.own else None
-    if fix is not None:
-        return replace(fix, text=f"{fix.text}; {again}", first=True, policy=edits)
-    how = held.ending()
-    ended = "as that policy names" if how is None else f"with {how}"
-    text = f"its program ended {ended}: read its standard error and fix what it says; {again}"
-    return Fix("program", text, first=True, policy=edits)
-
-
-def _with_ahead(held: Held, fix: Fix | None) -> Fix | None:
-    """The fix of the cause, and of a policy of the job that would hold or remove it next."""
-    acts = [one for one in held.ahead if one.when == "at once"]
-    if not acts:
-        return fix
-    one = acts[0]
-    does = "hold it again" if one.name == "PeriodicHold" else "remove it"
-    text = f"{one.shown} would {does} as soon as it is released"
-    if fix is None:
-        return Fix("policy", f"{text}: switch it off", edit=(one.name, "false"), first=True)
-    return replace(fix, text=f"{fix.text}; {text}", first=True, policy=one.name)
 
 
 def chance_left(rate: float, failed: int, alike: float) -> float:
@@ -123,23 +119,3 @@ def chance_left(rate: float, failed: int, alike: float) -> float:
         alike: s, how alike they are.
     """
     return rate * alike / (alike + failed)
-
-
-def _lasting(held: Held, fix: Fix | None, failed: int) -> Fix | None:
-    """What to fix first where releases of the job's cluster for its cause only ran into it again.
-
-    Args:
-        held: what is known of the job.
-        fix: of its cause, if one is known.
-        failed: how many of these releases failed; none succeeded.
-
-    Returns:
-        None if neither the program nor anything that is known to need a fix is to blame.
-    """
-    if fix is None:
-        if (ending := held.ending()) is None:
-            return None
-        text = f"its program ended with {ending}: read its standard error and fix what it says"
-        fix = Fix("program", text, certain=False)
-    tried = f"{counted(failed, 'release')} of its cluster failed, and none succeeded"
-    return replace(fix, text=f"{fix.text}; {tried}", first=True)

@@ -33,7 +33,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -144,20 +143,32 @@ def decide(
     if not chances:
         known = fix is not None and (fix.certain or fix.first)
         return Verdict("fix" if known else "unsure", None, 0.0)
-    gain, now = partial(_gain, costs=costs, delay_per_hour=delay_per_hour), chances[0]
+
+    def gain(chance: Chance, probability: float) -> float:
+        hours = chance.wait / 3600.0
+        return float(
+            expected_gain(
+                np.array([probability]), costs, delay_hours=hours, delay_per_hour=delay_per_hour
+            )[0]
+        )
+
+    now = chances[0]
     loss = -gain(now, now.probability)
-    later = [one for one in chances if one.wait >= soonest] or [chances[-1]]
+    later = [chance for chance in chances if chance.wait >= soonest] or [chances[-1]]
     first = replace(later[0], wait=max(soonest, 0.0))
     most = gain(first, first.high)
-    surely = [one for one in later[1:] if gain(one, one.low) > most]
+    surely = [chance for chance in later[1:] if gain(chance, chance.low) > most]
     # Of equal gains the earlier release.
-    best = max(surely, key=lambda one: (gain(one, one.probability), -one.wait), default=first)
+    best = max(surely, key=lambda of: (gain(of, of.probability), -of.wait), default=first)
     if fix is not None and fix.first:
         return Verdict("fix", best, max(loss, 0.0))
     if (worth := gain(best, best.probability)) >= 0.0:
         if best is first and first.wait > 0:
             return Verdict("wait", best, worth, AGAIN)
-        return Verdict("wait" if best.wait > 0 else "release", best, worth, _why(best, costs))
+        times = f"{costs.lost_job / costs.wasted_run:.3g} times a wasted run"
+        unlikely = f"it probably fails again; tried because a lost job costs {times}"
+        why = None if best.probability >= 0.5 else unlikely
+        return Verdict("wait" if best.wait > 0 else "release", best, worth, why)
     threshold = release_threshold(costs)
     if fix is not None:
         if fix.certain or now.high < threshold:
@@ -165,20 +176,3 @@ def decide(
     elif failed_batches >= FAILED_BATCHES and all(c.high < threshold for c in chances):
         return Verdict("remove", best, loss)
     return Verdict("unsure", best, 0.0)
-
-
-def _why(best: Chance, costs: Costs) -> str | None:
-    if best.probability >= 0.5:
-        return None
-    times = f"{costs.lost_job / costs.wasted_run:.3g}"
-    return f"it probably fails again; tried because a lost job costs {times} times a wasted run"
-
-
-def _gain(chance: Chance, probability: float, costs: Costs, delay_per_hour: float) -> float:
-    gain = expected_gain(
-        np.array([probability]),
-        costs,
-        delay_hours=chance.wait / 3600.0,
-        delay_per_hour=delay_per_hour,
-    )
-    return float(gain[0])

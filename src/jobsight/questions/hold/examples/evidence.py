@@ -7,8 +7,8 @@ counting keyed rows before a cut (`jobsight.history.counts`) is all that feature
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import polars as pl
@@ -16,29 +16,19 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.history.counts import CountIndex, at, factorize, number_texts, preceding, preceding_in
-from jobsight.history.duplicates import first_recorded
-from jobsight.history.held import LIFE
-from jobsight.history.labels import RowLabels, row_owners, start_sites
-from jobsight.history.outcomes import held_by_hand
+from jobsight.history.labels import LIFE, RowLabels, start_sites
 from jobsight.history.reasons import origins
 from jobsight.history.timelines import History, Ints
 
 __all__ = ["FAMILIES", "Evidence", "Stream", "gather_evidence"]
 
 FAMILIES: dict[str, tuple[str, ...]] = {
-    "code": ("code",),
-    "cause": ("cause",),
-    "cause at site": ("cause", "site"),
-    "origin": ("origin",),
-    "origin at site": ("origin", "site"),
-    "site": ("site",),
-    "owner": ("owner",),
-    "owner and cause": ("owner", "cause"),
-    "cluster": ("cluster",),
-    "cluster and cause": ("cluster", "cause"),
-    "job": ("job",),
-    "job and cause": ("job", "cause"),
-}
+    "code": ("code",), "cause": ("cause",), "cause at site": ("cause", "site"),
+    "origin": ("origin",), "origin at site": ("origin", "site"), "site": ("site",),
+    "owner": ("owner",), "owner and cause": ("owner", "cause"),
+    "cluster": ("cluster",), "cluster and cause": ("cluster", "cause"),
+    "job": ("job",), "job and cause": ("job", "cause"),
+}  # fmt: skip
 """Families of like holds, by what their members have in common."""
 
 
@@ -99,9 +89,14 @@ class Evidence:
         """Index into `holds` of each row of a hold: int64 (n,)."""
         return np.searchsorted(self.holds, hold_rows).astype(np.int64)
 
-    def index(self, stream: Stream, family: str) -> CountIndex:
-        """The rows of a stream under the family's keys."""
-        return CountIndex(self.history, stream.rows, self.keys[family][stream.holds])
+    def indexes(
+        self, stream: Stream, families: Iterable[str] = ("all", *FAMILIES)
+    ) -> dict[str, CountIndex]:
+        """The rows of a stream under the keys of each family."""
+        return {
+            family: CountIndex(self.history, stream.rows, self.keys[family][stream.holds])
+            for family in families
+        }
 
 
 def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame) -> Evidence:
@@ -112,66 +107,58 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
         labels: of its rows.
         releases: what became of its releases, as `decisions.resolved_releases` gives it.
     """
-    holds = np.flatnonzero(history.held & (history.job >= 0))
-    first = first_recorded(history)
-    starts = _rows_of(history, EventCode.EXECUTE)
-    starts = starts[_once(history, first, starts)]
-    ends = _rows_of(history, EventCode.TERMINATED)
-    ends = ends[_once(history, first, ends)]
-    ends = ends[(history.table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()]
-    parts, of_starts = _parts(history, labels, holds, starts, first)
-    likely = partial(_likely_origins, history, holds, parts["origin"])
-    every_start = {"all": np.zeros(len(starts), np.int64)}
-    before = preceding(history, starts, ends)
-    by_hand = history.table[holds].select(held_by_hand()).to_series()
-    ours = ~by_hand.to_numpy() & _once(history, first, holds)
+    job, code = history.job, history.code
+    # Rows of the log that recorded their job first.
+    once = (job >= 0) & (np.append(labels.first, -1)[job] == job)
+    succeeded = (history.table["return_value"] == 0).fill_null(value=False).to_numpy()
+    holds = np.flatnonzero(history.held & (job >= 0))
+    starts = np.flatnonzero(once & (code == EventCode.EXECUTE))
+    ends = np.flatnonzero(once & (code == EventCode.TERMINATED) & succeeded)
+    others = ~labels.by_hand[holds]
+    ours = np.flatnonzero(others & once[holds])
     # Jobs that were edited while they were held were not released as they were: what became of
     # them says nothing of a job that is.
     resolved = releases.filter(~pl.col("edited"), pl.col("outcome").is_not_null())
     resolved = resolved.sort("resolved_row")
     of_batch = resolved.filter("kept").unique("batch", keep="first", maintain_order=True)
-    return Evidence(
-        history=history,
-        holds=holds,
-        keys={name: _keys([parts[part] for part in of]) for name, of in FAMILIES.items()}
-        | {"likely origin": likely(holds), "all": np.zeros(len(holds), np.int64)},
-        held_by_others=~by_hand.to_numpy(),
-        held=Stream(holds[ours], np.flatnonzero(ours)),
-        good=_resolved(holds, resolved, good=True),
-        bad=_resolved(holds, resolved, good=False),
-        first_good=_resolved(holds, of_batch, good=True),
-        first_bad=_resolved(holds, of_batch, good=False),
-        left=_left(history, holds, ours),
-        started={
-            name: CountIndex(history, starts, keys)
-            for name, keys in (of_starts | every_start).items()
-        },
-        ended_well={
-            name: CountIndex(history, ends, at(keys, before)) for name, keys in of_starts.items()
-        }
-        | {"likely origin": CountIndex(history, ends, likely(ends))},
+    good, bad, first_good, first_bad = (
+        _resolved(holds, of, good=good) for of in (resolved, of_batch) for good in (True, False)
     )
+    parts, of_starts = _parts(history, labels, holds, starts)
+    # One part is its own key, so that starts, which have no cause, share it.
+    keys = {
+        family: factorize(*(parts[part] for part in of)) if len(of) > 1 else parts[of[0]]
+        for family, of in FAMILIES.items()
+    }
+    # The origin that a hold's or an end's job, else its cluster, named last up to it.
+    naming, asked = np.flatnonzero(parts["origin"] >= 0), np.concatenate([holds, ends])
+    likely = np.full(len(asked), -1, np.int64)
+    # Clusters of several logs are several, so no row of another log counts as earlier.
+    for group in (np.arange(len(history.jobs)), history.clusters):
+        among = holds[naming]
+        last = preceding_in(group[job[among]], among, group[job[asked]], asked + 1)
+        likely = np.where(likely >= 0, likely, at(parts["origin"][naming], last))
+    before = preceding(history, starts, ends)
+    of_ends = {name: at(part, before) for name, part in of_starts.items()}
+    of_ends["likely origin"] = likely[len(holds) :]
+    of_starts["all"] = np.zeros(len(starts), np.int64)
+    # The holds of ours that the next row which shows whether the job is held ended; else −1.
+    life = np.flatnonzero(np.isin(code, LIFE) & (job >= 0))
+    number = np.full(len(history) + 1, -1, np.int64)
+    number[holds[ours]] = ours
+    ended = number[at(life, preceding(history, life, life))]
+    return Evidence(
+        history=history, holds=holds,
+        keys=keys | {"likely origin": likely[: len(holds)], "all": np.zeros(len(holds), np.int64)},
+        held_by_others=others, held=Stream(holds[ours], ours), good=good, bad=bad,
+        first_good=first_good, first_bad=first_bad,
+        left=Stream(life[ended >= 0], ended[ended >= 0]),
+        started={name: CountIndex(history, starts, part) for name, part in of_starts.items()},
+        ended_well={name: CountIndex(history, ends, part) for name, part in of_ends.items()},
+    )  # fmt: skip
 
 
-def _rows_of(history: History, *codes: int) -> Ints:
-    return np.flatnonzero(np.isin(history.code, codes) & (history.job >= 0))
-
-
-def _keys(parts: list[Ints]) -> Ints:
-    """One part is its own key, so that starts, which have no cause, share it."""
-    return parts[0] if len(parts) == 1 else factorize(*parts)
-
-
-def _once(history: History, first: Ints, rows: Ints) -> NDArray[np.bool_]:
-    """Which rows are of the log that recorded their job first: bool (n,)."""
-    jobs = history.job[rows]
-    once: NDArray[np.bool_] = first[jobs] == jobs
-    return once
-
-
-def _parts(
-    history: History, labels: RowLabels, holds: Ints, starts: Ints, first: Ints
-) -> tuple[Parts, Parts]:
+def _parts(history: History, labels: RowLabels, holds: Ints, starts: Ints) -> tuple[Parts, Parts]:
     """What families are made of: of each hold (h,), and of each start (s,)."""
     hold_site, start_site = number_texts(
         labels.site.gather(holds), start_sites(history, labels, holds, starts)
@@ -180,36 +167,24 @@ def _parts(
     # A start says nothing of what it read; but the job's last failure named its origin.
     naming = np.flatnonzero(origin >= 0)
     named = at(naming, preceding(history, holds[naming], starts))
-    owner = row_owners(history, np.concatenate([holds, starts]))
-    cluster = history.clusters
+    first = labels.first[history.job[holds]]
     codes = history.table.select("hold_code", "hold_subcode")[holds]
     of_holds = {
         "code": codes.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy() - 1,
         "cause": labels.cause[holds],
         "site": hold_site,
         "origin": origin,
-        "owner": owner[: len(holds)],
-        "cluster": cluster[first[history.job[holds]]],
-        "job": first[history.job[holds]],
+        "owner": labels.owner[holds],
+        "cluster": history.clusters[first],
+        "job": first,
     }
     of_starts = {
         "site": start_site,
         "origin": at(origin, named),
-        "owner": owner[len(holds) :],
-        "cluster": cluster[history.job[starts]],
+        "owner": labels.owner[starts],
+        "cluster": history.clusters[history.job[starts]],
     }
     return {name: part.astype(np.int64) for name, part in of_holds.items()}, of_starts
-
-
-def _likely_origins(history: History, holds: Ints, origin: Ints, rows: Ints) -> Ints:
-    """The origin that each row's job, else its cluster, named last up to it: int64 (n,), or −1."""
-    naming = origin >= 0
-    found = np.full(len(rows), -1, np.int64)
-    # Clusters of several logs are several, so no row of another log counts as earlier.
-    for groups in (history.job, history.clusters[history.job]):
-        last = preceding_in(groups[holds[naming]], holds[naming], groups[rows], rows + 1)
-        found = np.where(found >= 0, found, at(origin[naming], last))
-    return found
 
 
 def _resolved(holds: Ints, resolved: pl.DataFrame, *, good: bool) -> Stream:
@@ -217,20 +192,3 @@ def _resolved(holds: Ints, resolved: pl.DataFrame, *, good: bool) -> Stream:
     ended = resolved.filter(pl.col("outcome") == good)
     rows, hold_rows = ended["resolved_row"].to_numpy(), ended["hold_row"].to_numpy()
     return Stream(rows.astype(np.int64), np.searchsorted(holds, hold_rows).astype(np.int64))
-
-
-def _left(history: History, holds: Ints, ours: NDArray[np.bool_]) -> Stream:
-    life = _rows_of(history, *LIFE)
-    number = _hold_at(holds, ours, at(life, preceding(history, life, life)))
-    return Stream(life[number >= 0], number[number >= 0])
-
-
-def _hold_at(holds: Ints, ours: NDArray[np.bool_], rows: Ints) -> Ints:
-    """Index into `holds` of each row that is a hold of ours, else −1: int64 (n,)."""
-    place = np.searchsorted(holds, rows)
-    inside = np.where(place < len(holds), place, -1)
-    return np.where(
-        (at(holds, inside) == rows) & (rows >= 0) & (at(ours, inside) > 0),
-        inside,
-        -1,
-    )

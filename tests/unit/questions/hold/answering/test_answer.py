@@ -19,7 +19,7 @@ from tests.support.hold_models import (
 )
 
 from jobsight.errors import ModelError
-from jobsight.history.duplicates import current_jobs
+from jobsight.history.labels import current_jobs
 from jobsight.history.timelines import History
 from jobsight.ids import JobId
 from jobsight.learning.fingerprints import fingerprints
@@ -30,7 +30,7 @@ from jobsight.questions.hold.answerable import HOLD_ANSWERS
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
 from jobsight.questions.hold.answering.heldjob import Pool
-from jobsight.questions.hold.answering.lookup import HeldHistory, HeldName
+from jobsight.questions.hold.examples.decisions import HeldHistory, HeldName
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
@@ -253,15 +253,6 @@ def test_a_segmentation_fault_is_fixed_unless_retries_succeed_here() -> None:
     assert (alone.verdict.verb, alone.now) == ("fix", None)
 
 
-def test_a_certain_edit_comes_before_a_release_unless_retries_succeed_without_it() -> None:
-    waits, fine = held(90, 1, cause=MEMORY), released(1000, 3, good=True, cause=MEMORY)
-    of = history(waits, fine)
-    found = ask(of, 500, constant_model(0.6))["1.0"]
-    assert found.verdict.verb == "fix"
-    assert commands(found)[0] == "condor_qedit -name ap 1.0 RequestMemory 256"
-    assert ask(of, 1007, constant_model(0.6))["1.0"].verdict.verb == "release"
-
-
 def test_a_program_that_fails_each_time_is_fixed_until_a_sibling_succeeds() -> None:
     others = [released(100 * k, k, good=k % 2 == 0) for k in range(1, 5)]
     tries = [released(at, 9, at // 10, good=False) for at in (600, 700, 720, 740)]
@@ -461,15 +452,6 @@ def test_nothing_known_is_no_dead_end() -> None:
     # Equal codes of other jobs' policies say nothing of this one.
     other = ask(history(*GOOD, held(2000, 1, cause=(3, 5, "odd"))), 2010)["1.0"]
     assert other.now is None
-
-
-def test_a_job_submitted_on_hold_is_held() -> None:
-    ad = json.dumps({"TriggerEventTypeNumber": 0, "JobStatus": 5})
-    job = {"cluster": 1, "proc": 0, "owner": "ann"}
-    of = history([job | {"at": 10, "code": 0}, job | {"at": 10, "code": 28, "attributes": ad}])
-    found = ask(of, 20)["1.0"]
-    assert (found.verdict.verb, found.hold_code) == ("user_hold", 15)
-    assert commands(found) == ["condor_release -name ap 1.0"]
 
 
 def test_without_a_model_the_logs_own_rates_answer() -> None:

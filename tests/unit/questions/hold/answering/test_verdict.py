@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,20 +37,37 @@ def verdict(
     )
 
 
-def test_release_where_it_pays() -> None:
-    found = verdict(chance(0.6))
-    assert found.verb == "release"
-    assert found.gain == pytest.approx(0.6 * 4 - 0.4)
-
-
-def test_what_is_certain_to_need_a_fix_gets_it_unless_a_release_pays() -> None:
-    assert verdict(chance(0.1, 0.0, 0.4), fix=SURE).verb == "fix"
-    assert verdict(chance(0.1, 0.0, 0.4), fix=MAYBE).verb == "unsure"
-    assert verdict(chance(0.3, 0.0, 0.4), fix=SURE).verb == "release"
-
-
-def test_release_at_the_threshold_itself() -> None:
-    assert verdict(chance(0.2)).verb == "release"
+@pytest.mark.parametrize(
+    ("chances", "more", "verb", "gain"),
+    [
+        ([chance(0.6)], {}, "release", 0.6 * 4 - 0.4),
+        ([chance(0.2)], {}, "release", 0.0),  # the threshold itself
+        # What is certain to need a fix gets it unless a release pays.
+        ([chance(0.1, 0.0, 0.4)], {"fix": SURE}, "fix", None),
+        ([chance(0.1, 0.0, 0.4)], {"fix": MAYBE}, "unsure", 0.0),
+        ([chance(0.3, 0.0, 0.4)], {"fix": SURE}, "release", None),
+        ([chance(0.4)], {"fix": MAYBE}, "release", None),
+        # Else its upper bound is to be under the threshold.
+        ([chance(0.05, 0.0, 0.19)], {"fix": MAYBE}, "fix", 0.95 - 0.2),
+        ([chance(0.05, 0.0, 0.2)], {"fix": MAYBE}, "unsure", 0.0),
+        ([chance(0.05, 0.0, 0.9)], {}, "unsure", 0.0),
+        # A wait that alone pays, and one that pays less than nothing.
+        ([chance(0.05, 0.0, 0.1), chance(0.7, 0.6, 0.8, wait=100)], {}, "wait", None),
+        ([chance(0.05, 0, 0.06), chance(0.19, 0.15, 0.3, wait=100)], {}, "unsure", None),
+        # To be removed five batches must have failed, and no release may be likely, now or later.
+        ([chance(0.01, 0.0, 0.1)], {"failed": FAILED_BATCHES}, "remove", None),
+        ([chance(0.01, 0.0, 0.1)], {"failed": 4}, "unsure", None),
+        ([chance(0.01, 0.0, 0.1), chance(0.02, 0.0, 0.3, 100)], {"failed": 9}, "unsure", None),
+        ([chance(0.01, 0.0, 0.1), chance(0.02, 0.0, 0.1, 100)], {"failed": 9}, "remove", None),
+        ([chance(0.01, 0.0, 0.1)], {"fix": MAYBE, "failed": 9}, "fix", None),
+    ],
+)
+def test_the_table(
+    chances: list[Chance], more: dict[str, Any], verb: str, gain: float | None
+) -> None:
+    found = verdict(*chances, **more)
+    assert found.verb == verb
+    assert gain is None or found.gain == pytest.approx(gain)
 
 
 def test_wait_only_if_it_surely_gains_more_than_its_delay_costs() -> None:
@@ -63,10 +81,6 @@ def test_wait_only_if_it_surely_gains_more_than_its_delay_costs() -> None:
     assert found.gain == pytest.approx(1.9)
     # Of what looks better but is not surely so, nothing is said.
     assert verdict(chance(0.5, 0.1, 0.9), chance(0.8, 0.6, 0.9, wait=100)).verb == "release"
-
-
-def test_wait_where_only_a_later_release_pays() -> None:
-    assert verdict(chance(0.05, 0.0, 0.1), chance(0.7, 0.6, 0.8, wait=100)).verb == "wait"
 
 
 def test_what_was_held_again_waits_longer_each_time() -> None:
@@ -83,35 +97,6 @@ def test_what_was_held_again_waits_longer_each_time() -> None:
     assert verdict(now, chance(0.1, 0.0, 0.1, wait=100), soonest=40.0).verb == "unsure"
 
 
-def test_no_wait_that_pays_less_than_nothing() -> None:
-    assert verdict(chance(0.05, 0, 0.06), chance(0.19, 0.15, 0.3, wait=100)).verb == "unsure"
-
-
-@pytest.mark.parametrize(("high", "expected"), [(0.19, "fix"), (0.2, "unsure"), (0.9, "unsure")])
-def test_fix_needs_the_upper_bound_under_the_threshold(high: float, expected: str) -> None:
-    assert verdict(chance(0.05, 0.0, high), fix=MAYBE).verb == expected
-
-
-def test_a_mend_does_not_keep_from_a_release_that_pays() -> None:
-    assert verdict(chance(0.4), fix=MAYBE).verb == "release"
-
-
-@pytest.mark.parametrize(("failed", "expected"), [(FAILED_BATCHES, "remove"), (4, "unsure")])
-def test_remove_needs_five_failed_batches(failed: int, expected: str) -> None:
-    assert verdict(chance(0.01, 0.0, 0.1), failed=failed).verb == expected
-
-
-def test_remove_needs_every_upper_bound_under_the_threshold() -> None:
-    later = chance(0.02, 0.0, 0.3, wait=100)
-    assert verdict(chance(0.01, 0.0, 0.1), later, failed=9).verb == "unsure"
-    sure = chance(0.02, 0.0, 0.1, wait=100)
-    assert verdict(chance(0.01, 0.0, 0.1), sure, failed=9).verb == "remove"
-
-
-def test_never_remove_what_can_be_mended() -> None:
-    assert verdict(chance(0.01, 0.0, 0.1), fix=MAYBE, failed=9).verb == "fix"
-
-
 def test_a_fix_that_comes_first_is_made_whatever_the_odds() -> None:
     found = verdict(chance(0.7), fix=replace(MAYBE, first=True))
     assert (found.verb, found.gain) == ("fix", 0.0)
@@ -126,11 +111,6 @@ def test_a_release_that_probably_fails_says_why_it_is_tried() -> None:
     assert verdict(chance(0.05)).why is None
     cheap = Costs(wasted_run=2.0, lost_job=5.0)
     assert "costs 2.5 times a wasted run" in (verdict(chance(0.4), costs=cheap).why or "")
-
-
-def test_gain_of_not_releasing() -> None:
-    assert verdict(chance(0.05, 0.0, 0.1), fix=MAYBE).gain == pytest.approx(0.95 - 0.2)
-    assert verdict(chance(0.05, 0.0, 0.9)).gain == 0.0
 
 
 def test_without_probability() -> None:

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 from tests.support.histories import micros, table
 
+from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History, delayed
 from jobsight.models.base import Inputs
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
-from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings, Scale
 
 SCALE = Scale(
     time_scale=10.0, windows=(10.0, 40.0), delays=(10.0,), timeframe_len=2.0, horizon=100.0
@@ -31,7 +31,7 @@ def event(at: float, code: int, cluster: int = 1, **more: Any) -> dict[str, Any]
 
 def examples(rows: list[dict[str, Any]], delay: float = 0.0) -> tuple[pl.DataFrame, Inputs]:
     history = History.from_table(table(rows))
-    decisions = hold_decisions(history, SETTINGS).table
+    decisions = hold_decisions(history, SETTINGS, label_rows(history)).table
     return ExampleBuilder.of(history, SETTINGS, SCALE).build(decisions, str(delay))
 
 
@@ -223,7 +223,7 @@ def test_a_delay_moves_the_cut_back_and_leaves_out_who_was_not_held_yet() -> Non
 def test_a_delay_that_reaches_back_to_the_hold_still_sees_the_hold() -> None:
     rows = [event(10, 0), held(10), event(10, 6, 2), event(20, 13)]
     history = History.from_table(table(rows))
-    moved = delayed(history, hold_decisions(history, SETTINGS).table, 10.0)
+    moved = delayed(history, hold_decisions(history, SETTINGS, label_rows(history)).table, 10.0)
     assert moved["cut"].to_list() == [2]
     assert examples(rows, delay=10.0)[1].facts["num_holds"].tolist() == [1]
     assert len(examples(rows, delay=10.5)[1]) == 0
@@ -232,7 +232,7 @@ def test_a_delay_that_reaches_back_to_the_hold_still_sees_the_hold() -> None:
 def test_no_delay_changes_nothing_but_says_so() -> None:
     rows = [event(1, 0), held(5), event(9, 6, 2), event(9, 13)]
     history = History.from_table(table(rows))
-    decisions = hold_decisions(history, SETTINGS).table
+    decisions = hold_decisions(history, SETTINGS, label_rows(history)).table
     assert delayed(history, decisions, 0.0).drop("delay").equals(decisions)
 
 
@@ -240,7 +240,7 @@ def test_a_live_question_is_told_what_training_would_be() -> None:
     rows = [*released(outcomes=[True, False]), event(8, 0), held(10)]
     training = built([*rows, event(30, 13)])
     history = History.from_table(table(rows))
-    asked = held_jobs(history, micros(30)).filter(pl.col("cluster") == 1)
+    asked = held_jobs(history, micros(30), label_rows(history)).filter(pl.col("cluster") == 1)
     asked = asked.with_columns(time=pl.lit(micros(30)))
     live = ExampleBuilder.of(history, SETTINGS, SCALE, frames=False).inputs(asked)
     assert live.features.tobytes() == training.features[-1].tobytes()

@@ -3,8 +3,7 @@
 import polars as pl
 import pytest
 
-from jobsight.questions.hold.examples.scale import DEFAULT_TIME_SCALE, resolve_scale
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.settings import DEFAULT_TIME_SCALE, HoldSettings, resolve_scale
 
 
 def part(spans: list[float], outcome: bool | None = True) -> pl.DataFrame:

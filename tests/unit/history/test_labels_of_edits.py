@@ -5,16 +5,15 @@ import numpy as np
 import pytest
 from tests.support import histories, hold_models
 
-from jobsight.history.held import edited_releases
-from jobsight.history.labels import label_rows
+from jobsight.history.labels import edited_releases, label_rows
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.evidence import gather_evidence
-from jobsight.questions.hold.examples.scale import Scale
-from jobsight.questions.hold.settings import HoldSettings
+from jobsight.questions.hold.settings import HoldSettings, Scale
 
-ASKS: dict[str, Any] = {"RequestMemory": 128, "Iwd": "/home/ann", "JobStatus": 5}
+ASKS: dict[str, Any] = {"RequestMemory": 128, "Iwd": "/home/ann", "JobStatus": 5, "NumHolds": 1,
+                        "HoldReason": "x", "EventTime": "a", "MyType": "JobHeldEvent"}  # fmt: skip
 
 
 def history_of(after: dict[str, Any] | None, *more: dict[str, Any]) -> History:
@@ -36,19 +35,29 @@ def edited(history: History, *, exact: bool) -> bool:
     [
         (None, False, False),
         ({}, False, False),
-        ({"JobStatus": 1}, False, False),
+        ({"JobStatus": 1, "NumHolds": 2, "Reason": "y", "EventTime": "b", "MyType": "x"},
+         False, False),
         ({"RequestMemory": 256}, True, True),
         ({"RequestGPUs": 1}, True, True),
         ({"RequestMemory_RAW": 256}, False, False),
         ({"Iwd": "/home/bob"}, True, False),
     ],
-)
+)  # fmt: skip
 def test_ads_are_compared_in_full_or_by_requests(
     after: dict[str, Any] | None, in_full: bool, in_short: bool
 ) -> None:
     history = history_of(after)
     assert edited(history, exact=True) == in_full
     assert edited(history, exact=False) == in_short
+
+
+@pytest.mark.parametrize("text", [None, "{", "[1]", "3"])
+def test_ads_that_cannot_be_compared_show_no_edit(text: str | None) -> None:
+    rows = hold_models.released(10, 1, good=True)
+    for row in rows:
+        if row["code"] in (12, 13):
+            row["attributes"] = text if row["code"] == 12 else '{"RequestMemory": 1}'
+    assert not edited(History.from_table(histories.table(rows)), exact=True)
 
 
 def test_requests_with_commas_and_in_another_order_are_told_apart() -> None:
@@ -74,7 +83,9 @@ def test_edited_releases_do_not_settle_how_releases_end() -> None:
     for after, settled in (({}, 1), ({"RequestMemory": 256}, 0)):
         history = history_of(after)
         evidence = gather_evidence(
-            history, label_rows(history), hold_decisions(history, settings).table
+            history,
+            label_rows(history),
+            hold_decisions(history, settings, label_rows(history)).table,
         )
         assert len(evidence.good.rows) == settled
 
@@ -89,7 +100,7 @@ def test_no_rate_counts_a_release_that_was_edited() -> None:
                 row["attributes"] = json.dumps(ASKS if row["code"] == 12 else ASKS | after)
         rows = first + hold_models.released(100, 2, good=True)
         history = History.from_table(histories.table(rows))
-        table = hold_decisions(history, settings).table
+        table = hold_decisions(history, settings, label_rows(history)).table
         builder = ExampleBuilder.of(
             history, settings, Scale(30.0, (30.0, 120.0, 480.0), (), 5.0, 300.0), frames=False
         )

@@ -1,4 +1,8 @@
-"""What the report on held jobs adds: the pool, the jobs held at a moment, one job's frames."""
+"""What the report on held jobs adds: the pool, the jobs held at a moment, one job's frames.
+
+A report for demonstration asks about the moment that shows most: many jobs held, whose outcomes the
+log records later. What came later is shown next to the answers, and is never known to them.
+"""
 
 from __future__ import annotations
 
@@ -8,28 +12,92 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
 from jobsight.clock import format_micros, format_span
 from jobsight.format import percent
 from jobsight.history.frames import FrameIndex
 from jobsight.history.labels import RowLabels
 from jobsight.history.pooltime import pool_timeline, short_cause
 from jobsight.history.reasons import mask
-from jobsight.history.timelines import History
+from jobsight.history.timelines import SECOND, History, Ints
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.groups import GroupAnswer, by_use, group_answers
-from jobsight.questions.hold.answering.lookup import HeldHistory
 from jobsight.questions.hold.answering.verdict import Verb
 from jobsight.questions.hold.examples.builder import frames_of
-from jobsight.questions.hold.examples.decisions import held_jobs
-from jobsight.questions.hold.reporting.moment import later_outcomes, richest_moment
+from jobsight.questions.hold.examples.decisions import HeldHistory, held_jobs
 from jobsight.reports.page import Markup, element, figure, join, section, table
 from jobsight.reports.poolplots import frames_plot, timeline_plot
 from jobsight.reports.scores import answer_rows
 from jobsight.reports.shown import OwnParts, Shown
 from jobsight.text import printable
 
-__all__ = ["ShownJobs", "hold_parts", "jobs_part"]
+__all__ = ["ShownJobs", "hold_parts", "jobs_part", "later_outcomes", "richest_moment"]
+
+
+def richest_moment(decisions: pl.DataFrame, since: int) -> int | None:
+    """The moment at which the fates of the jobs then held are most various.
+
+    It is the whole second, not before `since`, at which ``min(successes, failures)`` among the jobs
+    that are held, and whose next release has an outcome, is greatest; then the one with the most
+    jobs; then the earliest.
+
+    Args:
+        decisions: `hold_decisions`, with its `hold_time`, `released` and `outcome`.
+        since: µs since 1970, such as the start of the test part, so that no answer is about a job
+            whose fate taught the model.
+
+    Returns:
+        µs since 1970; None where no job is held after `since` and released later.
+    """
+    known = decisions.filter(
+        pl.col("outcome").is_not_null(), pl.col("released") > max(since, 0) + SECOND
+    )
+    if not len(known):
+        return None
+    held, released = known["hold_time"].to_numpy(), known["released"].to_numpy()
+    success = known["outcome"].cast(pl.Boolean).to_numpy()
+    # Only a hold makes the counts grow, so the best second begins just after one.
+    moments = np.unique(np.maximum(-(-held // SECOND), -(-since // SECOND)) * SECOND)
+    good = _standing(held[success], released[success], moments)
+    bad = _standing(held[~success], released[~success], moments)
+    if not (good + bad).max(initial=0):
+        return None
+    best = np.lexsort((moments, -(good + bad), -np.minimum(good, bad)))[0]
+    return int(moments[best])
+
+
+def _standing(held: Ints, released: Ints, moments: Ints) -> Ints:
+    """How many are held at each moment: held at or before it, released after it."""
+    begun = np.searchsorted(np.sort(held), moments, side="right")
+    ended = np.searchsorted(np.sort(released), moments, side="right")
+    standing: NDArray[np.int64] = (begun - ended).astype(np.int64)
+    return standing
+
+
+def later_outcomes(decisions: pl.DataFrame, moment: int) -> dict[tuple[str | None, str], bool]:
+    """How the next release of each job held at `moment` (µs) ended, as the log records later.
+
+    Args:
+        decisions: `hold_decisions`.
+        moment: µs since 1970.
+
+    Returns:
+        by access point and job id (``1231.11``): whether it succeeded; jobs without a known outcome
+        are left out.
+    """
+    known = decisions.filter(
+        pl.col("hold_time") <= moment,
+        pl.col("released") > moment,
+        pl.col("outcome").is_not_null(),
+    )
+    ids = known.select(pl.format("{}.{}", "cluster", "proc")).to_series()
+    outcomes = known["outcome"].cast(pl.Boolean)
+    return dict(zip(zip(known["access_point"], ids, strict=True), outcomes, strict=True))
+
 
 _VERBS: tuple[Verb, ...] = get_args(Verb)
 _OPEN = 8
@@ -95,9 +163,12 @@ class ShownJobs:
 def hold_parts(shown: Shown) -> OwnParts:
     """What the question adds to its report."""
     jobs, scale = ShownJobs.of(shown), shown.model.encoding
+    counts, moment = _tally(jobs), format_micros(jobs.moment)
+    said = ", ".join(f"{verb.replace('_', ' ')} {counts[verb]}" for verb in _VERBS if counts[verb])
+    asked = f"Asked about the {len(jobs.answers)} jobs held at {moment}, it says: {said}."
     return OwnParts(
         title="Release or remove?",
-        asked=_asked(jobs),
+        asked=asked if said else "",
         parts={
             "The held jobs": jobs_part(jobs),
             "The pool": _pool_part(jobs),
@@ -115,15 +186,6 @@ def hold_parts(shown: Shown) -> OwnParts:
     )
 
 
-def _asked(jobs: ShownJobs) -> str:
-    counts = _tally(jobs)
-    said = ", ".join(f"{verb.replace('_', ' ')} {counts[verb]}" for verb in _VERBS if counts[verb])
-    if not said:
-        return ""
-    moment = format_micros(jobs.moment)
-    return f"Asked about the {len(jobs.answers)} jobs held at {moment}, it says: {said}."
-
-
 def _badge(verb: str) -> Markup:
     """An answer's word, in its colour."""
     return element("span", verb.replace("_", " "), class_=f"badge {verb}")
@@ -131,7 +193,7 @@ def _badge(verb: str) -> Markup:
 
 def _tally(jobs: ShownJobs) -> Counter[str]:
     """How many jobs got which answer."""
-    return Counter(one.verdict.verb for one in jobs.answers)
+    return Counter(answer.verdict.verb for answer in jobs.answers)
 
 
 def jobs_part(jobs: ShownJobs) -> Markup:
@@ -139,14 +201,20 @@ def jobs_part(jobs: ShownJobs) -> Markup:
     title = f"The jobs held at {_clock(jobs.moment)}"
     if not jobs.answers:
         return section(title, element("p", "No job was held at that moment."))
-    groups = [one for one in group_answers(jobs.answers) if not one.members[0].by_hand]
-    rows = [_group_row(one, jobs) for one in groups]
+    groups = [row for row in group_answers(jobs.answers) if not row.members[0].by_hand]
+    rows = [_group_row(group, jobs) for group in groups]
     lead = (
         f"{len(jobs.answers)} jobs were held at {format_micros(jobs.moment)}. The answers "
         "know nothing that was written after it. One row is one cause in one cluster; the most "
         "useful comes first. Do the steps in their order; commands can be copied as they are."
     )
-    parts = [_tally_list(jobs), _answers_table(rows[:_OPEN])]
+    counts = _tally(jobs)
+    tally = [
+        element("li", _badge(verb), f" {counts[verb]} {'job' if counts[verb] == 1 else 'jobs'}")
+        for verb in _VERBS
+        if counts[verb]
+    ]
+    parts = [element("ul", *tally, class_="tally"), _answers_table(rows[:_OPEN])]
     if len(rows) > _OPEN:
         more = element("summary", f"{len(rows) - _OPEN} more")
         parts.append(element("details", more, _answers_table(rows[_OPEN:])))
@@ -178,16 +246,6 @@ def _clock(moment: int) -> str:
     return (dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=moment)).strftime("%H:%M:%S")
 
 
-def _tally_list(jobs: ShownJobs) -> Markup:
-    counts = _tally(jobs)
-    shown = [verb for verb in _VERBS if counts[verb]]
-    items = [
-        element("li", _badge(verb), f" {counts[verb]} {'job' if counts[verb] == 1 else 'jobs'}")
-        for verb in shown
-    ]
-    return element("ul", *items, class_="tally")
-
-
 def _answers_table(rows: list[list[Markup]]) -> Markup:
     headings = ["answer", "if released now", "jobs", "why held, and what to do"]
     caption = "Answers by cause and cluster; the bar is P(success), the line its 90 % interval."
@@ -215,31 +273,25 @@ def _chance(group: GroupAnswer) -> Markup:
     if group.probability is None or group.low is None or group.high is None:
         return element("span", "unknown", class_="small")
     bounds = f"{percent(group.low)} to {percent(group.high)}"
-    bar = _probability_bar(group.probability, group.low, group.high)
-    parts = [
-        element("span", percent(group.probability), class_="percent"),
-        bar,
-        element("span", bounds, class_="small"),
-    ]
-    best = group.said_for[0].verdict.best
-    if group.verb == "wait" and best is not None:
-        later = f"after {format_span(best.wait)}: {percent(best.probability)}"
-        parts.append(_small(later))
-    return join(parts)
-
-
-def _probability_bar(probability: float, low: float, high: float) -> Markup:
-    """A bar from 0 to 1 with its interval, as an inline SVG."""
+    # A bar from 0 to 1 with its interval, as an inline SVG.
+    probability, low, high = group.probability, group.low, group.high
     words = f"probability {probability:.0%}, interval {low:.0%} to {high:.0%}"
     wide = element("rect", x=0, y=3, width=100, height=9, rx=2)
     filled = element("rect", x=0, y=3, width=f"{100 * probability:.1f}", height=9, rx=2)
     line = element(
         "path", d=f"M{100 * low:.1f} 7.5H{100 * high:.1f}M{100 * low:.1f} 4v7M{100 * high:.1f} 4v7"
     )
-    return element(
+    bar = element(
         "svg", wide, filled, line, class_="bar", viewBox="0 0 100 15", role="img",
         preserveAspectRatio="none", aria_label=words,
     )  # fmt: skip
+    shown = element("span", percent(probability), class_="percent")
+    parts = [shown, bar, element("span", bounds, class_="small")]
+    best = group.said_for[0].verdict.best
+    if group.verb == "wait" and best is not None:
+        later = f"after {format_span(best.wait)}: {percent(best.probability)}"
+        parts.append(_small(later))
+    return join(parts)
 
 
 def _why(group: GroupAnswer, first: Answer, jobs: ShownJobs) -> Markup:
@@ -254,27 +306,20 @@ def _why(group: GroupAnswer, first: Answer, jobs: ShownJobs) -> Markup:
             lines.append(element("code", step.command, class_="command"))
     known = [
         element("li", printable(finding.get("text", ""), 260))
-        for finding in [one for one in first.evidence if one["what"] != "rules"][:_FINDINGS]
+        for finding in [line for line in first.evidence if line["what"] != "rules"][:_FINDINGS]
     ]
     if known:
         summary = element("summary", f"evidence for {first.job}")
         lines.append(element("details", summary, element("ul", *known, class_="evidence")))
-    after = _after(group, jobs)
-    if after:
-        lines.append(element("div", after, class_="small"))
+    if ends := _ends(group.members, jobs):
+        later = f"{len(ends)} were released, {sum(ends)} of them succeeded"
+        lines.append(element("div", f"What the log records later: {later}.", class_="small"))
     return join(lines)
-
-
-def _after(group: GroupAnswer, jobs: ShownJobs) -> str | None:
-    ends = _ends(group.members, jobs)
-    if not ends:
-        return None
-    return f"What the log records later: {len(ends)} were released, {sum(ends)} of them succeeded."
 
 
 def _ends(answers: Iterable[Answer], jobs: ShownJobs) -> list[bool]:
     """How the next releases of jobs ended, where the log records that."""
-    keys = ((one.access_point, str(one.job)) for one in answers)
+    keys = ((answer.access_point, str(answer.job)) for answer in answers)
     return [jobs.later[key] for key in keys if key in jobs.later]
 
 
@@ -282,7 +327,7 @@ def _hindsight(jobs: ShownJobs) -> Markup | None:
     """How the answers look once the log has gone on."""
     rows = []
     for verb in _VERBS:
-        said = (one for one in jobs.answers if one.verdict.verb == verb and not one.by_hand)
+        said = (of for of in jobs.answers if of.verdict.verb == verb and not of.by_hand)
         if ends := _ends(said, jobs):
             rows.append(
                 [_badge(verb), str(len(ends)), str(sum(ends)), percent(sum(ends) / len(ends))]
@@ -328,12 +373,20 @@ def _pool_part(jobs: ShownJobs) -> Markup:
 
 def _frames_part(jobs: ShownJobs) -> Markup | None:
     """The frames of one held job: what the recurrent model reads."""
-    mine = [one for one in jobs.answers if not one.by_hand]
+    mine = [answer for answer in jobs.answers if not answer.by_hand]
     if not mine:
         return None
     first = group_answers(mine)[0].said_for[0]
-    picture = _frames_picture(jobs, first)
-    settings = jobs.model.settings.frames
+    settings, scale = jobs.model.settings.frames, jobs.model.encoding
+    held = held_jobs(jobs.history, jobs.moment, jobs.labels)
+    row = held.filter(
+        held["access_point"].eq_missing(first.access_point)
+        & (held["cluster"] == first.job.cluster)
+        & (held["proc"] == (first.job.proc or 0))
+    ).head(1)
+    index = FrameIndex(jobs.history, jobs.labels, settings.state_events)
+    frames = frames_of(index, row, jobs.model.settings, scale)
+    picture = frames_plot(frames[0], settings.state_events, scale.timeframe_len, str(first.job))
     cause = short_cause(first.hold_code, mask(first.reason))
     return section(
         "One held job and its neighbours, as the network sees them",
@@ -347,19 +400,4 @@ def _frames_part(jobs: ShownJobs) -> Markup | None:
         ),
         lead="The tensor of events × frames × jobs. The recurrent model reads it next to the other "
         "features.",
-    )
-
-
-def _frames_picture(jobs: ShownJobs, answer: Answer) -> Markup:
-    settings, scale = jobs.model.settings, jobs.model.encoding
-    held = held_jobs(jobs.history, jobs.moment, jobs.labels)
-    row = held.filter(
-        held["access_point"].eq_missing(answer.access_point)
-        & (held["cluster"] == answer.job.cluster)
-        & (held["proc"] == (answer.job.proc or 0))
-    ).head(1)
-    index = FrameIndex(jobs.history, jobs.labels, settings.frames.state_events)
-    frames = frames_of(index, row, settings, scale)
-    return frames_plot(
-        frames[0], settings.frames.state_events, scale.timeframe_len, str(answer.job)
     )

@@ -4,8 +4,7 @@ import numpy as np
 import polars as pl
 from tests.support import histories, hold_models
 
-from jobsight.history.duplicates import first_recorded
-from jobsight.history.labels import label_rows
+from jobsight.history.labels import first_recorded, label_rows
 from jobsight.history.timelines import History
 from jobsight.questions.hold.examples.decisions import hold_decisions
 from jobsight.questions.hold.examples.evidence import FAMILIES, gather_evidence
@@ -52,7 +51,7 @@ def test_without_an_access_point_logs_may_be_of_different_ones() -> None:
 def test_two_logs_of_the_same_jobs_teach_and_count_as_one() -> None:
     settings = HoldSettings()
     once, twice = logs(JOB + OTHER), logs(JOB + OTHER, JOB + OTHER)
-    one, two = hold_decisions(once, settings), hold_decisions(twice, settings)
+    one, two = (hold_decisions(of, settings, label_rows(of)) for of in (once, twice))
     same = ["cluster", "proc", "time", "outcome", "batch", "repeat", "weight"]
     assert two.table.select(same).equals(one.table.select(same))
     assert two.left_out == {"recorded in another log": len(one.table)}
