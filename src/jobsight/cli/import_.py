@@ -15,6 +15,7 @@ from jobsight.cli.output import files_and_reasons, note, print_json, progress_ba
 from jobsight.errors import UsageError
 from jobsight.format import size, timestamp
 from jobsight.history.importers import FileImport, Mapped, Options
+from jobsight.history.importers.base import BadRow
 from jobsight.history.importers.tally import JobTally, Mark
 from jobsight.history.slurm.sacct import FIELDS
 from jobsight.store import open_store
@@ -178,10 +179,9 @@ class ImportRun:
             "bytes": report.bytes,
             "rows": report.rows,
             "bad_rows": report.bad,
-            "first_bad_rows": [
-                {"file": row.file, row.unit: row.place, "reason": row.reason, "value": row.value}
-                for row in report.first_bad
-            ],
+            "first_bad_rows": [*map(BadRow.as_json, report.first_bad)],
+            "bad_values": report.doubts,
+            "first_bad_values": [*map(BadRow.as_json, report.first_doubts)],
             "breaks": files_and_reasons(report.breaks),
             "unreadable": files_and_reasons(report.unreadable),
             "jobs": tally.by_mark(),
@@ -214,15 +214,5 @@ class ImportRun:
             say(f"what {importer.name} cannot record:")
             for lack in importer.unknowable:
                 say(f"  {printable(lack.what)}: {printable(lack.why)}")
-        for text in report.notes:
+        for text in report.said():
             note(text)
-        for name, reason in report.breaks:
-            note(f"{printable(name)} breaks off: {printable(reason)}; the rest is imported")
-        if report.bad:
-            note(f"{counted(report.bad, 'bad row')} left out; all others were imported:")
-        for row in report.first_bad:
-            place = f":{row.place}" if row.unit == "line" else f" at byte {row.place}"
-            value = f": {printable(row.value, 60)}" if row.value else ""
-            note(f"  {printable(row.file)}{place}: {printable(row.reason)}{value}")
-        if report.bad > len(report.first_bad):
-            note(f"  and {report.bad - len(report.first_bad)} more")

@@ -16,6 +16,7 @@ from jobsight.history.importers.eventlogs import EventLogs
 from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.queuelook import QueueLooks
 from jobsight.history.importers.sacctdumps import Sacct
+from jobsight.history.importers.shownjobs import QueueJson, ShownJobs
 from jobsight.history.importers.slurmrecords import SacctJson, Slurmdbd
 from jobsight.history.importers.swf import Swf
 from jobsight.text import beginning, counted, printable
@@ -30,6 +31,8 @@ IMPORTERS: tuple[Importer, ...] = (
     Slurmdbd(),
     Swf(),
     QueueLooks(),
+    QueueJson(),
+    ShownJobs(),
     Mapped(Path(__file__).with_name("eagle.yaml")),
     Mapped(Path(__file__).with_name("graham.yaml")),
     CondorHistory(),
@@ -123,17 +126,18 @@ class FileImport:
         for importer, files in self._groups.items():
             if not files:
                 continue
-            found, sound = False, self.report.rows - self.report.bad
+            found, bad = False, self.report.bad
+            sound = self.report.rows - bad
             for batch in importer.read(files, self._options, self.report):
                 found = True
                 yield batch
             if (
                 not found
-                and not importer.may_be_empty
+                and not (importer.may_be_empty and self.report.bad == bad)
                 and self.report.rows - self.report.bad <= sound
             ):
-                bad, breaks = self.report.first_bad, self.report.breaks
-                reason = bad[-1].reason if bad else breaks[-1][1] if breaks else "no rows"
+                rows, breaks = self.report.first_bad, self.report.breaks
+                reason = rows[-1].reason if rows else breaks[-1][1] if breaks else "no rows"
                 raise SourceError(
                     f"{', '.join(printable(file.name) for file in files[:3])}: no record of "
                     f"{importer.title} ({printable(reason)})"
