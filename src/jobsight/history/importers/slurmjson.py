@@ -16,8 +16,8 @@ from jobsight.errors import SourceError
 from jobsight.history.eventlog.logfiles import LogFile
 from jobsight.history.importers.adtext import Piece, cut_json
 
-__all__ = ["JOBS", "OF_QUEUE", "UNSET", "UNSET_MOST", "exit_at", "job_name", "json_jobs", "list_at", "text_at",
-           "value_at", "words_at"]  # fmt: skip
+__all__ = ["JOBS", "OF_QUEUE", "UNSET", "UNSET_MOST", "exit_at", "job_name", "json_jobs",
+           "list_at", "text_at", "value_at", "words_at"]  # fmt: skip
 
 UNSET, UNSET_MOST = 0xFFFFFFF0, 0xFFFFFFFF
 """Slurm's words for no value, infinite and the like are the 32-bit numbers of this range."""

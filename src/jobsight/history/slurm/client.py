@@ -148,8 +148,8 @@ class SlurmClient:
     Attributes:
         calls: how often each command was run.
         seconds: how long they took in all, by command.
-        refused: lines and values of their output that could not be read; `last_refused` says why the last
-            one was.
+        refused: lines and values of their output that could not be read; `last_refused` says why
+            the last one was.
     """
 
     def __init__(self, settings: SlurmSettings) -> None:

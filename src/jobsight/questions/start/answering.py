@@ -19,6 +19,7 @@ from jobsight.documents import State
 from jobsight.errors import UsageError
 from jobsight.history.jobsasked import submitted_now
 from jobsight.history.jobtable import JobTable
+from jobsight.history.slurm.pendingreasons import awaited
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
 from jobsight.questions.start.decisions import MOMENTS, with_ages, without_ages
@@ -32,7 +33,7 @@ from jobsight.text import printable
 if TYPE_CHECKING:
     from jobsight.settings import Settings
 
-__all__ = ["LABEL", "START_ANSWERS", "Answer", "Answerer", "StartAnswers"]
+__all__ = ["AT_ONCE", "LABEL", "START_ANSWERS", "Answer", "Answerer", "StartAnswers"]
 
 Floats = NDArray[np.float64]
 Spans = tuple[float, float, float]
@@ -40,6 +41,8 @@ Spans = tuple[float, float, float]
 
 LABEL = "play (uncalibrated)"
 """What an answer names as its model where there is none."""
+AT_ONCE = 30.0
+"""Seconds of waiting that are not worth a moment."""
 _NAMED = 20
 """Partitions that an error names."""
 _ADVISED = 3
@@ -228,6 +231,8 @@ class Answerer:
         runs = job["state"] in _RUNNING
         blocked = None if runs else obstacle(job, queue)
         wait = played.wait if known.wait is None else known.wait
+        if wait is not None and wait[2] <= AT_ONCE and awaited(job["reason"]):
+            wait = None  # Slurm says what keeps it back: a model that does not see it is wrong
         runtime = played.runtime if known.runtime is None or runs else known.runtime
         if known.runtime is None and not self._earlier.knows_runtime(job):
             runtime = None
