@@ -409,14 +409,25 @@ def _documents(
     progress: Progress,
     sources: list[Source] | None,
 ) -> Iterator[JobDocument]:
+    from jobsight.documents import parse_key
+
+    clusters: set[str] = set()
+    last = [one for one in imports if not one.names_cluster]
     for text in stores:
         with stored(text, settings) as (name, total, documents):
             stream = DocumentStream(documents, progress, total, hashed=sources is not None)
-            yield from stream
+            for document in stream:
+                if last:
+                    clusters.add(document.id.rpartition(":")[0])
+                yield document
         if sources is not None:
             sources.append(stream.source(name))
-    for one in imports:
+    for one in sorted(imports, key=lambda one: one in last):
+        if len(clusters) == 1:  # a file that names no cluster is of the only one
+            one.name_cluster(parse_key(f"{min(clusters)}:0").cluster)
         for batch in one.batches():
+            if last:
+                clusters |= {document.id.rpartition(":")[0] for document in batch}
             yield from batch
 
 

@@ -201,11 +201,13 @@ class Importer(ABC):
             no name of its own for that.
         title: what it reads, in a few words.
         unknowable: what no file of this format records.
+        names_cluster: whether its files say which cluster they are of.
         may_be_empty: whether a file without a record is of this format, as a list of no ads is.
     """
 
     name: str
     title: str
+    names_cluster = True
     may_be_empty = False
     unknowable: tuple[Unknowable, ...]
 

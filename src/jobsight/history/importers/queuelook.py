@@ -41,6 +41,7 @@ class QueueLooks(Importer):
 
     name = "squeue"
     title = "snapshots of squeue: epoch|%i|%T|%u|%P|%r|%S|%Q, one line per job or array and look"
+    names_cluster = False
     unknowable = (
         Unknowable("submission.submitted", "not a field of a snapshot"),
         Unknowable("request.cpus, memory_mb, nodes, time_limit_s", "not a field of a snapshot"),

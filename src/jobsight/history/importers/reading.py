@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jobsight.clock import zone_named
@@ -24,6 +26,12 @@ from jobsight.text import beginning, counted, printable
 __all__ = ["IMPORTERS", "FileImport"]
 
 _SURE = 0.5
+_TABLE = re.compile(
+    rb"\A(?:.{10,50}\n)?(?=.*\bJOBID\b)(?!.*\b(?:SUBMIT|START|END)\b)[A-Z \t|,;:/_()%*]{12,}$"
+    rb"|\A *\d+\S* +\S+ +\S.*? (?:PD|R|CG|CF|S) +[\d:-]+ +\d+ +\S",
+    re.MULTILINE,
+)
+"""Columns of squeue's tables, below the date of -l and -i; a line of the usual table, by itself."""
 
 IMPORTERS: tuple[Importer, ...] = (
     Sacct(),
@@ -45,8 +53,13 @@ def _surest(file: LogFile, importers: Sequence[Importer]) -> Importer:
     """The importer that is surest of a file.
 
     Raises:
-        SourceError: none is sure enough; says how the file begins.
+        SourceError: none is sure enough; says how the file begins. Or it is a table of squeue.
     """
+    if _TABLE.match(file.head):
+        raise SourceError(
+            f"{printable(file.name)} is a table of squeue, which cuts long values and does not say "
+            "when it was made: import the output of scontrol show job or of squeue --json"
+        )
     importer = max(importers, key=lambda candidate: candidate.sniff(file))
     sure = importer.sniff(file)
     if sure >= _SURE:
@@ -115,6 +128,15 @@ class FileImport:
         self.importers = [importer for importer, files in groups.items() if files]
         paths = {file.path for files in groups.values() for file in files}
         self.paths = sorted(path for path in paths if path is not None)
+
+    @property
+    def names_cluster(self) -> bool:
+        """Whether all files say which cluster they are of."""
+        return all(importer.names_cluster for importer in self.importers)
+
+    def name_cluster(self, name: str) -> None:
+        """Take files that do not say which cluster they are of for those of a cluster."""
+        self._options = replace(self._options, unnamed=name)
 
     def batches(self) -> Iterator[list[JobDocument]]:
         """Documents of all files, in bounded batches; a job may come several times.

@@ -97,6 +97,8 @@ class _Queue(Importer):
     unknowable = (
         Unknowable("usage", "sacct has it"),
         Unknowable("earlier reasons, holds and runs", "only those of the moment are shown"),
+        Unknowable("jobs that ended longer ago", "the controller forgets them after MinJobAge"),
+        Unknowable("jobs of other users", "PrivateData may hide them"),
         Unknowable("submission.script", "scontrol write batch_script prints it, a job a call"),
     )
 
@@ -261,6 +263,7 @@ class ShownJobs(_Queue):
 
     name = "scontrol"
     title = "output of scontrol show job, with or without -o and -d"
+    names_cluster = False
 
     def sniff(self, file: LogFile) -> float:
         """By its first key."""

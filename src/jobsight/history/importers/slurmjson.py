@@ -79,8 +79,10 @@ def words_at(value: Any, *path: str) -> list[str]:
 
 
 def exit_at(value: Any, *path: str) -> str:
-    """The exit code and signal at a path, as ``3:0``."""
+    """The exit code and signal at a path, as ``3:0``; "" where nothing is."""
     found = value_at(value, *path)
+    if found is None:
+        return ""
     if type(found) is int:
         return f"{found >> 8 & 255}:{found & 127}"
     signal = text_at(found, "signal", "id") or text_at(found, "signal", "signal_id")
