@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["ImportRun", "import_"]
 
 _FORMATS = (
-    "auto", "sacct", "sacct-json", "slurmdbd", "swf", "eagle", "graham", "condor-history",
-    "eventlog",
+    "auto", "sacct", "sacct-json", "slurmdbd", "squeue", "squeue-json", "scontrol", "swf", "eagle",
+    "graham", "condor-history", "eventlog",
 )  # fmt: skip
 
 
@@ -82,6 +82,9 @@ def import_(
       sacct           sacct -P or -p, any columns; never: scripts, holds, what was not asked for
       sacct-json      sacct --json; never: scripts, holds
       slurmdbd        its <cluster>_job_table, CSV; never: users' names, steps, GPUs
+      squeue          snapshots of its queue, a line per job and look; never: requests, ends
+      squeue-json     squeue --json, scontrol show job --json; never: scripts, usage
+      scontrol        scontrol show job; never: the cluster's name, scripts, usage
       swf             Parallel Workloads Archive; never: names, scripts, exit codes, causes
       eagle           NREL Eagle, CSV or Parquet; never: task numbers, exit codes, usage
       graham          Graham/Cedar queue table; never: users, exit codes, jobs not waiting at noon
