@@ -107,8 +107,9 @@ class BadRow:
 
     def as_json(self) -> dict[str, Any]:
         """It for machines."""
-        place = {self.unit: self.place}
-        return {"file": self.file, **place, "reason": self.reason, "value": self.value}
+        return {
+            "file": self.file, self.unit: self.place, "reason": self.reason, "value": self.value,
+        }  # fmt: skip
 
 
 @dataclass

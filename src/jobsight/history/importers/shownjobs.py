@@ -50,6 +50,7 @@ __all__ = ["QueueJson", "ShownJobs"]
 
 _LONGEST = 1 << 20
 """Characters of the longest record."""
+_LONGEST_RUN = 10 * 366 * 86_400.0
 _NONE = "No jobs in the system"
 _OWN = ("JobId", "ArrayJobId", "ArrayTaskId", "HetJobId", "HetJobOffset")
 _RECORD = re.compile(r"JobId=\d{1,10} ", re.ASCII)
@@ -72,6 +73,14 @@ _TEXTS = {
 }  # fmt: skip
 """Keys of scontrol's text, and those of its JSON."""
 _IDS = ("array_job_id", "array_task_id", "het_job_id", "het_job_offset")
+_CELLS = {
+    "account": "Account", "partition": "Partition", "qos": "QOS", "hosts": "NodeList",
+    "reservation": "Reservation", "constraints": "Features", "dependency": "Dependency",
+    "directory": "WorkDir", "command": "Command", "name": "JobName", "comment": "Comment",
+    "raw_id": "JobId",
+}  # fmt: skip
+_NUMBERS = {"cpus": "NumCPUs", "nodes": "NumNodes", "priority": "Priority", "restarts": "Restarts"}
+"""Fields of a line of squeue, and scontrol's keys."""
 
 
 class _Record(NamedTuple):
@@ -152,7 +161,8 @@ def _moments(shown: Shown, zone: dt.tzinfo) -> Iterator[int]:
     state, start = slurm_state(fields.get("JobState", "")), times["Start"]
     passed = [times["Submit"], parse_time(fields.get("LastSchedEval", ""), zone)]
     if state not in (State.PENDING, State.HELD) and start is not None:
-        passed.append(start + int((parse_span(fields.get("RunTime", "")) or 0) * 1_000_000))
+        ran = parse_span(fields.get("RunTime", "")) or 0.0
+        passed.append(start + int(min(ran, _LONGEST_RUN) * 1_000_000))
     if state is not None and state.ended:
         passed.append(times["End"])
     yield from filter(None, passed)
@@ -184,13 +194,8 @@ def _documents(
 def _line(shown: Shown) -> Queued:
     """The line of squeue for a job."""
     fields, times = shown.fields, shown.times
-    texts = {
-        "account": "Account", "partition": "Partition", "qos": "QOS", "hosts": "NodeList",
-        "reservation": "Reservation", "constraints": "Features", "dependency": "Dependency",
-        "directory": "WorkDir", "command": "Command", "name": "JobName", "comment": "Comment",
-        "raw_id": "JobId",
-    }  # fmt: skip
-    numbers = {"cpus": "NumCPUs", "nodes": "NumNodes", "priority": "Priority"}
+    cells: dict[str, Any] = {name: fields.get(key, "") for name, key in _CELLS.items()}
+    cells |= {name: leading_number(fields.get(key)) for name, key in _NUMBERS.items()}
     return Queued(
         id=shown.id,
         state=fields.get("JobState", "").partition(" ")[0],
@@ -202,9 +207,7 @@ def _line(shown: Shown) -> Queued:
         end=times["End"],
         time_limit_s=shown.time_limit_s,
         memory=None,  # the details have it
-        restarts=shown.restarts,
-        **{name: fields.get(key, "") for name, key in texts.items()},
-        **{name: leading_number(fields.get(key)) for name, key in numbers.items()},  # type: ignore[arg-type]
+        **cells,
     )
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.importing import SAMPLES, imported, states, written
 
-from jobsight.documents import JobDocument
+from jobsight.documents import JobDocument, decode, encode
 from jobsight.errors import JobsightError, SourceError, UsageError
 from jobsight.history.importers import ImportReport, Options
 
@@ -222,7 +222,8 @@ VALUES = st.recursive(
 
 def accepted(text: str, kind: str, folder: Path) -> None:
     with contextlib.suppress(JobsightError):
-        read(folder, text, kind)
+        jobs, _ = read(folder, text, kind)
+        assert all(decode(encode(job)) == job for job in jobs.values())
 
 
 @given(changed=st.dictionaries(KEYS, VALUES, max_size=8), at=st.integers(0, 2))
