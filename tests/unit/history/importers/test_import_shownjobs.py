@@ -189,6 +189,11 @@ def test_errors_say_what_to_do(tmp_path: Path) -> None:
             read(tmp_path, "no such thing\n\x00\xff\n", kind)
 
 
+def test_a_format_that_is_named_wrong_is_answered_with_the_right_one(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"no record of snapshots .*; it looks like scontrol$"):
+        read(tmp_path, RECORDS, "squeue")
+
+
 HEAD = "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n"
 
 
