@@ -413,22 +413,24 @@ def _documents(
 
     clusters: set[str] = set()
     last = [one for one in imports if not one.names_cluster]
+
+    def watched(documents: Iterable[JobDocument]) -> Iterator[JobDocument]:
+        for document in documents:
+            if last and document.id.startswith("slurm:"):
+                clusters.add(document.id.rpartition(":")[0])
+            yield document
+
     for text in stores:
         with stored(text, settings) as (name, total, documents):
             stream = DocumentStream(documents, progress, total, hashed=sources is not None)
-            for document in stream:
-                if last:
-                    clusters.add(document.id.rpartition(":")[0])
-                yield document
+            yield from watched(stream)
         if sources is not None:
             sources.append(stream.source(name))
     for one in sorted(imports, key=lambda one: one in last):
         if len(clusters) == 1:  # a file that names no cluster is of the only one
             one.name_cluster(parse_key(f"{min(clusters)}:0").cluster)
         for batch in one.batches():
-            if last:
-                clusters |= {document.id.rpartition(":")[0] for document in batch}
-            yield from batch
+            yield from watched(batch)
 
 
 def _import(name: str, settings: Settings, progress: Progress) -> FileImport:

@@ -160,13 +160,9 @@ class FileImport:
             ):
                 rows, breaks = self.report.first_bad, self.report.breaks
                 reason = rows[-1].reason if rows else breaks[-1][1] if breaks else "no rows"
-                others = [one.name for one in IMPORTERS if one.sniff(files[0]) >= _SURE]
-                like = (
-                    f"; it looks like {others[0]}"
-                    if others[:1] not in ([], [importer.name])
-                    else ""
-                )
+                others = [one for one in IMPORTERS if one.sniff(files[0]) >= _SURE]
+                like = [f"; it looks like {one.name}" for one in others if one is not importer]
                 raise SourceError(
                     f"{', '.join(printable(file.name) for file in files[:3])}: no record of "
-                    f"{importer.title} ({printable(reason)}){like}"
+                    f"{importer.title} ({printable(reason)}){''.join(like[:1])}"
                 )

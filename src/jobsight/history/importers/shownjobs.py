@@ -7,12 +7,13 @@ long as the controller remembers them. Formats: squeue(1), scontrol(1).
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import itertools
 import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -52,28 +53,14 @@ _LONGEST = 1 << 20
 """Characters of the longest record."""
 _LONGEST_RUN = 10 * 366 * 86_400.0
 _NONE = "No jobs in the system"
-_OWN = ("JobId", "ArrayJobId", "ArrayTaskId", "HetJobId", "HetJobOffset")
 _RECORD = re.compile(r"JobId=\d{1,10} ", re.ASCII)
-_UPDATED = re.compile(rb'"last_update"\s*:\s*(?:\{[^{}]*"number"\s*:\s*)?(\d{1,11})\b')
+_OWN = ("JobId", "ArrayJobId", "ArrayTaskId", "HetJobId", "HetJobOffset", "Cluster")
+"""Keys that no text behind the name of a job gives."""
 _FLAGS = ("COMPLETING", "STAGE_OUT", "CONFIGURING", "RESIZING", "REQUEUED", "REQUEUE_FED",
           "REQUEUE_HOLD", "SPECIAL_EXIT", "STOPPED", "REVOKED", "RESV_DEL_HOLD",
           "SIGNALING")  # fmt: skip
 """Flags that squeue and scontrol print in place of the state (``job_state_string`` of Slurm)."""
-_TEXTS = {
-    "JobId": "job_id", "JobName": "name", "UserId": "user_name", "GroupId": "group_name",
-    "Priority": "priority", "Account": "account", "QOS": "qos", "Dependency": "dependency",
-    "Restarts": "restart_cnt", "TimeLimit": "time_limit", "SubmitTime": "submit_time",
-    "EligibleTime": "eligible_time", "StartTime": "start_time", "EndTime": "end_time",
-    "SuspendTime": "suspend_time", "LastSchedEval": "last_sched_evaluation",
-    "Partition": "partition", "AllocNode:Sid": "allocating_node", "NodeList": "nodes",
-    "NumNodes": "node_count", "NumCPUs": "cpus", "NumTasks": "tasks", "ReqTRES": "tres_req_str",
-    "MinTmpDiskNode": "minimum_tmp_disk_per_node", "Features": "features",
-    "Reservation": "resv_name", "Comment": "comment", "Command": "command",
-    "WorkDir": "current_working_directory", "SubmitLine": "submit_line",
-}  # fmt: skip
-"""Keys of scontrol's text, and those of its JSON."""
-_IDS = ("array_job_id", "array_task_id", "het_job_id", "het_job_offset")
-_CELLS = {
+_LINE = {
     "account": "Account", "partition": "Partition", "qos": "QOS", "hosts": "NodeList",
     "reservation": "Reservation", "constraints": "Features", "dependency": "Dependency",
     "directory": "WorkDir", "command": "Command", "name": "JobName", "comment": "Comment",
@@ -81,22 +68,34 @@ _CELLS = {
 }  # fmt: skip
 _NUMBERS = {"cpus": "NumCPUs", "nodes": "NumNodes", "priority": "Priority", "restarts": "Restarts"}
 """Fields of a line of squeue, and scontrol's keys."""
+_JSON = {
+    "account": "Account", "partition": "Partition", "qos": "QOS", "nodes": "NodeList",
+    "resv_name": "Reservation", "features": "Features", "dependency": "Dependency",
+    "current_working_directory": "WorkDir", "command": "Command", "name": "JobName",
+    "comment": "Comment", "job_id": "JobId", "cpus": "NumCPUs", "node_count": "NumNodes",
+    "priority": "Priority", "restart_cnt": "Restarts", "group_name": "GroupId",
+    "time_limit": "TimeLimit", "submit_time": "SubmitTime", "eligible_time": "EligibleTime",
+    "start_time": "StartTime", "end_time": "EndTime", "suspend_time": "SuspendTime",
+    "last_sched_evaluation": "LastSchedEval", "allocating_node": "AllocNode:Sid",
+    "tasks": "NumTasks", "tres_req_str": "ReqTRES", "minimum_tmp_disk_per_node": "MinTmpDiskNode",
+    "submit_line": "SubmitLine", "cluster": "Cluster",
+}  # fmt: skip
+"""Keys of the JSON, and those of scontrol's text."""
+_IDS = ("array_job_id", "array_task_id", "het_job_id", "het_job_offset")
 
 
 class _Record(NamedTuple):
-    """A job of a file.
-
-    Attributes:
-        line: at which it begins.
-        fields: by scontrol's names.
-        cluster: "" where the file does not name it.
-        name: its beginning, as an error shows it.
-    """
+    """A job of a file: the line at which it begins, its beginning, its fields as scontrol's."""
 
     line: int
+    text: str
     fields: dict[str, str]
-    cluster: str
-    name: str
+
+    def shown(self, zone: dt.tzinfo, report: ImportReport, name: str) -> Shown:
+        """The record, read; ValueError: it is not one. `name` is that of the file."""
+        if slurm_state(self.fields.get("JobState", "")) is None:
+            raise ValueError("JobState is missing, or is in it twice, or is not a state")
+        return shown_of(self.fields, zone, partial(report.doubt, name, self.line, self.text))
 
 
 class _Queue(Importer):
@@ -112,89 +111,75 @@ class _Queue(Importer):
     )
 
     @abstractmethod
-    def _records(
-        self, file: LogFile, report: ImportReport, meter: Meter, moments: list[int]
-    ) -> Iterator[_Record]:
-        """The jobs of a file; `moments` takes µs at which it was written, or later."""
+    def _records(self, file: LogFile, report: ImportReport, meter: Meter) -> Iterator[_Record]:
+        """The jobs of a file."""
 
     def read(
         self, files: Sequence[LogFile], options: Options, report: ImportReport
     ) -> Iterator[list[JobDocument]]:
-        """Documents of all jobs, file after file; those of one file are in memory at once."""
+        """Documents of all jobs, file after file; each file is read twice."""
         meter = Meter(files, report, options.progress)
-        zone = zone_named(options.timezone or options.slurm_timezone or options.site_timezone)
         for file in files:
-            moments: list[int] = []
-            records = list(self._records(file, report, meter, moments))
-            report.rows += len(records)
-            jobs = list(_shown(file, records, zone, report, moments))
-            now = max(moments, default=0)
-            documents = _documents(file, jobs, now, options, report)
+            documents = self._documents(file, options, report, meter)
             while batch := list(itertools.islice(documents, BATCH)):
                 yield batch
 
+    def _documents(
+        self, file: LogFile, options: Options, report: ImportReport, meter: Meter
+    ) -> Iterator[JobDocument]:
+        zone = zone_named(options.timezone or options.slurm_timezone or options.site_timezone)
+        numbers, now, aside = Counter[str](), 0, ImportReport()
+        for record in self._records(file, aside, Meter([file], aside, lambda *_: None)):
+            numbers[_number(record)] += 1
+            with contextlib.suppress(ValueError):
+                now = max(now, *_passed(record.shown(zone, aside, file.name), zone))
+        cut = beyond = 0
+        for record in self._records(file, report, meter):
+            report.rows += 1
+            try:
+                if numbers[_number(record)] > 1:
+                    raise ValueError("several jobs of this number: import each output by itself")
+                shown = record.shown(zone, report, file.name)
+            except ValueError as error:
+                report.refuse(file.name, record.line, str(error), record.text)
+                continue
+            if not (cluster := options.cluster or shown.fields.get("Cluster") or options.unnamed):
+                raise UsageError(f"{file.name} does not name its cluster; give --cluster NAME")
+            if not now:
+                raise SourceError(f"{file.name} has no time: none of its jobs was submitted")
+            watch, line = Watch(options.most_tasks), _line(shown)
+            look = watch.look([line], now)
+            cut += line.id.tasks is not None and line.id.tasks.cut
+            beyond += watch.unlisted
+            seen = [(one.id, one.events, one.submitted) for one in look.changes]
+            seen += [(job, (), line.submit) for job, _ in look.ended.values()]
+            for job, events, submitted in seen:
+                yield with_submit(of_queue(cluster, line, job, events, now), submitted)
+                yield of_shown(cluster, job, shown, now)
+        report.note_tasks(cut, beyond)
 
-def _shown(
-    file: LogFile, records: Sequence[_Record], zone: dt.tzinfo, report: ImportReport,
-    moments: list[int],
-) -> Iterator[tuple[str, Shown]]:  # fmt: skip
-    """The clusters and the jobs of the records that can be read; adds to the moments."""
-    numbers = Counter((record.cluster, record.fields.get("JobId")) for record in records)
-    for record in records:
-        doubted = partial(report.doubt, file.name, record.line, record.name)
-        try:
-            if numbers[record.cluster, record.fields.get("JobId")] > 1:
-                raise ValueError("several jobs of this number: import each output by itself")
-            if slurm_state(record.fields.get("JobState", "")) is None:
-                raise ValueError("JobState is missing, or is in it twice, or is not a state")
-            shown = shown_of(record.fields, zone, doubted)
-            moments += _moments(shown, zone)
-        except ValueError as error:
-            report.refuse(file.name, record.line, str(error), record.name)
-        else:
-            yield record.cluster, shown
+
+def _number(record: _Record) -> str:
+    return f"{record.fields.get('JobId')} of {record.fields.get('Cluster')}"
 
 
-def _moments(shown: Shown, zone: dt.tzinfo) -> Iterator[int]:
-    """Moments of a job that have passed when it was shown, µs."""
+def _passed(shown: Shown, zone: dt.tzinfo) -> Iterator[int]:
+    """Moments that have passed when a job was shown, µs; 0: unknown."""
     fields, times = shown.fields, shown.times
     state, start = slurm_state(fields.get("JobState", "")), times["Start"]
-    passed = [times["Submit"], parse_time(fields.get("LastSchedEval", ""), zone)]
+    yield times["Submit"] or 0
+    yield parse_time(fields.get("LastSchedEval", ""), zone) or 0
     if state not in (State.PENDING, State.HELD) and start is not None:
         ran = parse_span(fields.get("RunTime", "")) or 0.0
-        passed.append(start + int(min(ran, _LONGEST_RUN) * 1_000_000))
+        yield start + int(min(ran, _LONGEST_RUN) * 1_000_000)
     if state is not None and state.ended:
-        passed.append(times["End"])
-    yield from filter(None, passed)
-
-
-def _documents(
-    file: LogFile, jobs: Sequence[tuple[str, Shown]], now: int, options: Options,
-    report: ImportReport,
-) -> Iterator[JobDocument]:  # fmt: skip
-    """What is known of each job: by its line of the queue, then by its details."""
-    cut = beyond = 0
-    for own, shown in jobs:
-        if not (cluster := options.cluster or own or options.unnamed):
-            raise UsageError(f"{file.name} does not name its cluster; give --cluster NAME")
-        if not now:
-            raise SourceError(f"{file.name} has no time: none of its jobs was submitted")
-        watch, line = Watch(options.most_tasks), _line(shown)
-        look = watch.look([line], now)
-        cut += line.id.tasks is not None and line.id.tasks.cut
-        beyond += watch.unlisted
-        seen = [(one.id, one.events, one.submitted) for one in look.changes]
-        seen += [(job, (), line.submit) for job, _ in look.ended.values()]
-        for job, events, submitted in seen:
-            yield with_submit(of_queue(cluster, line, job, events, now), submitted)
-            yield of_shown(cluster, job, shown, now)
-    report.note_tasks(cut, beyond)
+        yield times["End"] or 0
 
 
 def _line(shown: Shown) -> Queued:
     """The line of squeue for a job."""
     fields, times = shown.fields, shown.times
-    cells: dict[str, Any] = {name: fields.get(key, "") for name, key in _CELLS.items()}
+    cells: dict[str, Any] = {name: fields.get(key, "") for name, key in _LINE.items()}
     cells |= {name: leading_number(fields.get(key)) for name, key in _NUMBERS.items()}
     return Queued(
         id=shown.id,
@@ -223,42 +208,31 @@ class QueueJson(_Queue):
         found = head.startswith(b"{") and JOBS.search(head) and OF_QUEUE.search(head)
         return 1.0 if found else 0.0
 
-    def _records(
-        self, file: LogFile, report: ImportReport, meter: Meter, moments: list[int]
-    ) -> Iterator[_Record]:
-        data = _watched(blocks(file, report, meter), moments)
-        for piece, job in json_jobs(file, data):
-            shown = piece.data.decode("utf-8", "replace")
-            if job is not None and "job_state" in job:
-                yield _Record(piece.line, _fields(job), text_at(job, "cluster"), shown)
+    def _records(self, file: LogFile, report: ImportReport, meter: Meter) -> Iterator[_Record]:
+        for piece, job in json_jobs(file, blocks(file, report, meter)):
+            text = piece.data.decode("utf-8", "replace")
+            if job is not None:
+                yield _Record(piece.line, text, _fields(job))
             else:
                 report.rows += 1
-                report.refuse(file.name, piece.line, piece.fault or "no job_state", shown)
-
-
-def _watched(data: Iterable[bytes], moments: list[int]) -> Iterator[bytes]:
-    """The same bytes; the time at which the controller last changed its jobs is kept, µs."""
-    for block in data:
-        if found := _UPDATED.search(block):
-            moments.append(int(found[1]) * 1_000_000)
-        yield block
+                report.refuse(file.name, piece.line, piece.fault or "not a job", text)
 
 
 def _fields(job: dict[str, Any]) -> dict[str, str]:
     """The fields of a job in JSON by the names of scontrol's text."""
-    fields = {name: text_at(job, key) for name, key in _TEXTS.items()}
     words = words_at(job, "job_state")
+    fields = {name: text_at(job, key) for key, name in _JSON.items()} | {
+        "UserId": text_at(job, "user_name") or text_at(job, "user_id"),
+        "JobState": next((flag for flag in _FLAGS if flag in words), words[0]),
+        "Reason": text_at(job, "state_description") or text_at(job, "state_reason"),
+        "ExitCode": exit_at(job, "exit_code"),
+    }
     array, task, het, offset = (text_at(job, key) for key in _IDS)
     if array not in ("", "0") and (task := task or text_at(job, "array_task_string")):
         fields |= {"ArrayJobId": array, "ArrayTaskId": task}
     if het not in ("", "0"):
         fields |= {"HetJobId": het, "HetJobOffset": offset or "0"}
-    return fields | {
-        "UserId": fields["UserId"] or text_at(job, "user_id"),
-        "JobState": next((flag for flag in _FLAGS if flag in words), words[0]),
-        "Reason": text_at(job, "state_description") or text_at(job, "state_reason"),
-        "ExitCode": exit_at(job, "exit_code"),
-    }
+    return fields
 
 
 class ShownJobs(_Queue):
@@ -273,20 +247,15 @@ class ShownJobs(_Queue):
         head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip().decode("utf-8", "replace")
         return 1.0 if _RECORD.match(head) or head.startswith(_NONE) else 0.0
 
-    def _records(
-        self, file: LogFile, report: ImportReport, meter: Meter, moments: list[int]
-    ) -> Iterator[_Record]:
+    def _records(self, file: LogFile, report: ImportReport, meter: Meter) -> Iterator[_Record]:
         held: list[str] = []
         first = size = 0
         for number, text in itertools.chain(lines(file, report, meter), [(0, "JobId=0 ")]):
             if _RECORD.match(text):
-                if held and size <= _LONGEST:
-                    yield _Record(first, _own_fields("\n".join(held)), "", held[0])
-                elif held:
-                    report.rows += 1
-                    report.refuse(file.name, first, f"longer than {_LONGEST} characters", held[0])
+                if held:
+                    yield _Record(first, held[0], _own_fields("\n".join(held)))
                 held, first, size = [], number, 0
-            if first and size <= _LONGEST:
+            if first and size <= _LONGEST:  # of what is longer the end is left out
                 held.append(text)
                 size += len(text)
             elif not first and number and text.strip() not in ("", _NONE):

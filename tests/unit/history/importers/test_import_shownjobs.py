@@ -77,7 +77,7 @@ def test_text_and_json_of_one_moment_are_the_same_jobs() -> None:
         assert msgspec.structs.replace(of_text, timeline=job.timeline) == job
 
 
-def test_the_moment_is_what_the_controller_reports_or_the_last_one_of_its_jobs() -> None:
+def test_the_moment_is_the_last_one_of_its_jobs() -> None:
     jobs, _ = imported(NEW, options=OPTIONS)
     assert {job.updated for job in jobs.values()} == {1_795_856_599_000_000}
     jobs, _ = imported(TEXT, options=OPTIONS)  # the start of a running job and its time
@@ -135,9 +135,11 @@ def test_an_empty_queue_is_not_an_error(tmp_path: Path) -> None:
 
 def test_names_imitate_neither_fields_nor_ids(tmp_path: Path) -> None:
     mark = "JobName=lic2"
-    for name in ("x ArrayJobId=1 ArrayTaskId=2", "x HetJobId=1 HetJobOffset=2", "x JobId=99 y=1"):
-        jobs, report = read(tmp_path, RECORDS.replace(mark, f"JobName={name}"))
+    for name in ("ArrayJobId=1 ArrayTaskId=2", "HetJobId=1 HetJobOffset=2", "JobId=9", "Cluster=z"):
+        text = RECORDS.replace(mark, f"JobName=x {name} y=1")
+        jobs, report = read(tmp_path, text, cluster=None, unnamed="own")
         assert last_reason(jobs["7"]) == "Licenses" and not report.bad
+        assert jobs["7"].id == "slurm:own:7"
     jobs, report = read(tmp_path, RECORDS.replace(mark, "JobName=x JobState=COMPLETED"))
     assert "7" not in jobs
     assert report.first_bad[0].reason.startswith("JobState is missing, or is in it twice")
