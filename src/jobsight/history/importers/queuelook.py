@@ -29,7 +29,11 @@ from jobsight.text import counted
 
 __all__ = ["QueueLooks"]
 
-_LINE = re.compile(rb"\d{9,11}\|[^|\n]{1,80}\|[A-Z_]{2,20}\|([^|\n]*\|){4}\d+\r?\n")
+_LINE = re.compile(
+    rb"\d{9,11}\|(\d+_\[[\d,:-]{4000}|[^|\n]{1,6000}\|[A-Z_]{2,20}\|([^|\n]*\|){4}\d+\r?\n)"
+)
+_CUT = re.compile(r"(\d+_\[[\d,:-]+),[\d:-]*", re.ASCII)
+"""Tasks of an array that squeue cuts after 31 characters."""
 _FIELDS = 8
 _LATEST = 2**33
 _AGAIN = 2
@@ -111,6 +115,8 @@ def _look(text: str, cluster: str, zone: dt.tzinfo) -> tuple[SlurmId, JobDocumen
     epoch, number, word, user, partition, reason, start, priority = fields
     if not epoch.isdecimal() or not priority.isdecimal() or int(epoch) >= _LATEST:
         raise ValueError("no time of the look in seconds, or no priority")
+    if cut := _CUT.fullmatch(number):
+        number = f"{cut[1]},...]"
     at, job, state = int(epoch), parse_id(number), state_of(word, reason)
     if state is None:
         raise ValueError(f"{word[:40]!r} is not a state of Slurm's")

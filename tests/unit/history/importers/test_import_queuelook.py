@@ -63,6 +63,23 @@ def test_a_line_of_an_array_is_a_look_at_each_of_its_tasks(tmp_path: Path) -> No
     assert report.notes == ["1 line of jobs that had started left out"]
 
 
+@pytest.mark.parametrize(("shown", "tasks"), [
+    ("3_[7,9,11-13,", [7, 9, 11, 12, 13]), ("3_[7,9,11-1", [7, 9]), ("3_[7,9,...]", [7, 9]),
+])  # fmt: skip
+def test_lists_that_squeue_cuts_give_the_tasks_that_are_whole(
+    shown: str, tasks: list[int], tmp_path: Path
+) -> None:
+    jobs, report = read(tmp_path, line(0, shown))
+    assert jobs.table["job"].to_list() == [f"3_{task}" for task in tasks]
+    assert report.notes[0].startswith("1 list of array tasks cut short")
+
+
+def test_a_list_of_many_thousand_tasks_is_known_by_its_beginning(tmp_path: Path) -> None:
+    shown = f"3_[{','.join(map(str, range(1, 6000, 2)))}%3]"
+    jobs, report = read(tmp_path, line(0, shown), most_tasks=9999)
+    assert (len(jobs.table), report.files[0][1], report.notes) == (3000, "squeue", [])
+
+
 def test_tasks_that_a_line_does_not_list_are_said(tmp_path: Path) -> None:
     rows = [line(at, "9_[1,3,...]") for at in (0, 100)]
     jobs, report = read(tmp_path, *rows, line(0, "7_[1-9]"), most_tasks=4)
