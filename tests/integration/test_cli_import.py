@@ -50,13 +50,14 @@ def summary(store: Path, *arguments: str | Path, stdin: bytes = b"") -> dict[str
 
 def test_all_samples_at_once_and_again_changes_nothing(tmp_path: Path) -> None:
     store = tmp_path / "jobs.db"
-    first = summary(store, SAMPLES)
-    assert first["jobs"] == {"new": 31, "changed": 0, "unchanged": 0}
+    samples = [path for path in SAMPLES.iterdir() if path.name != "scontrol.txt"]  # of no cluster
+    first = summary(store, *samples)
+    assert first["jobs"] == {"new": 53, "changed": 0, "unchanged": 0}
     assert first["bad_rows"] == 3
     with open_store(str(store)) as opened:
         before = list(opened.scan())
-    again = summary(store, SAMPLES)
-    assert again["jobs"] == {"new": 0, "changed": 0, "unchanged": 31}
+    again = summary(store, *samples)
+    assert again["jobs"] == {"new": 0, "changed": 0, "unchanged": 53}
     assert again["states"] == first["states"]
     with open_store(str(store)) as opened:
         assert list(opened.scan()) == before

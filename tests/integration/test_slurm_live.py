@@ -15,6 +15,7 @@ from tests.testbed.slurm import SlurmCluster
 from jobsight.documents import JobDocument, State, merge
 from jobsight.documents.states import slurm_state
 from jobsight.errors import SourceError
+from jobsight.history.importers import Options
 from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError
 from jobsight.history.slurm.lookup import SlurmLookup
 from jobsight.history.slurm.poller import SlurmSource
@@ -352,6 +353,52 @@ def test_all_forms_of_accounting_are_imported_alike(cluster: SlurmCluster, tmp_p
             assert told == known, name
             assert documents[job].request.memory_mb == native[job].request.memory_mb == 50
             assert documents[job].submission.comment in (None, HOSTILE[:3])
+
+
+def test_all_forms_of_the_queue_are_imported_alike(cluster: SlurmCluster, tmp_path: Path) -> None:
+    """squeue's and scontrol's JSON in each shape it has, scontrol's text, a snapshot of squeue."""
+    failed = cluster.submit("exit 3", "--mem=50")
+    cluster.wait(failed)
+    array = cluster.submit("", "--hold", "--array=1-600:2,700%2", "--mem=50", "--job-name=a|b")
+    runs = cluster.submit("sleep 600", "--time=30", "--mem=50")
+    cluster.wait_running(runs)
+    new = cluster.version == "24.11"
+    shapes = ["--json", *(f"--json=v0.0.{at}" for at in (40, 41, 42) if new)]
+    whole = ("env", "SLURM_BITSTR_LEN=0")
+    squeue = (*whole, "squeue", "--states=all")
+    show = (*whole, "scontrol", "show", "job")
+    look = "-o1795856602|%i|%T|%u|%P|%r|%S|%Q"
+    texts = {
+        "text": cluster.run(*show),
+        "line": cluster.run(*show, "-o"),
+        "look": cluster.run(*squeue, "-h", look),
+        "cut": cluster.run("squeue", "-h", look),
+        **{f"squeue{shape}": cluster.run(*squeue, shape) for shape in shapes},
+        **{f"scontrol{shape}": cluster.run(*show, shape) for shape in shapes if new},
+    }
+    options = Options(cluster=cluster.name, timezone="UTC")
+    found = {
+        name: imported(written(tmp_path, text, name), options=options)
+        for name, text in texts.items()
+    }
+    tasks = [f"{array}_{task}" for task in (*range(1, 600, 2), 700)]
+    for name, (documents, report) in found.items():
+        assert not report.bad and not report.doubts, name
+        own = [task for task in tasks if task in documents]
+        assert own == tasks or (name == "cut" and own == tasks[: len(own)] and own), name
+        assert any("cut short" in note for note in report.notes) is (name == "cut")
+        assert {documents[task].state for task in own} == {State.HELD}, name
+        assert documents[tasks[0]].timeline[-1].reason == "JobHeldUser"
+        if name in ("look", "cut"):
+            continue
+        outcome = documents[failed].outcome
+        assert outcome is not None
+        assert (outcome.state, outcome.exit_code, outcome.signal) == (State.FAILED, 3, None), name
+        assert (documents[runs].state, documents[runs].usage.cpus) == (State.RUNNING, 1)
+        assert {documents[job].request.memory_mb for job in (failed, runs, *tasks)} == {50}
+        assert documents[runs].request.time_limit_s == 1800
+        assert documents[tasks[0]].submission.name == "a|b"
+    cluster.cancel_all()
 
 
 def test_without_slurmdbd(bed_ready: None) -> None:

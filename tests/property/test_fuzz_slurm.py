@@ -122,7 +122,7 @@ def test_accounts_in_our_form_whole_and_cut(rows: list[list[str]], cut: int) -> 
     text = "".join(D.join([*row, ""]) + "\n" for row in [COLUMNS, *rows])
     assert [list(row.values())[1:] for row in exact_rows(text, D)] == [row[1:] for row in rows]
     refused: list[ValueError] = []
-    runs = list(join_runs(exact_rows(text, D), dt.UTC, refused.append))
+    runs = list(join_runs(exact_rows(text, D), dt.UTC, refused.append, refused.append))
     for job, found in group_runs(runs, 20):
         _sound_document(of_runs("c", job, found, NOW))
     try:
@@ -137,7 +137,9 @@ def test_accounts_in_our_form_whole_and_cut(rows: list[list[str]], cut: int) -> 
 def test_accounts_as_people_keep_them(lines: list[str]) -> None:
     refused: list[ValueError] = []
     columns = ["JobID", "JobName", "State", "Start", "SubmitLine"]
-    runs = list(join_runs(table_rows(enumerate(lines, 2), columns), dt.UTC, refused.append))
+    runs = list(
+        join_runs(table_rows(enumerate(lines, 2), columns), dt.UTC, refused.append, refused.append)
+    )
     for job, found in group_runs(runs, 20):
         _sound_document(of_runs("c", job, found, NOW))
 

@@ -15,6 +15,7 @@ from jobsight.cli.output import files_and_reasons, note, print_json, progress_ba
 from jobsight.errors import SourceError, UsageError
 from jobsight.format import moment, size, timestamp
 from jobsight.history.importers import FileImport, Mapped, Options
+from jobsight.history.importers.base import BadRow
 from jobsight.history.importers.tally import JobTally, Mark
 from jobsight.history.slurm.sacct import FIELDS
 from jobsight.store import open_store
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["ImportRun", "import_"]
 
 _FORMATS = (
-    "auto", "sacct", "sacct-json", "slurmdbd", "swf", "eagle", "graham", "condor-history",
-    "eventlog",
+    "auto", "sacct", "sacct-json", "slurmdbd", "squeue", "squeue-json", "scontrol", "swf", "eagle",
+    "graham", "condor-history", "eventlog",
 )  # fmt: skip
 
 
@@ -81,6 +82,9 @@ def import_(
       sacct           sacct -P or -p, any columns; never: scripts, holds, what was not asked for
       sacct-json      sacct --json; never: scripts, holds
       slurmdbd        its <cluster>_job_table, CSV; never: users' names, steps, GPUs
+      squeue          snapshots of its queue, a line per job and look; never: requests, ends
+      squeue-json     squeue --json, scontrol show job --json; never: scripts, usage
+      scontrol        scontrol show job; never: the cluster's name, scripts, usage
       swf             Parallel Workloads Archive; never: names, scripts, exit codes, causes
       eagle           NREL Eagle, CSV or Parquet; never: task numbers, exit codes, usage
       graham          Graham/Cedar queue table; never: users, exit codes, jobs not waiting at noon
@@ -184,10 +188,9 @@ class ImportRun:
             "bytes": report.bytes,
             "rows": report.rows,
             "bad_rows": report.bad,
-            "first_bad_rows": [
-                {"file": row.file, row.unit: row.place, "reason": row.reason, "value": row.value}
-                for row in report.first_bad
-            ],
+            "first_bad_rows": [*map(BadRow.as_json, report.first_bad)],
+            "bad_values": report.doubts,
+            "first_bad_values": [*map(BadRow.as_json, report.first_doubts)],
             "breaks": files_and_reasons(report.breaks),
             "unreadable": files_and_reasons(report.unreadable),
             "jobs": tally.by_mark(),
@@ -220,15 +223,5 @@ class ImportRun:
             say(f"what {importer.name} cannot record:")
             for lack in importer.unknowable:
                 say(f"  {printable(lack.what)}: {printable(lack.why)}")
-        for text in report.notes:
+        for text in report.said():
             note(text)
-        for name, reason in report.breaks:
-            note(f"{printable(name)} breaks off: {printable(reason)}; the rest is imported")
-        if report.bad:
-            note(f"{counted(report.bad, 'bad row')} left out; all others were imported:")
-        for row in report.first_bad:
-            place = f":{row.place}" if row.unit == "line" else f" at byte {row.place}"
-            value = f": {printable(row.value, 60)}" if row.value else ""
-            note(f"  {printable(row.file)}{place}: {printable(row.reason)}{value}")
-        if report.bad > len(report.first_bad):
-            note(f"  and {report.bad - len(report.first_bad)} more")

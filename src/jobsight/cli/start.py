@@ -43,7 +43,7 @@ from jobsight.format import UNKNOWN, clock
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmError
 from jobsight.history.slurm.pendingreasons import is_busy
-from jobsight.questions.start.answering import START_ANSWERS
+from jobsight.questions.start.answering import AT_ONCE, START_ANSWERS
 from jobsight.questions.start.question import START
 from jobsight.questions.start.queue import Machine
 from jobsight.text import counted, printable
@@ -60,8 +60,6 @@ _QUEUE = [State.PENDING.value, State.HELD.value]
 _ANALYSED = 3
 """Idle HTCondor jobs that are analysed, one call for each."""
 _INDENT = 12
-_AT_ONCE = 30.0
-"""Seconds of waiting that are not worth a moment."""
 
 
 def start(
@@ -162,7 +160,7 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
             text = f"· {printable(advice.text)} ({advice.option}): {gain} earlier, by {runs}"
             say(field(label, text, _INDENT))
         estimate = one.job["estimate"]
-        if estimate is not None and one.starts is not None:
+        if estimate is not None and one.blocked is None and one.job["state"] in _QUEUE:
             say(field("Slurm says", clock(estimate, one.moment), _INDENT + 1))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
 
@@ -175,7 +173,7 @@ def _headline(one: Answer) -> str:
         return f"likely ends between {low} and {high}, half by {middle}:"
     if one.starts is None or one.wait is None:
         return "runs:" if one.job["last_start"] is not None else "its start is not known:"
-    if one.wait[2] <= _AT_ONCE and not is_busy(one.job["reason"]):
+    if one.wait[2] <= AT_ONCE and not is_busy(one.job["reason"]):
         return paint("likely starts at once:", "32")
     low, middle, high = (clock(at, one.moment) for at in one.starts)
     return f"likely starts between {low} and {high}, half by {middle}:"

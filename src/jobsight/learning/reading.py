@@ -109,6 +109,8 @@ _ADDRESS = re.compile(r"(?:sqlite|redis|rediss|unix)://|store:\Z")
 _SET = "store:"
 _MAGIC = b"SQLite format 3\0"
 _TELL_EVERY = 1000
+_SHOWN = 3
+"""Unreadable rows of a file that are shown."""
 _UNNAMED = "unnamed"
 """The cluster of a file that does not say which; the same for all, so that a job stays the same."""
 
@@ -157,8 +159,8 @@ def read(
     watch.unread(jobs.unreadable, len(table))
     if not len(table):
         raise SourceError(f"no job in {', '.join(map(printable, inputs))}")
-    if jobs.bad:
-        watch.note(f"{counted(jobs.bad, 'row')} could not be read and left out")
+    for line in jobs.said:
+        watch.note(line)
     report = ReadReport(files=len(jobs.sources), jobs=len(table))
     report.bytes = sum(source.bytes for source in jobs.sources)
     seen_at, reported_at = (table[name].to_physical() for name in ("seen", "reported"))
@@ -285,13 +287,13 @@ class JobReading:
         jobs: one row per job, of either scheduler.
         sources: for the manifest of what is made of it; none unless asked for.
         unreadable: files that could not be read, each with a line that says so.
-        bad: rows of files that could not be read, counted.
+        said: what else the user should know of files: rows that could not be read, and the like.
     """
 
     jobs: JobTable
     sources: list[Source]
     unreadable: list[tuple[str, str]]
-    bad: int
+    said: list[str]
 
 
 def job_table(
@@ -337,7 +339,8 @@ def job_table(
     paths = {path for one in imports.values() for path in one.paths} if hashed else ()
     sources += [Source.of(path) for path in sorted(paths)]
     unreadable = [*unreadable, *(line for one in reads for line in one.report.unreadable)]
-    return JobReading(jobs, sources, unreadable, sum(one.report.bad for one in reads))
+    said = [line for one in reads for line in one.report.said(_SHOWN)]
+    return JobReading(jobs, sources, unreadable, said)
 
 
 def programs(
@@ -407,15 +410,28 @@ def _documents(
     progress: Progress,
     sources: list[Source] | None,
 ) -> Iterator[JobDocument]:
+    from jobsight.documents import parse_key
+
+    clusters: set[str] = set()
+    last = [one for one in imports if not one.names_cluster]
+
+    def watched(documents: Iterable[JobDocument]) -> Iterator[JobDocument]:
+        for document in documents:
+            if last and document.id.startswith("slurm:"):
+                clusters.add(document.id.rpartition(":")[0])
+            yield document
+
     for text in stores:
         with stored(text, settings) as (name, total, documents):
             stream = DocumentStream(documents, progress, total, hashed=sources is not None)
-            yield from stream
+            yield from watched(stream)
         if sources is not None:
             sources.append(stream.source(name))
-    for one in imports:
+    for one in sorted(imports, key=lambda one: one in last):
+        if len(clusters) == 1:  # a file that names no cluster is of the only one
+            one.name_cluster(parse_key(f"{min(clusters)}:0").cluster)
         for batch in one.batches():
-            yield from batch
+            yield from watched(batch)
 
 
 def _import(name: str, settings: Settings, progress: Progress) -> FileImport:

@@ -60,6 +60,27 @@ def test_a_script_with_options(start: Run, store: str, tmp_path: Path) -> None:
     assert "2 jobs ahead with 8 CPUs" in said.stdout
 
 
+def test_the_queue_that_scontrol_printed(start: Run, tmp_path: Path) -> None:
+    accounts = tmp_path / "accounts.psv"
+    accounts.write_text(
+        "JobID|Cluster|State|Submit|Start|End|Partition|User|ReqMem\n"
+        "7|testbed|PENDING|2026-11-28T09:03:04|Unknown|Unknown|main|bob|16?\n"
+        "8|testbed|DONE|2026-11-28T09:03:04|Unknown|Unknown|main|bob|1G\n"
+    )
+    # It names no cluster, so it is of the only one of the accounts.
+    both = ("--import", "data/samples/scontrol.txt", "--import", str(accounts))
+    said = start("7", *both, "--model", "none", "--timezone", "UTC")
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.startswith("its start is not known:  job 7 (lic2) of bob on testbed")
+    assert "waits for · licenses (Licenses)" in said.stdout
+    assert "1 bad value left out; the rest of the row was imported:" in said.stderr
+    assert f"{accounts}:2: column reqmem: '16?' is not an amount" in said.stderr
+    assert f"{accounts}:3: column State: 'DONE' is not a state" in said.stderr
+    said = start("--pending", "--import", "data/samples/squeue-22.05.json", "--model", "none")
+    assert said.stdout.startswith("10 jobs pending as of 2026-11-28 09:04:43Z")
+    assert said.stdout.count("JobArrayTaskLimit") == 8
+
+
 def test_answers_are_kept(start: Run, store: str) -> None:
     assert start("51", "--store", store, *AT, "--save").returncode == 0
     with open_store(store) as opened:

@@ -11,12 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from jobsight.documents import Event, JobDocument, State
 from jobsight.history.eventlog.logfiles import LogFile
+from jobsight.text import counted, printable
 
 __all__ = [
     "BATCH",
@@ -104,6 +105,12 @@ class BadRow:
     value: str
     unit: Literal["line", "byte"] = "line"
 
+    def as_json(self) -> dict[str, Any]:
+        """It for machines."""
+        return {
+            "file": self.file, self.unit: self.place, "reason": self.reason, "value": self.value,
+        }  # fmt: skip
+
 
 @dataclass
 class ImportReport:
@@ -114,6 +121,8 @@ class ImportReport:
         bytes: uncompressed bytes read.
         rows: rows read: jobs, steps, events or ads; bad ones too.
         bad: rows that could not be imported; `first_bad`: the first of them.
+        doubts: values that could not be read, of jobs that were imported without them;
+            `first_doubts`: the rows of the first of them.
         unreadable: files of folders and archives that could not be read, each with a line that says
             so.
         breaks: files that end before their end (truncated or damaged), and why.
@@ -125,6 +134,8 @@ class ImportReport:
     rows: int = 0
     bad: int = 0
     first_bad: list[BadRow] = field(default_factory=list)
+    doubts: int = 0
+    first_doubts: list[BadRow] = field(default_factory=list)
     breaks: list[tuple[str, str]] = field(default_factory=list)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -142,10 +153,45 @@ class ImportReport:
         if len(self.first_bad) < SHOWN:
             self.first_bad.append(BadRow(file, place, reason, value[:200], unit))
 
+    def doubt(self, file: str, place: int, value: str, error: ValueError) -> None:
+        """Count a value that cannot be read, of a row that begins like this and is imported."""
+        self.doubts += 1
+        if len(self.first_doubts) < SHOWN:
+            self.first_doubts.append(BadRow(file, place, str(error), value[:200]))
+
     def note(self, text: str) -> None:
         """Say something once."""
         if text not in self.notes:
             self.notes.append(text)
+
+    def note_tasks(self, cut: int, beyond: int) -> None:
+        """Say that so many lists of array tasks are cut short, and so many tasks were left out."""
+        if cut:
+            self.note(
+                f"{counted(cut, 'list')} of array tasks cut short by Slurm: the tasks that are not "
+                "listed were left out; with SLURM_BITSTR_LEN=0 in its environment Slurm lists all"
+            )
+        if beyond:
+            self.note(f"{beyond} pending array tasks beyond the most for one array")
+
+    def said(self, most: int = SHOWN) -> Iterator[str]:
+        """What a user should know of the reading, safe to show: lines, with so many bad rows."""
+        yield from map(printable, self.notes)
+        for name, reason in self.breaks:
+            yield f"{printable(name)} breaks off: {printable(reason)}; the rest is imported"
+        bad = f"{counted(self.bad, 'bad row')} left out; all others were imported:"
+        doubts = f"{counted(self.doubts, 'bad value')} left out; the rest of the row was imported:"
+        for number, text, rows in (
+            (self.doubts, doubts, self.first_doubts), (self.bad, bad, self.first_bad),
+        ):  # fmt: skip
+            if number:
+                yield text
+            for row in rows[:most]:
+                place = f":{row.place}" if row.unit == "line" else f" at byte {row.place}"
+                value = f": {printable(row.value, 60)}" if row.value else ""
+                yield f"  {printable(row.file)}{place}: {printable(row.reason)}{value}"
+            if number > len(rows[:most]):
+                yield f"  and {number - len(rows[:most]):,} more"
 
 
 class Importer(ABC):
@@ -156,11 +202,13 @@ class Importer(ABC):
             no name of its own for that.
         title: what it reads, in a few words.
         unknowable: what no file of this format records.
+        names_cluster: whether its files say which cluster they are of.
         may_be_empty: whether a file without a record is of this format, as a list of no ads is.
     """
 
     name: str
     title: str
+    names_cluster = True
     may_be_empty = False
     unknowable: tuple[Unknowable, ...]
 

@@ -109,7 +109,7 @@ class _Table:
 
     def documents(self, batch: Batch, report: ImportReport) -> list[JobDocument]:
         """Documents of the rows; rows that make no sense are counted in the report."""
-        values, bad = _converted(batch, self._mapping, self._zone)
+        values, bad, doubts = _converted(batch, self._mapping, self._zone)
         _resolve_twice(values)
         values["submission.submitted"] = values["submitted"]
         values["queue"] = [None] * len(batch.numbers)
@@ -133,6 +133,9 @@ class _Table:
                     bad[at] = str(error)
         for at in sorted(bad):
             report.refuse(self._file.name, batch.numbers[at], bad[at], batch.shown(at))
+        for at, fault in doubts:
+            if at not in bad:
+                report.doubt(self._file.name, batch.numbers[at], batch.shown(at), ValueError(fault))
         return found
 
     def _document(
@@ -205,7 +208,7 @@ def _shared(file: LogFile, mapping: Mapping) -> frozenset[str]:
     alone = mapping.model_copy(update={"columns": ids})
     numbers, aside = array("q"), ImportReport()
     for batch in batches(file, tuple(ids), aside, Meter([file], aside, lambda *_: None)):
-        values, _ = _converted(batch, alone, zone_named("UTC"))
+        values, _, _ = _converted(batch, alone, zone_named("UTC"))
         numbers.extend(int(job) for at, job in enumerate(values["id"]) if job and job.isdecimal())
     found, counts = np.unique(np.frombuffer(numbers, np.int64), return_counts=True)
     return frozenset(map(str, found[counts > 1].tolist()))
@@ -213,10 +216,14 @@ def _shared(file: LogFile, mapping: Mapping) -> frozenset[str]:
 
 def _converted(
     batch: Batch, mapping: Mapping, zone: Any
-) -> tuple[dict[str, list[Any]], dict[int, str]]:
-    """The values of a batch by field, and the first fault of each row that has one."""
+) -> tuple[dict[str, list[Any]], dict[int, str], list[tuple[int, str]]]:
+    """The values of a batch by field; the first fault of each row that has one; faults of values.
+
+    The latter are of values that a job does without: of its request, submission and usage.
+    """
     found: dict[str, list[Any]] = {}
     bad: dict[int, str] = {}
+    doubts: list[tuple[int, str]] = []
     for name, values in batch.columns.items():
         column, clock = mapping.columns[name], batch.clocks.get(name)
         if clock is not None and column.field in MOMENTS:
@@ -232,9 +239,11 @@ def _converted(
         found[column.field] = list(map(known.__getitem__, values))
         if faults:
             for at, value in enumerate(values):
-                if value in faults:
+                if value in faults and "." in column.field:
+                    doubts.append((at, f"column {name}: {faults[value]}"))
+                elif value in faults:
                     bad.setdefault(at, f"column {name}: {faults[value]}")
-    return found, bad
+    return found, bad, doubts
 
 
 def _resolve_twice(values: dict[str, list[Any]]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jobsight.clock import zone_named
@@ -16,6 +18,7 @@ from jobsight.history.importers.eventlogs import EventLogs
 from jobsight.history.importers.mapped import Mapped
 from jobsight.history.importers.queuelook import QueueLooks
 from jobsight.history.importers.sacctdumps import Sacct
+from jobsight.history.importers.shownjobs import QueueJson, ShownJobs
 from jobsight.history.importers.slurmrecords import SacctJson, Slurmdbd
 from jobsight.history.importers.swf import Swf
 from jobsight.text import beginning, counted, printable
@@ -23,6 +26,12 @@ from jobsight.text import beginning, counted, printable
 __all__ = ["IMPORTERS", "FileImport"]
 
 _SURE = 0.5
+_TABLE = re.compile(
+    rb"\A(?:.{10,50}\n)?(?=.*\bJOBID\b)(?!.*\b(?:SUBMIT|START|END)\b)[A-Z \t|,;:/_()%*]{12,}$"
+    rb"|\A *\d+\S* +\S+ +\S.*? (?:PD|R|CG|CF|S) +[\d:-]+ +\d+ +\S",
+    re.MULTILINE,
+)
+"""Columns of squeue's tables, below the date of -l and -i; a line of the usual table, by itself."""
 
 IMPORTERS: tuple[Importer, ...] = (
     Sacct(),
@@ -30,6 +39,8 @@ IMPORTERS: tuple[Importer, ...] = (
     Slurmdbd(),
     Swf(),
     QueueLooks(),
+    QueueJson(),
+    ShownJobs(),
     Mapped(Path(__file__).with_name("eagle.yaml")),
     Mapped(Path(__file__).with_name("graham.yaml")),
     CondorHistory(),
@@ -42,8 +53,13 @@ def _surest(file: LogFile, importers: Sequence[Importer]) -> Importer:
     """The importer that is surest of a file.
 
     Raises:
-        SourceError: none is sure enough; says how the file begins.
+        SourceError: none is sure enough; says how the file begins. Or it is a table of squeue.
     """
+    if _TABLE.match(file.head):
+        raise SourceError(
+            f"{printable(file.name)} is a table of squeue, which cuts long values and does not say "
+            "when it was made: import the output of scontrol show job or of squeue --json"
+        )
     importer = max(importers, key=lambda candidate: candidate.sniff(file))
     sure = importer.sniff(file)
     if sure >= _SURE:
@@ -113,6 +129,15 @@ class FileImport:
         paths = {file.path for files in groups.values() for file in files}
         self.paths = sorted(path for path in paths if path is not None)
 
+    @property
+    def names_cluster(self) -> bool:
+        """Whether all files say which cluster they are of."""
+        return all(importer.names_cluster for importer in self.importers)
+
+    def name_cluster(self, name: str) -> None:
+        """Take files that do not say which cluster they are of for those of a cluster."""
+        self._options = replace(self._options, unnamed=name)
+
     def batches(self) -> Iterator[list[JobDocument]]:
         """Documents of all files, in bounded batches; a job may come several times.
 
@@ -123,18 +148,21 @@ class FileImport:
         for importer, files in self._groups.items():
             if not files:
                 continue
-            found, sound = False, self.report.rows - self.report.bad
+            found, bad = False, self.report.bad
+            sound = self.report.rows - bad
             for batch in importer.read(files, self._options, self.report):
                 found = True
                 yield batch
             if (
                 not found
-                and not importer.may_be_empty
+                and not (importer.may_be_empty and self.report.bad == bad)
                 and self.report.rows - self.report.bad <= sound
             ):
-                bad, breaks = self.report.first_bad, self.report.breaks
-                reason = bad[-1].reason if bad else breaks[-1][1] if breaks else "no rows"
+                rows, breaks = self.report.first_bad, self.report.breaks
+                reason = rows[-1].reason if rows else breaks[-1][1] if breaks else "no rows"
+                others = [one for one in IMPORTERS if one.sniff(files[0]) >= _SURE]
+                like = [f"; it looks like {one.name}" for one in others if one is not importer]
                 raise SourceError(
                     f"{', '.join(printable(file.name) for file in files[:3])}: no record of "
-                    f"{importer.title} ({printable(reason)})"
+                    f"{importer.title} ({printable(reason)}){''.join(like[:1])}"
                 )

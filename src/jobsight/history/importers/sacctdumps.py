@@ -314,7 +314,7 @@ class Rows:
 
     def batches(self, rows: RowsRead) -> Iterator[list[JobDocument]]:
         """Documents; all runs of a job that follow each other are in one batch."""
-        runs = join_runs(rows, self._zone, self._refuse)
+        runs = join_runs(rows, self._zone, self._refuse, self._doubt)
         waiting: list[Run] = []
         for run in runs:
             if len(waiting) >= BATCH and run.id.name != waiting[-1].id.name:
@@ -414,6 +414,9 @@ class Rows:
     def _refuse(self, error: ValueError) -> None:
         self._refused += 1
         self._report.refuse(self._file.name, self._line.number, str(error), self._line.text)
+
+    def _doubt(self, error: ValueError) -> None:
+        self._report.doubt(self._file.name, self._line.number, self._line.text, error)
 
     def given(self, number: int, text: str) -> None:
         """The next row is of this line, and begins like this."""

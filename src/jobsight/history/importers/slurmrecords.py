@@ -8,7 +8,6 @@ all forms make the same documents: ``sacct --json`` in the shapes of 22.05 (plai
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -19,7 +18,7 @@ import msgspec
 from jobsight.documents import JobDocument
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.eventlog.logfiles import LogFile
-from jobsight.history.importers.adtext import cut_json
+from jobsight.history.importers.adtext import Piece
 from jobsight.history.importers.base import (
     Importer,
     ImportReport,
@@ -29,16 +28,26 @@ from jobsight.history.importers.base import (
     blocks,
 )
 from jobsight.history.importers.sacctdumps import Rows, RowsRead, Sacct
+from jobsight.history.importers.slurmjson import (
+    JOBS,
+    OF_QUEUE,
+    UNSET,
+    UNSET_MOST,
+    exit_at,
+    job_name,
+    json_jobs,
+    list_at,
+    text_at,
+    value_at,
+    words_at,
+)
 from jobsight.history.importers.tables import batches, columns_of, has_columns
 
 __all__ = ["TABLE_COLUMNS", "SacctJson", "Slurmdbd", "row_of_table", "rows_of_json"]
 
-_UNSET = 0xFFFFFFF0
-"""Slurm's words for no value, infinite and the like are the 32-bit numbers from here on."""
-
 _STATES = ("PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT",
            "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY")  # fmt: skip
-_STATE, _REQUEUED, _INFINITE = 0xFF, 0x400, 0xFFFFFFFF
+_STATE, _REQUEUED = 0xFF, 0x400
 _PER_CPU = 1 << 63
 _TRES = {"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing", "6": "fs/disk",
          "7": "vmem", "8": "pages"}  # fmt: skip
@@ -73,7 +82,6 @@ _JSON = {
 }  # fmt: skip
 _NUMBERS = ("state", "exit_code", "timelimit", "mem_req", "time_start", "time_end", "priority",
             "time_suspended", "time_eligible", "id_array_task", "het_job_offset")  # fmt: skip
-_JOBS = re.compile(rb'"jobs"\s*:\s*\[')
 _OF_JOB = re.compile(rb'"(allocation_nodes|association|data_parser)"|openapi')
 _TABLE = re.compile(r"(.+)_job_table\b")
 _NAMES = {name: name.title() for name in ("submit", "eligible", "start", "end", "state")} | {
@@ -87,36 +95,38 @@ def rows_of_json(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     Raises:
         ValueError: it is not a job.
     """
-    if not (raw := _text(job, "job_id")):
+    if not (raw := text_at(job, "job_id")):
         raise ValueError("no job_id")
-    steps = [step for step in _list(job, "steps") if isinstance(step, dict)]
-    tres = _tres(_list(job, "tres", "allocated"))
-    name = _job_name(raw, *(_text(job, *path) for path in _IDS))
+    steps = [step for step in list_at(job, "steps") if isinstance(step, dict)]
+    tres = _tres(list_at(job, "tres", "allocated"))
+    name = job_name(raw, *(text_at(job, *path) for path in _IDS))
     yield {
         "JobID": name,
         "JobIDRaw": raw,
-        **{column: _text(job, *path) for column, path in _JSON.items()},
-        "Reservation": _text(job, "reservation", "name") if _at(job, "reservation", "id") else "",
+        **{column: text_at(job, *path) for column, path in _JSON.items()},
+        "Reservation": text_at(job, "reservation", "name")
+        if value_at(job, "reservation", "id")
+        else "",
         "State": _state(job),
         "ExitCode": _exit(job),
         "ReqMem": _memory(job),
-        "ReqTRES": _tres(_list(job, "tres", "requested")),
+        "ReqTRES": _tres(list_at(job, "tres", "requested")),
         "AllocTRES": tres,
         "AllocCPUS": _cpus(tres),
         "TotalCPU": max(_seconds([job]), _seconds(steps)),
     }
     for step in steps:
-        number = _text(step, "step", "id").rpartition(".")[2]
+        number = text_at(step, "step", "id").rpartition(".")[2]
         most = [
             resource
-            for resource in _list(step, "tres", "requested", "max")
-            if _at(resource, "type") == "mem"
+            for resource in list_at(step, "tres", "requested", "max")
+            if value_at(resource, "type") == "mem"
         ]
         yield {
             "JobID": f"{name}.{number}",
-            "MaxRSS": _text(most[0], "count") if most else "",
-            "TRESUsageInTot": _tres(_list(step, "tres", "requested", "total"), ("fs/disk",)),
-            "TRESUsageOutTot": _tres(_list(step, "tres", "consumed", "total"), ("fs/disk",)),
+            "MaxRSS": text_at(most[0], "count") if most else "",
+            "TRESUsageInTot": _tres(list_at(step, "tres", "requested", "total"), ("fs/disk",)),
+            "TRESUsageOutTot": _tres(list_at(step, "tres", "consumed", "total"), ("fs/disk",)),
         }
 
 
@@ -138,13 +148,13 @@ def row_of_table(record: Mapping[str, str], cluster: str) -> dict[str, str]:
     elapsed = end - start - (number["time_suspended"] or 0) if start and end else 0
     memory = number["mem_req"] or 0
     ids = ("id_array_job", "id_array_task", "array_task_str", "het_job_id", "het_job_offset")
-    known = {name: "" if (number.get(name) or 0) >= _UNSET else cells[name] for name in cells}
-    limit = "UNLIMITED" if number["timelimit"] == _INFINITE else known.get("timelimit", "")
+    known = {name: "" if (number.get(name) or 0) >= UNSET else cells[name] for name in cells}
+    limit = "UNLIMITED" if number["timelimit"] == UNSET_MOST else known.get("timelimit", "")
     tres = _tres(_counted(cells.get("tres_alloc", "")))
     return {
         **{column: known[name] for name, column in _PLAIN.items() if name in known},
         "Cluster": cluster,
-        "JobID": _job_name(cells.get("id_job", ""), *(known.get(name, "") for name in ids)),
+        "JobID": job_name(cells.get("id_job", ""), *(known.get(name, "") for name in ids)),
         "State": word,
         "ExitCode": f"{status >> 8 & 255}:{status & 127}",
         "ElapsedRaw": str(max(elapsed, 0)),
@@ -165,60 +175,24 @@ def _number(cells: Mapping[str, str], name: str) -> int | None:
     return int(text)
 
 
-def _job_name(raw: str, array: str, task: str, tasks: str, het: str, offset: str) -> str:
-    """The id as users see it."""
-    if array not in ("", "0"):
-        if task:
-            return f"{array}_{task}"
-        return f"{array}_[{tasks}]" if tasks else array
-    return f"{het}+{offset or 0}" if het not in ("", "0") else raw
-
-
-def _at(value: Any, *path: str) -> Any:
-    """What is at a path in JSON, numbers unwrapped; None where nothing is, or no value is set."""
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    if isinstance(value, dict) and "number" in value:
-        if value.get("infinite"):
-            return "UNLIMITED"
-        return value["number"] if value.get("set") else None
-    return value
-
-
-def _text(value: Any, *path: str) -> str:
-    found = _at(value, *path)
-    if type(found) is int:
-        return "" if _UNSET <= found <= _INFINITE and path[0] == "time" else str(found)
-    return found if isinstance(found, str) else ""
-
-
-def _list(value: Any, *path: str) -> list[Any]:
-    found = _at(value, *path)
-    return found if isinstance(found, list) else []
-
-
 def _state(value: Any) -> str:
     """The words of a job's or a step's state; what ends by a requeue counts as that."""
-    path = ("state", "current") if isinstance(_at(value, "state"), dict) else ("state",)
-    words = _list(value, *path) or [_text(value, *path)]
-    return "REQUEUED" if "REQUEUED" in words else ",".join(map(str, words))
+    path = ("state", "current") if isinstance(value_at(value, "state"), dict) else ("state",)
+    words = words_at(value, *path)
+    return "REQUEUED" if "REQUEUED" in words else ",".join(words)
 
 
 def _exit(value: Any) -> str:
     """Code and signal; 22.05 writes 0 and SUCCESS whatever the code was."""
-    found = _at(value, "exit_code")
-    code = _text(found, "return_code")
-    signal = _text(found, "signal", "id") or _text(found, "signal", "signal_id")
-    plain = code == "0" and _at(found, "status") == "SUCCESS"
-    if plain and not signal and "COMPLETED" not in _state(value):
-        return ""
-    return f"{code or 0}:{signal or 0}"
+    code = exit_at(value, "exit_code")
+    plain = code == "0:0" and value_at(value, "exit_code", "status") == "SUCCESS"
+    return "" if plain and "COMPLETED" not in _state(value) else code
 
 
 def _memory(job: Any) -> str:
     for path, each in (("memory_per_cpu", "c"), ("memory_per_node", "n")):
-        found = _at(job, "required", path)
-        if type(found) is int and 0 < found < _UNSET:
+        found = value_at(job, "required", path)
+        if type(found) is int and 0 < found < UNSET:
             return f"{found}M{each}"
     return ""
 
@@ -227,8 +201,8 @@ def _seconds(several: Iterable[Any]) -> str:
     total = 0
     for record in several:
         for path, scale in (("seconds", 1_000_000), ("microseconds", 1)):
-            found = _at(record, "time", "total", path)
-            total += found * scale if type(found) is int and 0 <= found < _UNSET else 0
+            found = value_at(record, "time", "total", path)
+            total += found * scale if type(found) is int and 0 <= found < UNSET else 0
     return f"00:{total // 1_000_000:010}.{total // 1000 % 1000:03}"
 
 
@@ -246,8 +220,8 @@ def _tres(resources: Iterable[Any], names: Iterable[str] | None = None) -> str:
     """Resources as sacct prints them: in the order of their names, memory in the largest unit."""
     found = []
     for resource in resources:
-        name = "/".join(filter(None, (_text(resource, "type"), _text(resource, "name"))))
-        count, wanted = _at(resource, "count"), name in names if names else bool(name)
+        name = "/".join(filter(None, (text_at(resource, "type"), text_at(resource, "name"))))
+        count, wanted = value_at(resource, "count"), name in names if names else bool(name)
         if wanted and type(count) is int and 0 <= count < 1 << 60:
             found.append(f"{name}={_in_largest_unit(count) if name == 'mem' else count}")
     return ",".join(sorted(found))
@@ -279,8 +253,8 @@ class SacctJson(Importer):
     def sniff(self, file: LogFile) -> float:
         """By its first key, and those of a job."""
         head = file.head.removeprefix(b"\xef\xbb\xbf").lstrip()
-        found = head.startswith(b"{") and _JOBS.search(head) and _OF_JOB.search(head)
-        return 1.0 if found else 0.0
+        found = head.startswith(b"{") and JOBS.search(head) and _OF_JOB.search(head)
+        return 1.0 if found and not OF_QUEUE.search(head) else 0.0
 
     def read(
         self, files: Sequence[LogFile], options: Options, report: ImportReport
@@ -289,35 +263,26 @@ class SacctJson(Importer):
         meter = Meter(files, report, options.progress)
         for file in files:
             rows = Rows(file, options, report)
-            data = blocks(file, report, meter)
-            head = next(data, b"")
-            begun = _JOBS.search(head)
-            if begun is None:
-                raise SourceError(f'{file.name} has no list "jobs", as sacct --json writes it')
-            lines = b"\n" * head.count(b"\n", 0, begun.end())
-            jobs = itertools.chain([lines + head[begun.end() :]], data)
+            jobs = json_jobs(file, blocks(file, report, meter))
             yield from rows.batches(rows.checked(_json_rows(file, rows, jobs), _NAMES))
 
 
-def _json_rows(file: LogFile, rows: Rows, data: Iterable[bytes]) -> RowsRead:
-    for piece, job in cut_json(data):
-        shown = piece.data[:200].decode("utf-8", "replace")
-        rows.given(piece.line, shown)
-        if job is not None and "job_id" not in job:
-            continue  # what follows the jobs: "meta", "errors"
+def _json_rows(
+    file: LogFile, rows: Rows, jobs: Iterable[tuple[Piece, dict[str, Any] | None]]
+) -> RowsRead:
+    for piece, job in jobs:
+        rows.given(piece.line, piece.data[:200].decode("utf-8", "replace"))
         if job is None:
-            if not shown.startswith(('"', "}")):
-                yield ValueError(piece.fault or "not a job")
-            continue
-        if "job_state" in job:
+            yield ValueError(piece.fault or "not a job")
+        elif "job_state" in job:
             raise SourceError(
-                f"{file.name} is the queue as squeue --json or scontrol show job --json print it, "
-                "not accounting: import the output of sacct --json, or run jobsight collect --slurm"
+                f"{file.name} is the queue, not accounting: its format is squeue-json"
             )
-        try:
-            yield from rows_of_json(job)
-        except ValueError as error:
-            yield error
+        else:
+            try:
+                yield from rows_of_json(job)
+            except ValueError as error:
+                yield error
 
 
 class Slurmdbd(Importer):

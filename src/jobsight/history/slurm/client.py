@@ -161,8 +161,8 @@ class SlurmClient:
     Attributes:
         calls: how often each command was run.
         seconds: how long they took in all, by command.
-        refused: lines of their output that could not be read; `last_refused` says why the last
-            one was.
+        refused: lines and values of their output that could not be read; `last_refused` says why
+            the last one was.
     """
 
     def __init__(self, settings: SlurmSettings, *, kept: Path | None = None) -> None:
@@ -278,7 +278,9 @@ class SlurmClient:
         text = self.run("sacct", *plain, *form, *options)
         self._columns = columns
         try:
-            return list(join_runs(exact_rows(text, self._delimiter), self._zone, self._refuse))
+            return list(
+                join_runs(exact_rows(text, self._delimiter), self._zone, self._refuse, self._refuse)
+            )
         except ValueError as error:
             raise SlurmError(f"sacct: {error}", FailureKind.OTHER) from None
 

@@ -1,6 +1,6 @@
 """What the reason that Slurm gives for a waiting job means for its start.
 
-Source: squeue(1), JOB REASON CODES, and the names in slurm.h (``enum job_state_reason``).
+Source: squeue(1), JOB REASON CODES, and the names in Slurm's ``src/common/job_state_reason.c``.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _REFUSALS = {
         "it asks for more than its account or QOS allows for one job",
     r"QOSMin": "it asks for less than its QOS requires",
     r"ReservationDeleted": "its reservation was deleted",
+    r"ReservationInvalid": "its reservation is not valid",
 }  # fmt: skip
 """Beginnings of reasons for which a job never starts as it is: what it asks for must change."""
 _STOPS = {
@@ -46,15 +47,21 @@ _AWAITED = {
     r"BeginTime": "the time at which it is to begin",
     r"Reservation": "its reservation",
     r"Licenses": "licenses",
+    r"Constraints": "nodes with the features that it asks for",
+    r"MaxPoweredUpNodes": "a limit on how many nodes may be powered up",
+    r"MpiPortsBusy": "ports for MPI",
+    r"Cleaning|Prolog": "Slurm to clean up after its last run, or to prepare its start",
+    r"FrontEndDown": "a front-end node, which is down",
+    r"FedJobLock": "another cluster of its federation",
     r"JobArrayTaskLimit": "other tasks of its array, of which only so many may run at once",
     r"BurstBuffer": "its burst buffer",
-    r"QOS|MaxJobsPerUser": "a limit of its QOS",
-    r"Assoc|MaxCpuPerAccount": "a limit of its account",
+    r"Assoc|Max\w+PerAccount|AccountingPolicy": "a limit of its account",
+    r"QOS|Max\w+PerUser": "a limit of its QOS",
 }
 """Beginnings of reasons, and what the job waits for."""
 BLOCKED = "|".join((*_REFUSALS, *_STOPS, *_AWAITED, "JobHeld", "Partition.*Limit"))
 """Beginnings of reasons for which a job does not start however free the cluster is."""
-BUSY = "Resources|Priority|Nodes required for job are DOWN"
+BUSY = "Resources|Priority|Nodes[ _]required[ _]for[ _]job[ _]are[ _]DOWN"
 """Beginnings of reasons of a job that waits because nothing is free for it."""
 
 

@@ -168,6 +168,7 @@ def _cells_of(record: type[msgspec.Struct]) -> list[tuple[str, _Cell]]:
     ]
 
 
+_Doubted = Callable[[ValueError], None]
 _RUN, _STEP = _cells_of(Run), _cells_of(Step)
 _MOMENTS = ("submit", "eligible", "start", "end")
 
@@ -197,11 +198,14 @@ def _lowered(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name.lower() for name in names)
 
 
-def read_row(row: Mapping[str, str], zone: dt.tzinfo) -> Run | tuple[SlurmId, Step]:
+def read_row(
+    row: Mapping[str, str], zone: dt.tzinfo, doubted: _Doubted | None = None
+) -> Run | tuple[SlurmId, Step]:
     """What a row is: a run of a job, or a step and whose it is.
 
     Column names are matched without regard to case; the older names NNodes, NCPUS, Timelimit and
-    Elapsed serve where the newer are lacking.
+    Elapsed serve where the newer are lacking. `doubted` is called with each value that cannot be
+    understood, and that counts as unknown; without it, and of times, such a value is an error.
 
     Raises:
         ValueError: the row has no job id, or a value that cannot be understood; names the column.
@@ -209,8 +213,8 @@ def read_row(row: Mapping[str, str], zone: dt.tzinfo) -> Run | tuple[SlurmId, St
     cells = dict(zip(_lowered(tuple(row)), map(str.strip, row.values()), strict=True))
     job = parse_id(cells.get("jobid") or cells.get("jobidraw", ""))
     if job.step is not None:
-        return job, Step(name=job.step, **_fields(cells, _STEP))
-    fields = _fields(cells, _RUN)
+        return job, Step(name=job.step, **_fields(cells, _STEP, doubted))
+    fields = _fields(cells, _RUN, doubted)
     again: Callable[[], list[int | None]] = lambda: _moments(cells, zone, again=True)  # noqa: E731
     times = likeliest(_moments(cells, zone), again, fields.get("elapsed_s"))
     fields.update(zip(_MOMENTS, times, strict=True))
@@ -218,14 +222,20 @@ def read_row(row: Mapping[str, str], zone: dt.tzinfo) -> Run | tuple[SlurmId, St
     return Run(id=job, unfinished=fields["end"] is None and "end" in cells, **fields)
 
 
-def _fields(cells: Mapping[str, str], known: Iterable[tuple[str, _Cell]]) -> dict[str, Any]:
+def _fields(
+    cells: Mapping[str, str], known: Iterable[tuple[str, _Cell]], doubted: _Doubted | None = None
+) -> dict[str, Any]:
     found = {}
     for field, (column, read) in known:
         if text := cells.get(column):
             try:
                 value = read(text)
             except ValueError as error:
-                raise ValueError(f"column {column}: {error}") from None
+                fault = ValueError(f"column {column}: {error}")
+                if doubted is None:
+                    raise fault from None
+                doubted(fault)
+                continue
             if value is not None:
                 found[field] = value
     return found
@@ -241,6 +251,7 @@ def join_runs(
     rows: Iterable[Mapping[str, str] | ValueError],
     zone: dt.tzinfo,
     refused: Callable[[ValueError], None],
+    doubted: _Doubted,
 ) -> Iterator[Run]:
     """Runs with their steps, in the order of the rows.
 
@@ -250,6 +261,7 @@ def join_runs(
         rows: of `exact_rows` or `dumps.table_rows`.
         zone: of times without one.
         refused: is called with each row that cannot be read.
+        doubted: is called with each value that cannot be read, and that counts as unknown.
     """
     run: Run | None = None
     steps: list[Step] = []
@@ -257,7 +269,7 @@ def join_runs(
         try:
             if isinstance(row, ValueError):
                 raise row
-            found = read_row(row, zone)
+            found = read_row(row, zone, doubted)
         except ValueError as error:
             refused(error)
             continue

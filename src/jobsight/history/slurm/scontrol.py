@@ -13,7 +13,7 @@ import datetime as dt
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from jobsight.history.slurm.ids import SlurmId, parse_id
@@ -31,6 +31,7 @@ __all__ = [
     "read_jobs",
     "read_nodes",
     "read_partitions",
+    "shown_of",
 ]
 
 _TIMES = ("Submit", "Eligible", "Start", "End", "Suspend")
@@ -108,12 +109,30 @@ def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
         if ids[record.get("JobId")] > 1:
             continue
         with contextlib.suppress(ValueError):
-            yield Shown(
-                id=_id(record),
-                fields={name: known for name in record if (known := known_text(record[name]))},
-                times={name: parse_time(record.get(f"{name}Time", ""), zone) for name in _TIMES},
-                time_limit_s=parse_span(record.get("TimeLimit", "")),
-            )
+            yield shown_of(record, zone, lambda _: None)
+
+
+def shown_of(
+    fields: Mapping[str, str], zone: dt.tzinfo, doubted: Callable[[ValueError], None]
+) -> Shown:
+    """The record with these fields; times without a zone are of `zone`.
+
+    `doubted` is called with what cannot be read although the record is of use without it.
+
+    Raises:
+        ValueError: it has no id, or a time that is not one.
+    """
+    limit = None
+    try:
+        limit = parse_span(fields.get("TimeLimit", ""))
+    except ValueError as error:
+        doubted(ValueError(f"TimeLimit: {error}"))
+    return Shown(
+        id=_id(fields),
+        fields={name: known for name in fields if (known := known_text(fields[name]))},
+        times={name: parse_time(fields.get(f"{name}Time", ""), zone) for name in _TIMES},
+        time_limit_s=limit,
+    )
 
 
 def leading_number(text: str | None) -> int | None:

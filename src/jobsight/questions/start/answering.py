@@ -31,7 +31,16 @@ from jobsight.text import counted, printable
 if TYPE_CHECKING:
     from jobsight.settings import Settings
 
-__all__ = ["START_ANSWERS", "Advice", "Answer", "Answerer", "StartAnswers", "sooner", "waits_for"]
+__all__ = [
+    "AT_ONCE",
+    "START_ANSWERS",
+    "Advice",
+    "Answer",
+    "Answerer",
+    "StartAnswers",
+    "sooner",
+    "waits_for",
+]
 
 Floats = NDArray[np.float64]
 
@@ -195,6 +204,8 @@ Spans = tuple[float, float, float]
 
 _LABEL = "play (uncalibrated)"
 """What an answer names as its model where there is none."""
+AT_ONCE = 30.0
+"""Seconds of waiting that are not worth a moment."""
 _NAMED = 20
 """Partitions that an error names."""
 _ADVISED = 3
@@ -391,6 +402,8 @@ class Answerer:
         runs = job["state"] in _RUNNING
         blocked = None if runs else _obstacle(job, queue)
         wait = played.wait if known.wait is None else known.wait
+        if wait is not None and wait[2] <= AT_ONCE and awaited(job["reason"]):
+            wait = None  # Slurm says what keeps it back: a model that does not see it is wrong
         runtime = played.runtime if known.runtime is None or runs else known.runtime
         if known.runtime is None and not self._earlier.knows_runtime(job):
             runtime = None

@@ -26,6 +26,9 @@ OF_EACH = {
     "graham.csv": "graham",
     "condor-history.txt": "condor-history",
     "condor-history.json": "condor-history",
+    "squeue-22.05.json": "squeue-json",
+    "scontrol-24.11.json": "squeue-json",
+    "scontrol.txt": "scontrol",
 }
 
 
@@ -36,7 +39,7 @@ def test_formats_are_told_by_content_and_by_one_importer_alone(name: str, kind: 
 
 
 def test_every_importer_says_what_its_source_cannot_tell() -> None:
-    assert len({one.name for one in IMPORTERS}) == len(IMPORTERS) == 9
+    assert len({one.name for one in IMPORTERS}) == len(IMPORTERS) == 11
     for one in IMPORTERS:
         assert isinstance(one, Importer)
         assert one.title
@@ -49,7 +52,7 @@ def test_a_folder_stands_for_what_is_known_in_it(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes((SAMPLES / name).read_bytes())
     (tmp_path / "README").write_text("read me\n")
     (tmp_path / "lost.swf").symlink_to(tmp_path / "gone")
-    _, report = imported(tmp_path)
+    _, report = imported(tmp_path, options=Options(cluster="c"))
     assert {Path(name).name: kind for name, kind in report.files} == OF_EACH
     assert "passed over 1 file of no known format" in report.notes[0]
     assert [Path(name).name for name, _ in report.unreadable] == ["lost.swf"]
@@ -87,7 +90,8 @@ def test_what_is_of_no_known_format_is_described(
 def test_compressed_files_of_every_format(pack: object, name: str, tmp_path: Path) -> None:
     path = SAMPLES / name
     packed = written(tmp_path, pack(path.read_bytes()), name)  # type: ignore[operator]
-    assert imported(packed)[0] == imported(path)[0]
+    options = Options(cluster="c")
+    assert imported(packed, options=options)[0] == imported(path, options=options)[0]
 
 
 def all_lines(path: Path) -> tuple[list[Line], ImportReport]:

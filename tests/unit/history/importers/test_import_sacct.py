@@ -270,6 +270,35 @@ def test_bad_rows(row: str, reason: str, tmp_path: Path) -> None:
     assert reason in report.first_bad[0].reason
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "field"),
+    [
+        ("ReqMem", "16?", "memory_mb"), ("ReqCPUS", "many", "cpus"),
+        ("Timelimit", "1:2:3:4", "time_limit_s"), ("ReqTRES", "cpu", "gpus"),
+        ("Priority", "-", "priority"),
+    ],
+)  # fmt: skip
+def test_one_bad_value_costs_itself_alone(
+    column: str, value: str, field: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, f"{HEAD}|{column}|JobName\n{ROW}|{value}|fit\n")
+    jobs, report = imported(path, options=UTC)
+    assert (jobs["7"].state, jobs["7"].submission.name) == ("completed", "fit")
+    assert getattr(jobs["7"].request, field) is None
+    assert (report.rows, report.bad, report.doubts) == (1, 0, 1)
+    head, row = report.said()
+    assert head == "1 bad value left out; the rest of the row was imported:"
+    assert row.startswith(f"  {path}:2: column {column.lower()}: ") and ROW[:40] in row
+
+
+def test_a_bad_value_of_a_step_is_unknown(tmp_path: Path) -> None:
+    step = ROW.replace("7|", "7.batch|", 1)
+    path = written(tmp_path, f"{HEAD}|MaxRSS\n{ROW}|\n{step}|lots\n")
+    jobs, report = imported(path, options=UTC)
+    assert jobs["7"].usage.memory_mb is None
+    assert (report.first_doubts[0].place, report.notes) == (3, [])
+
+
 def test_steps_apart_from_their_job_are_noted(tmp_path: Path) -> None:
     step = ROW.replace("7", "5.batch", 1)
     _, report = imported(written(tmp_path, f"{HEAD}\n{ROW}\n{step}\n"))

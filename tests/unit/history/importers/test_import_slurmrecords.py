@@ -95,5 +95,5 @@ def test_errors_say_what_is_missing(tmp_path: Path) -> None:
 def test_the_queue_in_json_is_named(tmp_path: Path) -> None:
     job = '{"account": "a", "allocation_nodes": 1, "job_id": 5, "job_state": ["PENDING"]}'
     text = '{"jobs": [\n' + job + '], "meta": {"plugin": {"data_parser": "v0.0.42"}}}'
-    with pytest.raises(SourceError, match=r"the queue as squeue --json or scontrol show job"):
+    with pytest.raises(SourceError, match="the queue, not accounting: its format is squeue-json"):
         imported(written(tmp_path, text), format="sacct-json")

@@ -109,8 +109,6 @@ def test_which_of_the_two_clusters_must_be_known(tmp_path: Path) -> None:
         ("COMPLETED", "DONE", "not a state"),
         ("7001,", ",", "no number"),
         ("7001,", "7001.5,", "whole number"),
-        ("3600.0", "-5", "out of range"),
-        ("3600.0", "inf", "out of range"),
         ("normal", "nor,mal", "19 fields"),
         ("normal", '"normal', "quotes"),
         ("2020-02-03 08:00:10", "2020-02-03 07:00:10", "starts before"),
@@ -123,6 +121,16 @@ def test_bad_rows_of_tables(old: str, new: str, reason: str, tmp_path: Path) -> 
     assert len(jobs) == 4
     assert (report.bad, report.first_bad[0].place) == (1, 2)
     assert reason in report.first_bad[0].reason
+
+
+@pytest.mark.parametrize("value", ["-5", "inf", "soon"])
+def test_a_bad_value_that_a_job_does_without_is_unknown(value: str, tmp_path: Path) -> None:
+    head, first, *rest = EAGLE.read_text().splitlines(keepends=True)
+    text = head + first.replace("3600.0", value, 1) + "".join(rest[:-1])
+    jobs, report = imported(written(tmp_path, text))
+    assert (len(jobs), report.bad, report.doubts) == (5, 0, 1)
+    assert (report.first_doubts[0].place, report.first_doubts[0].value[:5]) == (2, "7001,")
+    assert value == "soon" or "out of range" in report.first_doubts[0].reason
 
 
 @pytest.mark.parametrize(

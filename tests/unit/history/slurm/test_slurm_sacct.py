@@ -30,7 +30,8 @@ def runs(text: str) -> tuple[list[Run], list[str]]:
     refused: list[str] = []
     head, *lines = enumerate(text.splitlines(), 1)
     rows = table_rows(lines, head[1].split("|"))
-    return list(join_runs(rows, dt.UTC, lambda error: refused.append(str(error)))), refused
+    bad = lambda error: refused.append(str(error))  # noqa: E731
+    return list(join_runs(rows, dt.UTC, bad, bad)), refused
 
 
 def test_jobs_with_steps_requeues_arrays_and_components() -> None:
@@ -67,12 +68,13 @@ def test_a_name_with_the_separator_stays_whole() -> None:
     assert (found[0].name, found[0].user, found[0].exit_code) == ("a|b|c", "ann", (1, 0))
 
 
-def test_bad_rows_are_refused_one_by_one() -> None:
+def test_bad_rows_are_refused_one_by_one_and_bad_values_alone() -> None:
     lines = PARSABLE2.splitlines()
     lines[2:2] = ["7|7", "x|7" + "|" * 13, lines[1].replace("200M", "lots")]
     found, refused = runs("\n".join(lines))
-    assert len(found) == 5
+    assert len(found) == 6
     assert len(refused) == 3
+    assert found[1].req_mem is None and found[1].name == found[0].name
     assert "2 fields for 15 columns" in refused[0]
     assert "is not a Slurm job id" in refused[1]
     assert "column reqmem" in refused[2]

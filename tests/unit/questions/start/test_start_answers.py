@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,8 +11,14 @@ from jobsight.documents import JobDocument, Request, State, Submission, Usage, s
 from jobsight.errors import UsageError
 from jobsight.history.jobtable import JobTable
 from jobsight.history.slurm.scontrol import read_nodes, read_partitions
-from jobsight.questions.start.answering import Answer, Answerer
+from jobsight.learning.dataset import Dataset
+from jobsight.learning.modeldir import ModelDir
+from jobsight.learning.train import train
+from jobsight.questions.start.answering import AT_ONCE, Answer, Answerer
+from jobsight.questions.start.question import START as START_QUESTION
+from jobsight.questions.start.question import StartSettings
 from jobsight.questions.start.queue import Machine
+from jobsight.text import wordlist
 
 NOW = 50_000
 NODES = (
@@ -183,6 +190,37 @@ def test_a_limit_of_the_account_keeps_back_no_other_job() -> None:
     assert first.wait is None and first.blocked is None
     assert first.waits_for[0] == "a limit of its account (AssocGrpCpuLimit)"
     assert second.wait == (0, 0, 0)
+
+
+ELSEWHERE = wordlist(
+    "Licenses Reservation QOSMaxJobsPerUserLimit QOSGrpCpuLimit QOSGrpGRES AssocGrpCpuLimit "
+    "AssocMaxJobsLimit AssociationJobLimit MaxJobsPerAccount MaxGRESPerAccount AccountingPolicy "
+    "MaxCpuRunMinsPerUser JobArrayTaskLimit BeginTime Dependency BurstBufferStageIn Constraints "
+    "MaxPoweredUpNodes MpiPortsBusy Cleaning FedJobLock FrontEndDown"
+)
+
+
+@pytest.mark.parametrize("reason", ELSEWHERE)
+def test_what_keeps_a_job_back_is_named_and_no_start_contradicts_it(reason: str) -> None:
+    (answer,) = answers(queued(101, NOW - 90, reason=reason))
+    assert (answer.wait, answer.starts, answer.blocked) == (None, None, None)
+    assert answer.waits_for[0].endswith(f"({reason})")
+
+
+def test_a_model_that_does_not_see_a_limit_does_not_contradict_it(tmp_path: Path) -> None:
+    trained = train(
+        Dataset.for_training(START_QUESTION, JobTable.read(history()), StartSettings()),
+        names=("constant",),
+    )
+    trained.model.save(tmp_path, seed=0, facts=trained.facts())
+    jobs = JobTable.read(
+        [*history(), queued(101, NOW - 90, reason="Licenses"), queued(102, NOW - 90)]
+    )
+    model = ModelDir.open(tmp_path, START_QUESTION)
+    found = Answerer(jobs, START + NOW * 1_000_000, model).of_cluster(MACHINE, {})
+    kept, free = found.answer(found.asked(pl.col("state").cast(pl.String) == "pending"))
+    assert free.wait is not None and free.wait[2] < AT_ONCE  # all that the model knows
+    assert (kept.wait, kept.waits_for[0]) == (None, "licenses (Licenses)")
 
 
 def test_a_shorter_limit_that_such_runs_fit_in_fills_a_hole() -> None:
