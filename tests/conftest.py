@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from jobsight.compiling import _cache_directory
+from jobsight.kernelcache import cache_directory
 from tests.support.fewtrees import few_trees as fewer_trees
 from tests.support.limits import PROVE
 from tests.support.once import FOLDER
@@ -120,7 +120,7 @@ def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Pa
     """Folders for registries, none of which is there; the first is in use outside of any test."""
     place = tmp_path_factory.mktemp("registries")
     paths = (place / str(number) for number in itertools.count())
-    kernels = _cache_directory()
+    kernels = cache_directory()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(place / "cache"))  # what mixtures learn
         if kernels is not None:  # compiled kernels alone outlive the tests
