@@ -16,13 +16,15 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from jobsight.kernelcache import is_compiled
 
-__all__ = ["Kernel", "Primitive", "expect", "helper", "kernel", "numba_is_here", "spared"]
+__all__ = ["Kernel", "Primitive", "expect", "helper", "kernel", "numba_is_here", "on_compile", "spared"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _VERY_LITTLE, _LITTLE = 0.4, 2.0
 """Seconds of a process in plain Python: up to these Numba's import takes longer; the compiler."""
+on_compile: list[Callable[[], None]] = []
+"""What is called before a kernel is compiled that is not in the cache: that takes its time."""
 _work = {"done": 0.0, "ahead": 0.0, "spared": 0.0}
 
 
@@ -74,6 +76,9 @@ class Kernel(Generic[P, R]):
         """Numba's function."""
         from jobsight.compiling import compiled
 
+        if not self._is_compiled:
+            for report in on_compile:
+                report()
         return compiled(self.py_func, **self._options)
 
     @property

@@ -64,7 +64,7 @@ class Log:
 
 @kernel
 def _find_mark(text: Bytes, at: int, end: int) -> int:
-    """Where the mark of a header record begins in ``text[at:end]``, or −1."""
+    """Where the mark of a header record begins in ``text[at:end]``, or a negative number."""
     return find_after(text, at, end, HEADER_MARK) - len(HEADER_MARK)
 
 
