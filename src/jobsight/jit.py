@@ -16,7 +16,16 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from jobsight.kernelcache import is_compiled
 
-__all__ = ["Kernel", "Primitive", "expect", "helper", "kernel", "numba_is_here", "on_compile", "spared"]
+__all__ = [
+    "Kernel",
+    "Primitive",
+    "expect",
+    "helper",
+    "kernel",
+    "numba_is_here",
+    "on_compile",
+    "spared",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -7,7 +7,10 @@ import hashlib
 import os
 import platform
 import stat
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -15,7 +18,7 @@ from typing import Any
 
 from jobsight.runtime import cache_folder
 
-__all__ = ["cache_directory", "is_compiled"]
+__all__ = ["cache_directory", "compile_later", "is_compiled", "lock_file"]
 
 _OF_KERNELS = (
     b"jobsight.jit import", b"\nfrom numba", b"\nimport numba", b"_numba_type_",
@@ -23,6 +26,8 @@ _OF_KERNELS = (
 )  # fmt: skip
 """In their sources; others name Numba too, as a package of the jobs that they check. All sources
 are searched in each command: four times sooner than by a regular expression."""
+_AGAIN_S = 3600.0
+"""Between two attempts to compile in the background."""
 _CPUINFO = Path("/proc/cpuinfo")
 _OF_PROCESSOR = ("model name", "flags", "CPU implementer", "CPU part", "Features")
 
@@ -95,3 +100,26 @@ def is_compiled(function: Callable[..., Any]) -> bool:
     folder = cache_directory()
     name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
     return folder is not None and any(Path(folder).glob(f"*/{name}-*.nbi"))
+
+
+def lock_file() -> Path:
+    """What is locked while all kernels are compiled; as old as the last attempt to do that."""
+    return Path(cache_directory() or tempfile.gettempdir()) / "compiling.lock"
+
+
+def compile_later() -> None:
+    """Compile all kernels in a process of its own, which outlives this one; at most once an hour.
+
+    ``JOBSIGHT_COMPILE=never`` forbids it.
+    """
+    if os.environ.get("JOBSIGHT_COMPILE") == "never" or cache_directory() is None:
+        return
+    with contextlib.suppress(OSError):  # without a lock file: this is the first attempt
+        if time.time() - lock_file().stat().st_mtime < _AGAIN_S:
+            return
+    command = [sys.executable, "-m", "jobsight", "setup", "kernels", "--background"]
+    nothing = subprocess.DEVNULL
+    with contextlib.suppress(OSError):  # no memory or process is left: another time
+        subprocess.Popen(
+            command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, cwd="/"
+        )
