@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import jobsight.compiling  # noqa: F401 - with it kernels run compiled, however little they do
 from jobsight.kernelcache import cache_directory
 from tests.support.fewtrees import few_trees as fewer_trees
 from tests.support.limits import PROVE
@@ -126,6 +127,7 @@ def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Pa
         if kernels is not None:  # compiled kernels alone outlive the tests
             patch.setenv("NUMBA_CACHE_DIR", kernels)
         patch.setenv("JOBSIGHT_REGISTRY", str(next(paths)))
+        patch.setenv("JOBSIGHT_COMPILE", "never")
         yield paths
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.support.plainpython import plain_python
+
 from jobsight.history.eventlog import chunks
 from jobsight.history.events import read_events
 
@@ -84,11 +86,13 @@ def read(
 
 
 def read_three_ways(data: bytes) -> tuple[list[Event], list[Skip]]:
-    """Read a log whole, in chunks as small as can be, and with rubbish behind its end.
+    """Read a log whole, in plain Python, in chunks as small as can be, and with rubbish at its end.
 
-    All must tell the same; only the rubbish is reported besides.
+    All must give the same; only the rubbish is reported besides.
     """
     events, skipped = read(data)
+    with plain_python():
+        assert read(data) == (events, skipped)
     assert read(data, chunk=1) == (events, skipped)
     if data.endswith(SEPARATOR) or not data:
         assert read(data + RUBBISH) == (events, _with_rubbish(skipped, len(data)))

@@ -174,7 +174,8 @@ def _ran(state: NDArray[np.float64], seconds: float, limit: float) -> None:
     state[_BEFORE], state[_LAST_RUN] = state[_LAST_RUN], seconds
     state[_R5], state[_RUN5] = state[_R5] * D5 + 1.0, state[_RUN5] * D5 + run
     state[_R50], state[_RUN50] = state[_R50] * D50 + 1.0, state[_RUN50] * D50 + run
-    state[_SQUARES] = state[_SQUARES] * D50 + run * run
+    # In single precision, as `logarithm` is where it is compiled.
+    state[_SQUARES] = state[_SQUARES] * D50 + np.float32(run * run)
     state[_LONGEST_RUN] = max(state[_LONGEST_RUN] * _FADING, seconds)
     if limit > 0.0:
         share = min(seconds / limit, 1.0)
