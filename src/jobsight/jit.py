@@ -75,7 +75,7 @@ class Kernel(Generic[P, R]):
     def interpreted(self) -> Callable[P, R]:
         """The function as it was written; what it calls are functions in plain Python too."""
         code, names = self.py_func.__code__, self.py_func.__globals__  # type: ignore[attr-defined]
-        used = {name: names[name] for name in code.co_names if name in names}
+        used = {k: names[k] for k in ("__builtins__", "__name__", *code.co_names) if k in names}
         plain = {k: v.python if isinstance(v, Kernel) else v for k, v in used.items()}
         function: Any = types.FunctionType(code, plain, code.co_name)
         return function  # type: ignore[no-any-return]

@@ -178,7 +178,7 @@ def _ran(state: NDArray[np.float64], seconds: float, limit: float) -> None:
     state[_SQUARES] = state[_SQUARES] * D50 + np.float32(run * run)
     state[_LONGEST_RUN] = max(state[_LONGEST_RUN] * _FADING, seconds)
     if limit > 0.0:
-        share = min(seconds / limit, 1.0)
+        share = min(np.float32(seconds / limit), 1.0)
         state[_S5], state[_SHARE5] = state[_S5] * D5 + 1.0, state[_SHARE5] * D5 + share
         state[_S50], state[_SHARE50] = state[_S50] * D50 + 1.0, state[_SHARE50] * D50 + share
 
