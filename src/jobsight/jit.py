@@ -30,7 +30,7 @@ __all__ = [
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_VERY_LITTLE, _LITTLE = 0.4, 2.0
+_VERY_LITTLE, _LITTLE = 0.4, 4.0
 """Seconds of a process in plain Python: up to these Numba's import takes longer; the compiler."""
 on_compile: list[Callable[[], None]] = []
 """What is called before a kernel is compiled that is not in the cache: that takes its time."""

@@ -120,6 +120,6 @@ def compile_later() -> None:
     command = [sys.executable, "-m", "jobsight", "setup", "kernels", "--background"]
     nothing = subprocess.DEVNULL
     with contextlib.suppress(OSError):  # no memory or process is left: another time
-        subprocess.Popen(
+        subprocess.Popen(  # noqa: S603  # no shell; this very command
             command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, cwd="/"
         )
