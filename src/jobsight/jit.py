@@ -48,7 +48,7 @@ class Kernel(Generic[P, R]):
         """Compile `function` later, with these options of Numba's."""
         self.py_func = function
         self._options = options
-        self._seconds: Callable[P, float] | None = None
+        self._seconds: Callable[..., float] | None = None
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -58,7 +58,7 @@ class Kernel(Generic[P, R]):
         found: R = self.compiled(*args, **kwargs)
         return found
 
-    def estimate(self, seconds: Callable[P, float]) -> None:
+    def estimate(self, seconds: Callable[..., float]) -> None:
         """Decorate what estimates the seconds of a call in plain Python; both give the same."""
         self._seconds = seconds
 
@@ -74,7 +74,7 @@ class Kernel(Generic[P, R]):
     @functools.cached_property
     def interpreted(self) -> Callable[P, R]:
         """The function as it was written; what it calls are functions in plain Python too."""
-        code, names = self.py_func.__code__, self.py_func.__globals__  # type: ignore[attr-defined]
+        code, names = self.py_func.__code__, self.py_func.__globals__
         used = {k: names[k] for k in ("__builtins__", "__name__", *code.co_names) if k in names}
         plain = {k: v.python if isinstance(v, Kernel) else v for k, v in used.items()}
         function: Any = types.FunctionType(code, plain, code.co_name)

@@ -9,7 +9,6 @@ import platform
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from functools import cache
@@ -18,7 +17,14 @@ from typing import Any
 
 from jobsight.runtime import cache_folder
 
-__all__ = ["cache_directory", "compile_later", "is_compiled", "lock_file"]
+__all__ = [
+    "cache_directory",
+    "compile_later",
+    "is_compiled",
+    "lock_file",
+    "processor",
+    "sources",
+]
 
 _OF_KERNELS = (
     b"jobsight.jit import", b"\nfrom numba", b"\nimport numba", b"_numba_type_",
@@ -68,6 +74,8 @@ def cache_directory() -> str | None:
     """The folder of machine code, which is made; None: none is writable and ours alone."""
     if "NUMBA_CACHE_DIR" in os.environ:
         return os.environ["NUMBA_CACHE_DIR"]
+    import tempfile
+
     roots = [Path(tempfile.gettempdir()) / f"jobsight-{os.getuid()}"]
     with contextlib.suppress(OSError):  # there may be no home to write in
         if (own := cache_folder()) is not None:
@@ -104,7 +112,7 @@ def is_compiled(function: Callable[..., Any]) -> bool:
 
 def lock_file() -> Path:
     """What is locked while all kernels are compiled; as old as the last attempt to do that."""
-    return Path(cache_directory() or tempfile.gettempdir()) / "compiling.lock"
+    return Path(cache_directory() or "", "compiling.lock")
 
 
 def compile_later() -> None:

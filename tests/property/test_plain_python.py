@@ -107,13 +107,13 @@ def test_the_past_is_walked_alike(queue: bool) -> None:
         asked, happened = (grouped(one.astype(np.int32), 4) for one in given_["codes"])
         columns = QUEUE_COLUMNS if queue else COLUMNS
         found = np.full((2, len(given_["moments"]), len(columns)), np.nan, np.float32)
-        arguments = (
+        arguments: Any = (
             asked, happened, given_["events"], given_["rows"], given_["own"], given_["moments"],
             *given_["floats"], queue,
         )  # fmt: skip
-        walk(*arguments, found[0])
+        walk(*(*arguments, found[0]))
         with plain_python():
-            walk(*arguments, found[1])
+            walk(*(*arguments, found[1]))
         assert np.isfinite(found[0]).any() or count < 5
         assert np.array_equal(found[0], found[1], equal_nan=True), count
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.support.plainpython import plain_python
-
 from jobsight.history.eventlog import chunks
 from jobsight.history.events import read_events
+from tests.support.plainpython import plain_python
 
 DATE = "2026-01-02 03:04:05"
 SEPARATOR = b"...\n"

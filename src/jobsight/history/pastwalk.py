@@ -113,7 +113,8 @@ def logarithm(value: float) -> float:
 
 @logarithm.in_python
 def _logarithm(value: float) -> float:
-    return _logf(value)
+    found: float = _logf(value)
+    return found
 
 
 @kernel
@@ -446,8 +447,9 @@ def _walk_in_python(
     of_jobs: Any = [one.tolist() for one in (own, moments, memory, limit, base)]
     each: Any = [dict(zip(EVENT.names or (), event, strict=True)) for event in events.tolist()]
     groups: Any = [tuple(part.tolist() for part in pair) for pair in (asked, happened)]
+    arguments: Any = (*groups, each, rows, *of_jobs, queue, out)
     with np.errstate(all="ignore"):
-        walk.interpreted(*groups, each, rows, *of_jobs, queue, out)
+        walk.interpreted(*arguments)
 
 
 @helper

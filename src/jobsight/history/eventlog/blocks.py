@@ -9,6 +9,11 @@ checked, except where Numba checks each index (``NUMBA_BOUNDSCHECK=1``, as the t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
 from jobsight.jit import Primitive
 
 __all__ = ["WIDTH", "ad_ends", "copy_block", "digit_run", "equal", "first", "name_run", "plain_run"]
@@ -16,26 +21,28 @@ __all__ = ["WIDTH", "ad_ends", "copy_block", "digit_run", "equal", "first", "nam
 WIDTH = 64
 """Bytes in a block."""
 
+Bytes = NDArray[np.uint8]
+
 _HOME = "jobsight.history.eventlog.vectors"
 
-plain_run = Primitive(f"{_HOME}:plain_run")
+plain_run: Callable[[Bytes, int], int] = Primitive(f"{_HOME}:plain_run")
 """``plain_run(buffer, at)``: the run of bytes that a JSON string holds as they are."""
 
-name_run = Primitive(f"{_HOME}:name_run")
+name_run: Callable[[Bytes, int], int] = Primitive(f"{_HOME}:name_run")
 """``name_run(buffer, at)``: the run of letters, digits, underscores and dots (ASCII)."""
 
-digit_run = Primitive(f"{_HOME}:digit_run")
+digit_run: Callable[[Bytes, int], int] = Primitive(f"{_HOME}:digit_run")
 """``digit_run(buffer, at)``: the run of digits."""
 
-equal = Primitive(f"{_HOME}:equal")
+equal: Callable[[Bytes, int, int], int] = Primitive(f"{_HOME}:equal")
 """``equal(buffer, at, byte)``: mask of the bytes equal to `byte`."""
 
-ad_ends = Primitive(f"{_HOME}:ad_ends")
+ad_ends: Callable[[Bytes, int], int] = Primitive(f"{_HOME}:ad_ends")
 """``ad_ends(buffer, at)``: mask of the newlines with a byte of at most "9" behind them, as no line
 of an ad begins."""
 
-first = Primitive(f"{_HOME}:first")
+first: Callable[[int], int] = Primitive(f"{_HOME}:first")
 """``first(mask)``: position of the lowest bit that is set; 64 where none is."""
 
-copy_block = Primitive(f"{_HOME}:copy_block")
+copy_block: Callable[[Bytes, int, Bytes, int], None] = Primitive(f"{_HOME}:copy_block")
 """``copy_block(buffer, at, out, to)``: copy 64 bytes."""

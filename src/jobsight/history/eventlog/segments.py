@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def _search_seconds(_text: Bytes, at: int, end: int) -> float:
 
 
 @_find_mark.in_python
-def _search_mark(text: Bytes, at: int, end: int) -> int:
+def _search_mark(text: Any, at: int, end: int) -> int:
     found = _MARK.search(memoryview(text), at, end)
     return found.start() if found else -1
 

@@ -236,7 +236,7 @@ def _play_in_python(queue: Queue, runtimes: Floats, depth: int, starts: Floats) 
     # What a view of memory gives are Python's own numbers, which it reckons with much faster.
     names = ("places", "need", "planned", "eligible", "asked", "ghost")
     views: Any = {name: memoryview(getattr(queue, name)) for name in names}
-    play_draw.interpreted(queue._replace(**views), runtimes.tolist(), depth, starts)  # type: ignore[arg-type]
+    play_draw.interpreted(queue._replace(**views), runtimes.tolist(), depth, starts)
 
 
 def _seconds(queue: Queue, depth: int) -> float:
@@ -252,7 +252,8 @@ def _copied(array: A) -> A:
 
 @_copied.in_python
 def _copied_as_view(array: Any) -> Any:
-    return memoryview(np.array(array))
+    values: Any = np.array(array)
+    return memoryview(values)
 
 
 @kernel
