@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from jobsight.compiling import _cache_directory
+import jobsight.compiling  # noqa: F401 - with it kernels run compiled, however little they do
+from jobsight.kernelcache import cache_directory
 from tests.support.fewtrees import few_trees as fewer_trees
 from tests.support.limits import PROVE
 from tests.support.once import FOLDER
@@ -120,13 +121,14 @@ def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Iterator[Pa
     """Folders for registries, none of which is there; the first is in use outside of any test."""
     place = tmp_path_factory.mktemp("registries")
     paths = (place / str(number) for number in itertools.count())
-    kernels = _cache_directory()
+    kernels = cache_directory()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(place / "cache"))  # what mixtures learn
         patch.setenv("JOBSIGHT_MACHINE__BACKGROUND", "false")  # no process outlives its test
         if kernels is not None:  # compiled kernels alone outlive the tests
             patch.setenv("NUMBA_CACHE_DIR", kernels)
         patch.setenv("JOBSIGHT_REGISTRY", str(next(paths)))
+        patch.setenv("JOBSIGHT_COMPILE", "never")
         yield paths
 
 

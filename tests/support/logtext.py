@@ -10,6 +10,7 @@ from typing import Any
 
 from jobsight.history.eventlog import chunks
 from jobsight.history.events import read_events
+from tests.support.plainpython import plain_python
 
 DATE = "2026-01-02 03:04:05"
 SEPARATOR = b"...\n"
@@ -84,11 +85,13 @@ def read(
 
 
 def read_three_ways(data: bytes) -> tuple[list[Event], list[Skip]]:
-    """Read a log whole, in chunks as small as can be, and with rubbish behind its end.
+    """Read a log whole, in plain Python, in chunks as small as can be, and with rubbish at its end.
 
-    All must tell the same; only the rubbish is reported besides.
+    All must give the same; only the rubbish is reported besides.
     """
     events, skipped = read(data)
+    with plain_python():
+        assert read(data) == (events, skipped)
     assert read(data, chunk=1) == (events, skipped)
     if data.endswith(SEPARATOR) or not data:
         assert read(data + RUBBISH) == (events, _with_rubbish(skipped, len(data)))

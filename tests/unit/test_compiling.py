@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jobsight import compiling
+from jobsight import compiling, kernelcache
 
 
 @pytest.fixture
@@ -26,17 +26,17 @@ def places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Path, Path]
 
 def test_the_cache_is_the_users_and_closed_to_others(places: tuple[Path, Path]) -> None:
     own, _ = places
-    found = Path(compiling._cache_directory() or "")
+    found = Path(kernelcache.cache_directory() or "")
     assert found.parent.parent == own / "numba"
     for folder in (found, *found.parents[:4]):
         assert folder.stat().st_mode & 0o077 == 0
-    assert compiling._cache_directory() == str(found)
+    assert kernelcache.cache_directory() == str(found)
 
 
 def test_temporary_files_are_the_second_choice(places: tuple[Path, Path]) -> None:
     own, shared = places
     own.parent.write_text("a file where the folder should be")
-    found = Path(compiling._cache_directory() or "")
+    found = Path(kernelcache.cache_directory() or "")
     assert found.parent.parent == shared / "numba"
     assert found.stat().st_mode & 0o077 == 0
 
@@ -48,8 +48,8 @@ def test_each_folder_on_the_way_must_be_ours(
 ) -> None:
     own, shared = places
     own.parent.write_text("")
-    sources = shared / "numba" / compiling._sources()
-    way = [shared, sources.parent, sources, sources / compiling._processor()]
+    sources = shared / "numba" / kernelcache.sources()
+    way = [shared, sources.parent, sources, sources / kernelcache.processor()]
     for folder in way[:level]:
         folder.mkdir(mode=0o700)
     planted = way[level]
@@ -61,18 +61,18 @@ def test_each_folder_on_the_way_must_be_ours(
     else:
         planted.mkdir()
         planted.chmod(0o777)
-    assert compiling._cache_directory() is None
+    assert kernelcache.cache_directory() is None
 
 
 def test_each_kind_of_processor_has_a_cache_of_its_own(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numba numbers files of machine code, which two processes would number alike."""
-    found = {compiling._cache_directory()}
-    for name, value in (("CPU_NAME", "generic"), ("CPU_FEATURES", "+sse")):
-        monkeypatch.setattr(f"numba.config.{name}", value)
-        found.add(compiling._cache_directory())
-    assert len(found) == 3
+    found = {kernelcache.cache_directory()}
+    for name, value in (("CPU_NAME", "generic"), ("CPU_FEATURES", "+sse"), ("BOUNDSCHECK", "1")):
+        monkeypatch.setenv(f"NUMBA_{name}", value)
+        found.add(kernelcache.cache_directory())
+    assert len(found) == 4
     assert len({Path(one or "").parent for one in found}) == 1
 
 
@@ -80,7 +80,7 @@ def test_a_named_cache_is_taken_as_it_is(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/somewhere")
-    assert compiling._cache_directory() == "/somewhere"
+    assert kernelcache.cache_directory() == "/somewhere"
 
 
 def test_kernels_are_loaded_without_scipy_which_still_works() -> None:
@@ -101,10 +101,10 @@ def test_whether_a_kernel_has_to_be_compiled_is_known(tmp_path: Path) -> None:
     program = """
 import numpy as np
 from jobsight.history.timelines import _follow
-from jobsight.compiling import is_compiled
-before = is_compiled(_follow)
+from jobsight.kernelcache import is_compiled
+before = is_compiled(_follow.py_func)
 _follow(np.zeros(2, np.int64))
-assert (before, is_compiled(_follow)) == (False, True)
+assert (before, is_compiled(_follow.py_func)) == (False, True)
 """
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", program], check=True, env=environment)
@@ -128,7 +128,7 @@ def test_processes_that_compile_at_once_keep_their_code_apart(tmp_path: Path) ->
 def test_functions_of_two_processes_have_no_number_in_common() -> None:
     program = """
 from numba.core.bytecode import FunctionIdentity
-from jobsight import compiling
+from jobsight import compiling, kernelcache
 def one(): pass
 print(FunctionIdentity.from_function(one).unique_id)
 """

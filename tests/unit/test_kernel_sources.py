@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import jobsight
-from jobsight import compiling
+from jobsight import kernelcache
 
 HOME = Path(jobsight.__file__).parent
 DECORATORS = {"kernel", "helper"}
@@ -60,7 +60,7 @@ def test_whatever_kernels_are_compiled_from_is_in_the_name_of_their_cache(
 ) -> None:
     hashed = Recorder()
     monkeypatch.setattr(hashlib, "sha256", lambda: hashed)
-    compiling._sources.__wrapped__()
+    kernelcache.sources.__wrapped__()
     own = [path for path in HOME.rglob("*.py") if b"jobsight.jit import" in path.read_bytes()]
     used = {file for path in own for file in used_by_kernels(ast.parse(path.read_bytes()))}
     assert len(used) > 5

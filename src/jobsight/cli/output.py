@@ -13,6 +13,7 @@ from typing import Any, TextIO
 from jobsight.errors import JobError, OutputError, SourceError
 from jobsight.files import without_nan
 from jobsight.format import percent, span
+from jobsight.jit import on_compile
 from jobsight.text import printable
 
 __all__ = [
@@ -132,19 +133,20 @@ def progress_bar(label: str, *, reads_logs: bool = False) -> Iterator[Callable[[
         console=Console(stderr=True),
         transient=True,
     ) as progress:
-        task = progress.add_task(_first_label(label) if reads_logs else label, total=None)
+        task = progress.add_task(label, total=None)
 
         def report(done: int, total: int) -> None:
             progress.update(task, description=label, completed=done, total=total or None)
 
-        yield report
+        def compiles() -> None:
+            progress.update(task, description="compiling the reader, once")
 
-
-def _first_label(label: str) -> str:
-    from jobsight.compiling import is_compiled
-    from jobsight.history.eventlog.scanner import scan
-
-    return label if is_compiled(scan) else "compiling the reader, once"
+        if reads_logs:
+            on_compile.append(compiles)
+        try:
+            yield report
+        finally:
+            on_compile.clear()
 
 
 @contextlib.contextmanager

@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import resource
 import sys
+import tempfile
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from jobsight.cli.output import say
+from jobsight.cli.output import note, say
 from jobsight.errors import OutputError
 from jobsight.files import new_file
+from jobsight.kernelcache import cache_directory, lock_file
+from jobsight.locks import take
 
-__all__ = ["systemd"]
+__all__ = ["kernels", "systemd"]
 
+_MOST_S = 600
+"""CPU time of a compilation in the background."""
+_LOG = """\
+008 (-01.-01.-01) 2026-11-21 01:00:00 Global JobLog: ctime=1 id=a.1.1.1 sequence=1 size=0 offset=0
+...
+000 (001.000.000) 2026-11-21 01:00:00 Job submitted from host: <192.0.2.1:9618>
+...
+028 (001.000.000) 2026-11-21 01:00:00 Job ad information event triggered.
+Owner = "u"
+TriggerEventTypeNumber = 0
+...
+012 (001.000.000) 2026-11-21 01:00:01 Job was held.
+\tno such file
+\tCode 13 Subcode 2
+...
+"""
+_ACCOUNTING = """\
+JobID|User|Partition|State|Submit|Start|End|Timelimit|ReqCPUS|ReqMem
+1|u|p|COMPLETED|2026-11-21T01:00:00|2026-11-21T01:00:01|2026-11-21T01:00:09|00:10:00|1|1G
+2|u|p|RUNNING|2026-11-21T01:00:00|2026-11-21T01:00:10|Unknown|00:10:00|1|1G
+3|u|p|PENDING|2026-11-21T01:00:20|Unknown|Unknown|00:10:00|1|1G
+"""
 _PROGRAM = "/opt/jobsight/bin/jobsight"
 
 
@@ -38,3 +66,46 @@ def systemd(
         say(f"wrote {output / unit.name}")
     say("now: systemctl daemon-reload && systemctl enable --now jobsight-collect jobsight-serve")
     say("and, as wanted: systemctl enable --now jobsight-train@hold.timer jobsight-prune.timer")
+
+
+def kernels(
+    background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
+) -> None:
+    """Compile the kernels that read large logs and histories; else the first command does.
+
+    Commands that had no need to wait for that start it in the background, with the lowest
+    priority; `JOBSIGHT_COMPILE=never` forbids it.
+    """
+    if cache_directory() is None:
+        raise OutputError("no folder for machine code can be written: set NUMBA_CACHE_DIR")
+    lock = take(lock_file())
+    if lock is None:
+        note("another process compiles them")
+        return
+    if background:
+        os.nice(19)
+        resource.setrlimit(resource.RLIMIT_CPU, (_MOST_S, _MOST_S))
+    try:
+        _compile()
+    finally:
+        os.close(lock)
+    say(f"compiled in {cache_directory()}")
+
+
+def _compile() -> None:
+    """Answer questions about a few jobs as always, but with compiled kernels alone."""
+    from jobsight import compiling  # noqa: F401 - with Numba here, none runs in plain Python
+    from jobsight.cli.main import app
+
+    with tempfile.TemporaryDirectory() as folder:
+        log, accounting = Path(folder, "log"), Path(folder, "jobs.sacct")
+        log.write_text(_LOG, encoding="ascii")
+        accounting.write_text(_ACCOUNTING, encoding="ascii")
+        calls = (
+            ["hold", "--all", "--log", str(log), "--model", "none"],
+            ["fail", "--pending", "--import", str(accounting), "--model", "none"],
+            ["start", "--pending", "--import", str(accounting), "--model", "none"],
+        )
+        for words in calls:
+            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):  # noqa: PTH123
+                app(words, standalone_mode=False)

@@ -58,6 +58,7 @@ VERBS = {
     "token list": ("serve:list_tokens", "Show the tokens that were made."),
     "token remove": ("serve:remove_token", "Make a token invalid."),
     "setup": ("", "Install what lets the machine run Jobsight by itself."),
+    "setup kernels": ("setup:kernels", "Compile what reads large histories, once per machine."),
     "setup systemd": ("setup:systemd", "Write the units of collector, service and timers."),
     "mcp": ("mcp:mcp", "Answer an assistant over standard input and output."),
     "models": ("", "List, show, compare, promote and remove models."),

@@ -37,6 +37,7 @@ from jobsight.history.eventlog.structured import StructuredParser
 from jobsight.history.eventlog.terms import event_schema
 from jobsight.history.eventlog.times import TimeResolver, YearCounter
 from jobsight.history.readreport import ReadReport, Skipped
+from jobsight.jit import expect
 from jobsight.text import beginning
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ __all__ = ["EventLog", "EventReader", "read_events", "scan_chunk", "year_of_firs
 
 _AD_BLOCK = 1 << 20
 _MOST_WAITING = 1_000_000
+_COMPRESSED = 12
+"""Bytes of an event log that gzip makes one of, or a little more."""
 _MOST_BEFORE_FIRST = 256 << 20
 """Bytes of a file until its first record: a small compressed file may be gigabytes of anything."""
 
@@ -58,6 +61,11 @@ class EventLog:
     table: pl.DataFrame
     report: ReadReport
     files: tuple[LogFile, ...]
+
+
+def _unpacked(file: LogFile) -> int:
+    """How many times as large the text of a file may be."""
+    return 1 if file.compression is None else _COMPRESSED
 
 
 def _distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -158,6 +166,7 @@ class EventReader:
             failed=lambda name, why: self.report.unreadable.append((name, why)),
         )
         self.files = files
+        expect(scanner.seconds(sum(file.size * _unpacked(file) for file in files)))
         self.logs = plan(files, access_point=access_point)
         self.report.files, self.report.logs = len(files), len(self.logs)
         known = all(file.compression is None for file in files)

@@ -7,7 +7,9 @@ for millions.
 
 from __future__ import annotations
 
+import ctypes
 from math import exp, isnan, log, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,6 +88,8 @@ _FADING = 0.95
 """Share of the largest runtime and memory that is left with each further one."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_logf = ctypes.CDLL(None).logf  # what the compiled kernel calls; that of NumPy rounds otherwise
+_logf.argtypes, _logf.restype = [ctypes.c_float], ctypes.c_float
 
 
 @helper
@@ -105,6 +109,12 @@ def left(now: float, then: float) -> tuple[float, float, float]:
 def logarithm(value: float) -> float:
     """To the precision of what is returned, in a third of the time."""
     return log(np.float32(value))
+
+
+@logarithm.in_python
+def _logarithm(value: float) -> float:
+    found: float = _logf(value)
+    return found
 
 
 @kernel
@@ -165,10 +175,11 @@ def _ran(state: NDArray[np.float64], seconds: float, limit: float) -> None:
     state[_BEFORE], state[_LAST_RUN] = state[_LAST_RUN], seconds
     state[_R5], state[_RUN5] = state[_R5] * D5 + 1.0, state[_RUN5] * D5 + run
     state[_R50], state[_RUN50] = state[_R50] * D50 + 1.0, state[_RUN50] * D50 + run
-    state[_SQUARES] = state[_SQUARES] * D50 + run * run
+    # In single precision, as `logarithm` is where it is compiled.
+    state[_SQUARES] = state[_SQUARES] * D50 + np.float32(run * run)
     state[_LONGEST_RUN] = max(state[_LONGEST_RUN] * _FADING, seconds)
     if limit > 0.0:
-        share = min(seconds / limit, 1.0)
+        share = min(np.float32(seconds / limit), 1.0)
         state[_S5], state[_SHARE5] = state[_S5] * D5 + 1.0, state[_SHARE5] * D5 + share
         state[_S50], state[_SHARE50] = state[_S50] * D50 + 1.0, state[_SHARE50] * D50 + share
 
@@ -288,6 +299,21 @@ def matched(asked: NDArray[np.uint64], others: NDArray[np.uint64]) -> tuple[Ints
     return found, of_others, count
 
 
+@matched.estimate
+def _matched_seconds(asked: NDArray[np.uint64], others: NDArray[np.uint64]) -> float:
+    return (len(asked) + len(others)) * 2e-7
+
+
+@matched.in_python
+def _matched_by_dict(
+    asked: NDArray[np.uint64], others: NDArray[np.uint64]
+) -> tuple[Ints32, Ints32, int]:
+    numbers: dict[int, int] = {}
+    found = [numbers.setdefault(one, len(numbers)) if one else -1 for one in asked.tolist()]
+    of_others = [numbers.get(one, -1) for one in others.tolist()]
+    return np.array(found, np.int32), np.array(of_others, np.int32), len(numbers)
+
+
 @helper
 def _slot(values: NDArray[np.uint64], value: np.uint64, shift: np.uint64, mask: int) -> np.int64:
     """Where a value is in an open-addressed table, or the free slot for it."""
@@ -312,6 +338,19 @@ def grouped(codes: Ints32, count: int) -> tuple[Ints, Ints32]:
             places[free[code]] = place
             free[code] += 1
     return at, places
+
+
+@grouped.estimate
+def _grouped_seconds(codes: Ints32, _count: int) -> float:
+    return len(codes) * 1e-7
+
+
+@grouped.in_python
+def _grouped_by_sorting(codes: Ints32, count: int) -> tuple[Ints, Ints32]:
+    places = np.flatnonzero(codes >= 0).astype(np.int32)
+    sizes = np.bincount(codes[places], minlength=count)
+    at: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return at, places[np.argsort(codes[places], kind="stable")]
 
 
 @kernel
@@ -383,6 +422,36 @@ def walk(
             before = job
 
 
+@walk.estimate
+def _walk_seconds(
+    asked: tuple[Ints, Ints32], happened: tuple[Ints, Ints32], *_others: object
+) -> float:
+    return (len(asked[1]) + len(happened[1])) * 2e-5
+
+
+@walk.in_python
+def _walk_in_python(
+    asked: tuple[Ints, Ints32],
+    happened: tuple[Ints, Ints32],
+    events: NDArray[Record],
+    rows: Ints32,
+    own: Ints32,
+    moments: Ints,
+    memory: Floats32,
+    limit: Floats32,
+    base: Floats32,
+    queue: bool,
+    out: Floats32,
+) -> None:
+    # Python's own numbers are of double precision, as those that the compiled kernel reckons with.
+    of_jobs: Any = [one.tolist() for one in (own, moments, memory, limit, base)]
+    each: Any = [dict(zip(EVENT.names or (), event, strict=True)) for event in events.tolist()]
+    groups: Any = [tuple(part.tolist() for part in pair) for pair in (asked, happened)]
+    arguments: Any = (*groups, each, rows, *of_jobs, queue, out)
+    with np.errstate(all="ignore"):
+        walk.interpreted(*arguments)
+
+
 @helper
 def _alike(moments: Ints, memory: Floats32, limit: Floats32, one: int, other: int) -> bool:
     """Whether two jobs ask for the same at the same moment, as the tasks of an array do."""
@@ -416,7 +485,9 @@ def _happened(state: NDArray[np.float64], event: Record) -> None:
         state[_LONGEST] = max(state[_LONGEST] * _FADING, event["seconds"])
         if event["limit"] > 0.0:
             state[_LIMITS] = state[_LIMITS] * D5 + 1.0
-            state[_SHARE] = state[_SHARE] * D5 + min(event["seconds"] / event["limit"], 1.0)
+            # Of single precision, as both are: plain Python would divide them in double.
+            share = np.float32(event["seconds"] / event["limit"])
+            state[_SHARE] = state[_SHARE] * D5 + min(share, 1.0)
     if event["used"] > 0.0:
         state[_PEAK] = max(state[_PEAK] * _FADING, event["used"])
     state[_LAST_MEMORY], state[_LAST_LIMIT] = event["memory"], event["limit"]

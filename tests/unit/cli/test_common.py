@@ -1,5 +1,6 @@
 """What all verbs share."""
 
+import io
 import shutil
 from pathlib import Path
 
@@ -8,9 +9,10 @@ from tests.support.hold_models import constant_model
 from typer.testing import CliRunner
 
 from jobsight.cli.main import app
-from jobsight.cli.output import _first_label
+from jobsight.cli.output import progress_bar
 from jobsight.errors import OutputError
 from jobsight.files import Kind, write_json
+from jobsight.jit import on_compile
 from jobsight.store import open_store
 
 LOG = "000 (001.000.000) 2026-11-21 01:00:00 Job submitted from host: <127.0.0.1:9618>\n...\n"
@@ -139,11 +141,19 @@ def test_the_group_may_see_what_the_settings_say(log: Path, tmp_path: Path) -> N
         assert table.stat().st_mode & 0o777 == mode
 
 
-@pytest.mark.parametrize(
-    ("compiled", "label"), [(True, "reading"), (False, "compiling the reader, once")]
-)
-def test_the_first_run_says_that_it_compiles(
-    compiled: bool, label: str, monkeypatch: pytest.MonkeyPatch
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("reads_logs", [True, False])
+def test_a_wait_for_the_compiler_is_shown(
+    monkeypatch: pytest.MonkeyPatch, reads_logs: bool
 ) -> None:
-    monkeypatch.setattr("jobsight.compiling.is_compiled", lambda _kernel: compiled)
-    assert _first_label("reading") == label
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    with progress_bar("reading", reads_logs=reads_logs):
+        for report in on_compile:
+            report()
+    assert on_compile == []
+    assert ("compiling the reader, once" in terminal.getvalue()) == reads_logs

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from jobsight.history.eventlog.record import COLUMNS, Bytes, parse_header
+from jobsight.history.eventlog.record import COLUMNS, Bytes, numbers, parse_header
 
 __all__ = ["LARGEST", "ByteStream", "Chunk", "chunks", "last_end", "last_header"]
 
@@ -52,9 +52,9 @@ def last_end(buffer: bytearray, size: int) -> int:
 
 def last_header(buffer: bytearray, size: int) -> int:
     """Where the last record begins of those that lack separators, 0 without any."""
-    data, row = np.frombuffer(buffer, np.uint8), np.empty(COLUMNS, np.int64)
     for at, end in reversed([found.span(1) for found in _HEADER.finditer(buffer, 0, size)]):
-        if parse_header(data, at, end, row) > 0:
+        header: Any = bytes(buffer[at:end])
+        if parse_header.python(header, 0, end - at, numbers.python(COLUMNS)) > 0:
             return at
     return 0
 

@@ -6,6 +6,9 @@ else (an expression such as ``time()``) becomes a string of its text. In a strin
 string. The result is valid JSON whatever a user wrote.
 """
 
+import re
+from typing import Any
+
 import numpy as np
 
 from jobsight.history.eventlog.blocks import WIDTH, copy_block, digit_run, name_run, plain_run
@@ -20,6 +23,10 @@ _MINUS, _DOT, _PLUS, _EQUALS, _COMMA, _OPEN, _CLOSE, _COLON = (
     45, 46, 43, 61, 44, 123, 125, 58,
 )  # fmt: skip
 _PLAIN = np.array([32 <= k != 127 and k not in b'"\\' for k in range(256)])
+_USUAL = re.compile(
+    rb'([A-Za-z0-9_.]+) = ("[^\x00-\x1f"\\\x7f]*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|true|false)'
+)
+"""A line whose value is as in JSON."""
 _IN_NAME = np.array([(chr(k).isalnum() and k < 128) or k in b"_." for k in range(256)])
 
 
@@ -236,6 +243,24 @@ def ad_to_json(buffer: Bytes, at: int, end: int, out: Bytes, to: int, owner: Row
         to += 1
     out[to - 1] = _CLOSE
     return to
+
+
+@ad_to_json.in_python
+def _ad_of_bytes(buffer: Any, at: int, end: int, out: Bytes, to: int, owner: Row) -> int:
+    at, parts = int(at), []
+    for line in buffer[at : int(end)].split(b"\n"):
+        if usual := _USUAL.fullmatch(line):
+            parts.append(b'"%b":%b' % usual.groups())
+        else:
+            room_of_line: Any = bytearray(room.python(len(line), 1))
+            size, length = _long_line.python(line, 0, len(line), room_of_line, 0)
+            parts += [room_of_line[:size]] if length else []
+        if line.startswith(b'Owner = "') and (close := line.find(b'"', 9)) > 0:
+            owner[0], owner[1] = at + 9, at + close
+        at += len(line) + 1
+    ad = b"{%b}" % b",".join(parts)
+    out[to : to + len(ad)] = np.frombuffer(ad, np.uint8)
+    return to + len(ad)
 
 
 @helper

@@ -116,6 +116,17 @@ def _convert_ads(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row) ->
     return True
 
 
+@_convert_ads.estimate
+def _convert_seconds(*_arguments: object) -> float:
+    return 0.0  # is in `scanner.seconds`
+
+
+@_convert_ads.in_python
+def _convert_bytes(buffer: Bytes, rows: Row, out: Bytes, ads: Row, owners: Row) -> bool:
+    text: Any = buffer.tobytes()
+    return _convert_ads.interpreted(text, rows, out, ads, owners)
+
+
 @kernel
 def _gather(buffer: Bytes, starts: Row, ends: Row, out: Bytes, offsets: Row) -> None:
     """Copy the ranges, less carriage returns, to `out`, which has `WIDTH` bytes more than they."""
@@ -136,6 +147,20 @@ def _gather(buffer: Bytes, starts: Row, ends: Row, out: Bytes, offsets: Row) -> 
             if at < end and buffer[at] == _RETURN:
                 at += 1
         offsets[k + 1] = to
+
+
+@_gather.estimate
+def _gather_seconds(*_arguments: object) -> float:
+    return 0.0  # is in `scanner.seconds`
+
+
+@_gather.in_python
+def _gather_bytes(buffer: Bytes, starts: Row, ends: Row, out: Bytes, offsets: Row) -> None:
+    text = buffer.tobytes()
+    ranges = zip(starts.tolist(), ends.tolist(), strict=True)
+    texts = [text[at:end].replace(b"\r", b"") if at >= 0 else b"" for at, end in ranges]
+    offsets[1:] = np.cumsum([len(one) for one in texts])
+    out[: offsets[-1]] = np.frombuffer(b"".join(texts), np.uint8)
 
 
 def text_column(buffer: Bytes, starts: Row, ends: Row) -> pa.Array:
@@ -160,9 +185,9 @@ def ad_columns(buffer: Bytes, rows: Row) -> tuple[pa.Array, pa.Array]:
     ads = scratch("ads", 2 * len(rows), np.int64).reshape(-1, 2)
     owners = scratch("owners", 2 * len(rows), np.int64).reshape(-1, 2)
     # JSON is hardly ever longer than the ad; hostile text can make it six times as long.
-    out = scratch("json", total + total // 4 + room(largest, 1), np.uint8)
+    out = scratch("json", total + total // 4 + room.python(largest, 1), np.uint8)
     if not _convert_ads(buffer, rows, out, ads, owners):
-        out = scratch("json", room(total, len(sizes)), np.uint8)
+        out = scratch("json", room.python(total, len(sizes)), np.uint8)
         if not _convert_ads(buffer, rows, out, ads, owners):
             raise SourceError(f"{total} bytes of ads need more room: please report this log")
     attributes = text_column(out, ads[:, 0], ads[:, 1])

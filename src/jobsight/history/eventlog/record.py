@@ -6,11 +6,13 @@ names, messages). Layout: HTCondor's condor_utils/condor_event.cpp, ``formatHead
 ``readHeader`` and the bodies.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.history.eventlog.blocks import WIDTH, equal, first
-from jobsight.jit import helper
+from jobsight.jit import helper, kernel
 
 __all__ = [
     "BELOW_USAGE",
@@ -26,6 +28,7 @@ __all__ = [
     "finish",
     "first_line",
     "is_foreign",
+    "numbers",
     "parse_header",
     "read_integer",
     "starts_with",
@@ -61,6 +64,17 @@ ENDED, BELOW_USAGE = -2, -3
 """Values of CODE_LINE: no text of a user's follows; (004) what follows may be one."""
 
 
+@kernel
+def numbers(count: int) -> Row:
+    """So many zeros."""
+    return np.zeros(count, np.int64)
+
+
+@numbers.in_python
+def _numbers(count: int) -> Any:
+    return [0] * count
+
+
 @helper
 def _digits(buffer: Bytes, at: int, count: int) -> int:
     """The number written in exactly `count` digits, or −1."""
@@ -71,6 +85,12 @@ def _digits(buffer: Bytes, at: int, count: int) -> int:
             return -1
         value = value * 10 + (byte - _ZERO)
     return value
+
+
+@_digits.in_python
+def _digits_of_bytes(buffer: Any, at: int, count: int) -> int:
+    text = buffer[at : at + count]
+    return int(text) if text.isdigit() else -1
 
 
 @helper
@@ -104,6 +124,11 @@ def starts_with(buffer: Bytes, at: int, end: int, text: bytes) -> bool:
     return True
 
 
+@starts_with.in_python
+def _bytes_start_with(buffer: Any, at: int, end: int, text: bytes) -> bool:
+    return bool(buffer.startswith(text, at, end))
+
+
 @helper
 def find_byte(buffer: Bytes, at: int, end: int, byte: int) -> int:
     """The first position in ``at … end − 1`` of `byte`, or `end`."""
@@ -115,6 +140,12 @@ def find_byte(buffer: Bytes, at: int, end: int, byte: int) -> int:
     while at < end and buffer[at] != byte:
         at += 1
     return min(at, end)
+
+
+@find_byte.in_python
+def _find_in_bytes(buffer: Any, at: int, end: int, byte: int) -> int:
+    found: int = buffer.find(byte, at, end)
+    return end if found < 0 else found
 
 
 @helper
@@ -133,6 +164,12 @@ def find_after(buffer: Bytes, at: int, end: int, text: bytes) -> int:
             return at + len(text)
         at += 1
     return -1
+
+
+@find_after.in_python
+def _find_after_in_bytes(buffer: Any, at: int, end: int, text: bytes) -> int:
+    found: int = buffer.find(text, at, end)
+    return -1 if found < 0 else found + len(text)
 
 
 @helper

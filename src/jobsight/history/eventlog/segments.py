@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from jobsight.jit import kernel
 
 __all__ = ["Log", "Segment", "in_order", "plan", "survey"]
 
+_MARK = re.compile(re.escape(HEADER_MARK))
 _BLOCK = 1 << 20
 _LINE = 4 << 10  # a header line is padded to 256 bytes or so
 _PEEK = 1 << 20
@@ -63,8 +65,19 @@ class Log:
 
 @kernel
 def _find_mark(text: Bytes, at: int, end: int) -> int:
-    """Where the mark of a header record begins in ``text[at:end]``, or −1."""
+    """Where the mark of a header record begins in ``text[at:end]``, or a negative number."""
     return find_after(text, at, end, HEADER_MARK) - len(HEADER_MARK)
+
+
+@_find_mark.estimate
+def _search_seconds(_text: Bytes, at: int, end: int) -> float:
+    return max(end - at, 0) * 1e-9
+
+
+@_find_mark.in_python
+def _search_mark(text: Any, at: int, end: int) -> int:
+    found = _MARK.search(memoryview(text), at, end)
+    return found.start() if found else -1
 
 
 def survey(stream: ByteStream) -> list[tuple[int, Header]]:

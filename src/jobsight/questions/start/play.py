@@ -14,13 +14,13 @@ share. Where on the nodes it is placed is not played: a job that fits in sum is 
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from jobsight.jit import helper, kernel
+from jobsight.jit import expect, helper, kernel
 
 __all__ = ["DEPTH", "LEVELS", "RESOURCES", "Queue", "draw_runtimes", "needs", "play", "play_draw",
            "quantiles"]  # fmt: skip
@@ -28,6 +28,7 @@ __all__ = ["DEPTH", "LEVELS", "RESOURCES", "Queue", "draw_runtimes", "needs", "p
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+A = TypeVar("A", bound=NDArray[Any])
 
 LEVELS = (0.1, 0.5, 0.9)
 RESOURCES = ("request_cpus", "request_memory_mb", "request_gpus")
@@ -36,6 +37,7 @@ DEPTH = 500
 """Jobs that a pass of the scheduler tries after the first one that does not fit (Slurm's
 ``bf_max_job_test``)."""
 _LEAST = 1.0
+_BITS = 2**64 - 1
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX_2, _MIX_3 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -84,6 +86,7 @@ def play(queue: Queue, runtimes: Floats, depth: int = DEPTH) -> Floats:
         depth: jobs tried after the first that does not fit; 0: strictly in order.
     """
     starts = np.full((len(runtimes), len(queue.places) - queue.running), np.inf)
+    expect(len(runtimes) * _seconds(queue, depth))
     for draw, ends in zip(starts, runtimes, strict=True):
         play_draw(queue, ends, depth, draw)
     return starts
@@ -129,6 +132,13 @@ def draw_runtimes(
     return found
 
 
+@draw_runtimes.estimate
+def _draw_seconds(
+    knots: Floats, _ages: Floats, _limits: Floats, _keys: Ints, draws: int, _seed: int
+) -> float:
+    return len(knots) * draws * 4e-6
+
+
 @helper
 def _uniform(seed: int, key: int, draw: int) -> float:
     """A number in [0, 1) for these three (SplitMix64, Steele, Lea and Flood 2014)."""
@@ -139,6 +149,17 @@ def _uniform(seed: int, key: int, draw: int) -> float:
         bits ^= bits >> np.uint64(31)
         bits += _MIX
     return float(bits >> np.uint64(11)) / 9007199254740992.0
+
+
+@_uniform.in_python
+def _uniform_by_integers(seed: int, key: int, draw: int) -> float:
+    bits = (int(seed) * int(_MIX_2) + int(key) * int(_MIX) + (draw + 1) * int(_MIX_3)) & _BITS
+    for _ in range(2):
+        bits = (bits ^ (bits >> 30)) * int(_MIX_2) & _BITS
+        bits = (bits ^ (bits >> 27)) * int(_MIX_3) & _BITS
+        bits ^= bits >> 31
+        bits = bits + int(_MIX) & _BITS
+    return (bits >> 11) / 9007199254740992.0
 
 
 class _Held(NamedTuple):
@@ -161,9 +182,9 @@ class _Held(NamedTuple):
 def play_draw(queue: Queue, runtimes: Floats, depth: int, starts: Floats) -> None:
     """One draw: fill `starts` (pending,)."""
     n, running = len(queue.places), queue.running
-    free = queue.capacity.copy()
+    free = _copied(queue.capacity)
     following, left = _waiting_list(queue)
-    until = queue.planned.copy()  # of running jobs; a job that starts gets its own
+    until = _copied(queue.planned)  # of running jobs; a job that starts gets its own
     active = np.empty(n, np.int64)  # running jobs by the ends that are planned
     active[:running] = np.argsort(until[:running])
     count = running
@@ -194,6 +215,36 @@ def play_draw(queue: Queue, runtimes: Floats, depth: int, starts: Floats) -> Non
             if not queue.ghost[job]:
                 count += 1
                 heapq.heappush(events, (now + runtimes[job], job))
+
+
+@play_draw.estimate
+def _play_seconds(queue: Queue, _runtimes: Floats, depth: int, _starts: Floats) -> float:
+    return _seconds(queue, depth)
+
+
+@play_draw.in_python
+def _play_in_python(queue: Queue, runtimes: Floats, depth: int, starts: Floats) -> None:
+    # What a view of memory gives are Python's own numbers, which it reckons with much faster.
+    names = ("places", "need", "planned", "eligible", "asked", "ghost")
+    views: Any = {name: memoryview(getattr(queue, name)) for name in names}
+    play_draw.interpreted(queue._replace(**views), runtimes.tolist(), depth, starts)
+
+
+def _seconds(queue: Queue, depth: int) -> float:
+    """What plain Python takes at most to play one draw, by its usual speed."""
+    pending = len(queue.places) - queue.running
+    return (queue.running + pending) * (1 + min(pending, depth)) * 5e-7
+
+
+@kernel
+def _copied(array: A) -> A:
+    return array.copy()
+
+
+@_copied.in_python
+def _copied_as_view(array: Any) -> Any:
+    values: Any = np.array(array)
+    return memoryview(values)
 
 
 @kernel
@@ -244,6 +295,12 @@ def _waiting_list(queue: Queue) -> tuple[Ints, int]:
             last = job
             asked += queue.asked[job]
     return following, asked
+
+
+@_waiting_list.in_python
+def _waiting_in_python(queue: Queue) -> Any:
+    following, asked = _waiting_list.interpreted(queue)
+    return following.tolist(), int(asked)
 
 
 @helper
@@ -322,18 +379,18 @@ def _reserved(
     spare: Floats, job: int, queue: Queue, free: Floats, active: Ints, until: Floats
 ) -> float:
     """The earliest moment at which a job fits by the limits of those that run; fills `spare`."""
-    places, resources = queue.places[job], range(free.shape[1])
+    places, resources = queue.places, range(free.shape[1])
     for which in range(2):
         for one in resources:
             spare[which, one] = 0.0
-            if places[which] >= 0:
-                spare[which, one] = free[places[which], one] - queue.need[job, one]
+            if places[job, which] >= 0:
+                spare[which, one] = free[places[job, which], one] - queue.need[job, one]
     for other in active:
         fits = True
         for which in range(2):
             mine = 0
-            for place in queue.places[other]:
-                mine += place >= 0 and place == places[which]
+            for place in (places[other, 0], places[other, 1]):
+                mine += place >= 0 and place == places[job, which]
             for one in resources:
                 spare[which, one] += mine * queue.need[other, one]
                 fits &= spare[which, one] >= 0.0

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.plainpython import plain_python
 
 from jobsight.questions.start.play import Queue, draw_runtimes, play, quantiles
 
@@ -40,7 +41,10 @@ def queue(
 
 def starts(*arguments: object, depth: int = 100, **more: object) -> list[float]:
     made, runtimes = queue(*arguments, **more)  # type: ignore[arg-type]
-    return list(play(made, runtimes, depth)[0])
+    found = play(made, runtimes, depth)[0]
+    with plain_python():
+        assert play(made, runtimes, depth)[0].tolist() == found.tolist()
+    return list(found)
 
 
 def test_jobs_start_in_order_as_room_is_left() -> None:
@@ -89,6 +93,9 @@ def test_draws_follow_from_the_job_and_the_seed_alone() -> None:
     knots = np.sort(np.random.default_rng(1).random((3, 9)) * 1000, axis=1)
     ages, limits = np.array([0.0, 500.0, 5000.0]), np.array([900.0, 2000.0, 6000.0])
     found = draw_runtimes(knots, ages, limits, np.array([5, 6, 7]), 400, 1)
+    with plain_python():
+        plain = draw_runtimes(knots, ages, limits, np.array([5, 6, 7]), 400, 1)
+    assert np.array_equal(plain, found)
     again = draw_runtimes(knots[1:], ages[1:], limits[1:], np.array([6, 7]), 400, 1)
     assert np.array_equal(found[:, 1:], again)
     assert not np.array_equal(found, draw_runtimes(knots, ages, limits, np.arange(5, 8), 400, 2))
