@@ -12,7 +12,7 @@ from tests.support.histories import table
 from tests.support.limits import examples
 
 from jobsight.history.timelines import History
-from jobsight.learning.audit.truncation import prove_as_of
+from jobsight.learning.audit.leaks import prove_as_of
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.examples.scale import Scale

@@ -22,9 +22,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
-from jobsight.learning.dataset import Dataset, drawn_together
-from jobsight.learning.mixing import Times
-from jobsight.learning.splits import part_borders, split_forward
+from jobsight.learning.dataset import Dataset, drawn_together, part_borders, split_forward
+from jobsight.learning.mixture import Times
 from jobsight.models.base import Floats, Ints, Labelled, Model
 
 __all__ = ["Backtest", "backtest", "last_block"]

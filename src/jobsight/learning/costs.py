@@ -1,30 +1,39 @@
-"""What decisions cost: a wasted run where a release fails, a lost job where a success is missed.
+"""What decisions cost, and what acting on P(true) saves.
 
-With w the cost of a wasted run and l that of a lost job, releasing at P(success) = p costs
-(1 − p) · w and not releasing costs p · l, so releasing is right from p = w / (w + l) on.
+A wasted run costs w where a release fails, a lost job l where a success is missed: releasing at
+P(success) = p costs (1 − p) · w and not releasing costs p · l, so releasing is right from
+p = w / (w + l) on.
+
+Or a decision whose probability is at least a threshold is acted on: its user is asked, or its job
+is stopped. Where it would have come true, the core-hours that the job went on to use are saved;
+where not, it was disturbed without need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Bootstrap, Interval
+from jobsight.learning.metrics import Metric, ratio
 from jobsight.models import is_baseline
 from jobsight.models.base import Floats
 from jobsight.settings import Costs
 
 __all__ = [
     "ALWAYS",
+    "THRESHOLDS",
     "DecisionCost",
     "cheapest_baseline",
     "decision_costs",
     "expected_gain",
     "release_threshold",
+    "savings",
 ]
 
 ALWAYS = "always_release"
@@ -132,3 +141,59 @@ def cheapest_baseline(costs: Mapping[str, DecisionCost]) -> str:
 def _cheapest(costs: Mapping[str, float]) -> str:
     baselines = [name for name in costs if is_baseline(name) or name == ALWAYS]
     return min(baselines, key=lambda name: costs[name])
+
+
+THRESHOLDS = (0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
+_PER = 1000.0
+
+
+def savings(probability: Floats, spent: Floats, bootstrap: Bootstrap) -> dict[str, Any]:
+    """The cost view of n decisions, as plain data.
+
+    Args:
+        probability: float64 (n,), of what is true.
+        spent: float64 (n,), core-hours of each; NaN where unknown, which save nothing.
+        bootstrap: of the outcomes, for intervals of 95 %.
+
+    Returns:
+        `core_hours` (of all that came true), `unknown` (decisions without core-hours), and
+        `thresholds`: for each its `threshold`, and with `value`, `low`, `high`: `acted` and
+        `disturbed` (per 1 000 decisions), `saved` (core-hours per 1 000 decisions), `saved_share`
+        (of those that can be saved), `right` (share of what is acted on that came true).
+    """
+    hours = np.nan_to_num(spent)
+    acted = {f"{limit:g}": (probability >= limit).astype(np.float64) for limit in THRESHOLDS}
+    found = {name: bootstrap.intervals(metric, acted) for name, metric in _metrics(hours).items()}
+    return {
+        "core_hours": float(bootstrap.weight @ (hours * bootstrap.values)),
+        "unknown": int(np.isnan(spent).sum()),
+        "thresholds": [
+            {
+                "threshold": limit,
+                **{name: asdict(each[f"{limit:g}"]) for name, each in found.items()},
+            }
+            for limit in THRESHOLDS
+        ],
+    }
+
+
+def _metrics(hours: Floats) -> dict[str, Metric]:
+    """Of decisions acted on (1 or 0), what came true, and weights."""
+
+    def acted(on: Floats, _true: NDArray[Any], weight: Floats) -> Any:
+        return _PER * ratio(weight @ on, weight.sum(axis=-1))
+
+    def disturbed(on: Floats, true: NDArray[Any], weight: Floats) -> Any:
+        return _PER * ratio(weight @ (on * ~true), weight.sum(axis=-1))
+
+    def saved(on: Floats, true: NDArray[Any], weight: Floats) -> Any:
+        return _PER * ratio(weight @ (on * true * hours), weight.sum(axis=-1))
+
+    def saved_share(on: Floats, true: NDArray[Any], weight: Floats) -> Any:
+        return ratio(weight @ (on * true * hours), weight @ (true * hours))
+
+    def right(on: Floats, true: NDArray[Any], weight: Floats) -> Any:
+        return ratio(weight @ (on * true), weight @ on)
+
+    return {"acted": acted, "right": right, "disturbed": disturbed, "saved": saved,
+            "saved_share": saved_share}  # fmt: skip

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from jobsight.errors import TrainingError
 from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Bootstrap, Interval, Simulation
-from jobsight.learning.costs import DecisionCost, decision_costs
+from jobsight.learning.costs import DecisionCost, decision_costs, savings
 from jobsight.learning.dataset import Dataset, drawn_together
 from jobsight.learning.mixture import predicted_in_time
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.learning.question import Question
-from jobsight.learning.savings import savings
 from jobsight.learning.targets import Scores, Target
 from jobsight.models import is_baseline
 from jobsight.models.base import Floats, Labelled
@@ -56,7 +55,7 @@ class Evaluation:
         covered: whether the chosen model's bounds hold what was observed, of each row or group.
         censored: decisions without outcome, by kind.
         left_out: decisions that do not count here, by reason.
-        savings: see `jobsight.learning.savings`; None where nothing is said of what jobs used.
+        savings: see `jobsight.learning.costs`; None where nothing is said of what jobs used.
         by_moment: the same for decisions at later moments, where the question is asked then.
         answers: see `Question.answered`.
     """

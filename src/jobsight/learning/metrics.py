@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jobsight.errors import UsageError
 from jobsight.models.base import Floats
-from jobsight.models.intervals import wilson
+from jobsight.models.calibration import wilson
 
 __all__ = [
     "HIGHER_IS_BETTER",

@@ -20,14 +20,45 @@ from numpy.typing import NDArray
 from jobsight import models
 from jobsight.errors import ModelError, UsageError
 from jobsight.files import read_json, write_json
-from jobsight.learning.fitted import Fitted
 from jobsight.learning.manifest import Manifest, Source, read_manifest, write_manifest
 from jobsight.learning.question import Question
-from jobsight.learning.targets import Target
-from jobsight.models.base import Model
+from jobsight.learning.targets import Calibrated, Target
+from jobsight.models.base import Floats, Inputs, Model
 from jobsight.models.storage import load_arrays, save_arrays
 
-__all__ = ["SCHEMA", "ModelDir", "TargetModel", "by_target", "joined"]
+__all__ = ["SCHEMA", "Fitted", "ModelDir", "TargetModel", "by_target", "joined"]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model with what makes its output a prediction one can act on.
+
+    Attributes:
+        model: fitted on the train part.
+        calibrated: learned on the backtest.
+        train_batches: how many batches taught it.
+    """
+
+    model: Model
+    calibrated: Calibrated
+    train_batches: int
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """Calibrated predictions of n rows: float64 (n,) of a binary target, else (n, k)."""
+        return self.calibrated.apply(self.model.predict(inputs))
+
+    def bounds(self, predicted: Floats) -> tuple[Floats, Floats]:
+        """The bounds of calibrated predictions, see `Calibrated.bounds`."""
+        return self.calibrated.bounds(predicted)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the model itself, as plain data."""
+        return {
+            "name": self.model.name,
+            **self.calibrated.to_json(),
+            "train_batches": self.train_batches,
+        }
+
 
 SCHEMA = 1
 """Raised whenever features, decisions or files change so that an older model would be misread."""

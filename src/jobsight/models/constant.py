@@ -57,12 +57,10 @@ class Constant(Stored):
             self.rate = np.asarray(weight @ values, np.float64) / total
 
     def predict(self, inputs: Inputs) -> Floats:
-        """The same, once for each row: float64 (n,) or (n, k)."""
         rate = np.asarray(self.rate, np.float64)
         return np.broadcast_to(rate, (len(inputs), *rate.shape)).copy()
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``."""
         save_body(folder, self.name, {"rate": np.asarray(self.rate).tolist()})
 
     def _read(self, folder: Path, body: dict[str, Any]) -> None:

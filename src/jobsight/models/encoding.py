@@ -86,7 +86,6 @@ class CauseEncoder:
         return pairs.reshape(rows, len(self.names))
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data, read back by `from_json`."""
         return {**self.table.to_json(), "start": self.start}
 
     @classmethod
@@ -187,7 +186,6 @@ class Design:
         return np.clip(columns, -CLIP, CLIP, out=columns)
 
     def to_json(self) -> dict[str, Any]:
-        """The design as plain data, read back by `from_json`."""
         return {
             "features": list(self.features),
             "center": self.center.tolist(),
@@ -200,11 +198,7 @@ class Design:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """A design from plain data.
-
-        Raises:
-            KeyError, TypeError, ValueError: the data is not a design.
-        """
+        """Read what `to_json` gave; KeyError, TypeError, ValueError where it is not."""
         design = cls(
             tuple(str(name) for name in data["features"]),
             np.array(data["center"], dtype=np.float64),

@@ -18,9 +18,16 @@ from torch.nn import functional
 
 from jobsight.errors import TrainingError
 from jobsight.models.base import Floats, Labelled
-from jobsight.models.checkpoints import Checkpoint, Checkpoints
 from jobsight.models.logistic import sigmoid
-from jobsight.models.watching import Epoch, EpochRecord, FitEnd, FitStatus, FittingWatch
+from jobsight.models.watching import (
+    Checkpoint,
+    Checkpoints,
+    Epoch,
+    EpochRecord,
+    FitEnd,
+    FitStatus,
+    FittingWatch,
+)
 from jobsight.settings import LstmSettings
 
 __all__ = ["Examples", "Fitting", "fit_network", "rows_at_once"]
@@ -159,7 +166,14 @@ class Fitting:
         for rows in torch.split(shuffled, self._settings.batch_size):
             if stop():
                 return None
-            total += self._step(rows, number)
+            self._optimizer.zero_grad()
+            loss = self._train.loss(self._train.logits(self.network, rows), rows)
+            value = float(loss.detach())
+            self._require_finite(value, number)
+            (loss / len(rows)).backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT_NORM)
+            self._optimizer.step()
+            total += value
         select_loss, select = self._judge(number)
         self.epoch = number
         if select_loss is None or select_loss < self._best:
@@ -174,16 +188,6 @@ class Fitting:
             time.perf_counter() - started,
             time.process_time() - spent,
         )
-
-    def _step(self, rows: Tensor, number: int) -> float:
-        self._optimizer.zero_grad()
-        loss = self._train.loss(self._train.logits(self.network, rows), rows)
-        value = float(loss.detach())
-        self._require_finite(value, number)
-        (loss / len(rows)).backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT_NORM)
-        self._optimizer.step()
-        return value
 
     def _judge(self, number: int) -> tuple[float | None, Floats]:
         """Loss and P(success) of the select rows as the network is now."""

@@ -63,7 +63,6 @@ class Forest(Stored):
         self._arrays = {name: one.astype(_FORMS[name]) for name, one in found.items()}
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities or shares of each row: float64 (n, k)."""
         if not self._arrays:
             raise ModelError("the model forest is not fitted")
         require_names(inputs, self._names)
@@ -78,7 +77,6 @@ class Forest(Stored):
         return np.asarray(said / np.maximum(said.sum(axis=1, keepdims=True), 1e-12))
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json`` and ``trees.safetensors``."""
         save_body(folder, self.name, {"names": list(self._names)})
         save_arrays(folder / "trees.safetensors", self._arrays)
 

@@ -89,7 +89,6 @@ class _Network(Stored):
         network.eval()
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities or shares of each row: float64 (n, k)."""
         if self._network is None:
             raise ModelError(f"the model {self.name} is not fitted")
         require_names(inputs, self._names)
@@ -103,7 +102,6 @@ class _Network(Stored):
         return np.asarray(torch.stack(margins).double().softmax(1).numpy(), np.float64)
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json`` and ``weights.safetensors``."""
         assert self._scaled is not None
         assert self._network is not None
         scaled, sizes = self._scaled.to_json(), list(self._sizes)
@@ -145,7 +143,6 @@ class Dense(_Network):
         return len(inputs.names)
 
     def made(self, size: int, k: int) -> nn.Module:
-        """See `_Network.made`."""
         drop, hidden = nn.Dropout(_DROPPED), 32
         return nn.Sequential(drop, nn.Linear(size, hidden), nn.ReLU(), drop, nn.Linear(hidden, k))
 
@@ -178,7 +175,6 @@ class NodeSequence(_Network):
     name: ClassVar[str] = "recurrent"
 
     def made(self, size: int, k: int) -> nn.Module:
-        """See `_Network.made`."""
         return _SequenceNetwork(size, 24, k)
 
     def rows(self, inputs: Inputs) -> tuple[Any, ...]:
@@ -237,7 +233,6 @@ class NodeTree(_Network):
     name: ClassVar[str] = "tree"
 
     def made(self, size: int, k: int) -> nn.Module:
-        """See `_Network.made`."""
         return _TreeNetwork(size, 32, k)
 
     def rows(self, inputs: Inputs) -> tuple[Any, ...]:

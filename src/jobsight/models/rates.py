@@ -95,17 +95,12 @@ class RateTable:
         return rates
 
     def to_json(self) -> dict[str, Any]:
-        """The table as plain data, read back by `from_json`."""
         cells = [[list(key), weight, wins] for key, (weight, wins) in self.cells.items()]
         return {"columns": list(self.columns), "strength": self.strength, "cells": cells}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """A table from plain data.
-
-        Raises:
-            KeyError, TypeError, ValueError: the data is not a table of rates.
-        """
+        """Read what `to_json` gave; KeyError, TypeError, ValueError where it is not."""
         cells = {
             tuple(str(part) for part in key): (float(weight), float(wins))
             for key, weight, wins in data["cells"]
@@ -157,11 +152,9 @@ class Rates(Stored):
         self.table = learned_table(train)
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(success) of each row: float64 (n,)."""
         return self.table.rates(*self.table.support(inputs.causes, len(inputs)))[:, -1].copy()
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``."""
         save_body(folder, self.name, self.table.to_json())
 
     def _read(self, folder: Path, body: dict[str, Any]) -> None:

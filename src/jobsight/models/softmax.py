@@ -115,7 +115,6 @@ class Standard:
         return np.clip((known - self.mean) / self.scale, -5.0, 5.0)
 
     def to_json(self) -> dict[str, Sequence[float]]:
-        """As plain data."""
         return {"mean": self.mean.tolist(), "scale": self.scale.tolist()}
 
     @classmethod

@@ -102,7 +102,6 @@ class Stack:
             self.members[name] = member
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities or shares of each row: float64 (n, k)."""
         margin = np.broadcast_to(self._offsets, (len(inputs), len(self._offsets))).copy()
         for weight, (name, member) in zip(self.weights, self.members.items(), strict=True):
             if member is None:
@@ -112,7 +111,6 @@ class Stack:
         return softmax(margin)
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``, and a folder for each member."""
         body = {"members": list(self.members), "weights": self.weights.tolist()}
         body |= {"offsets": self._offsets.tolist(), "columns": self._columns}
         save_body(folder, self.name, body | {"output": asdict(self._output)})
@@ -123,7 +121,6 @@ class Stack:
 
     @classmethod
     def load(cls, folder: Path, known: Collection[str] = (), read: Read | None = None) -> Self:
-        """Read what `save` wrote; `read` loads a member, one of `known` or of its own columns."""
         with load_body(folder, cls.name) as body:
             output, columns = Output(**body["output"]), dict(body["columns"])
             names = [str(name) for name in body["members"]]

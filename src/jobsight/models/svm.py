@@ -52,7 +52,6 @@ class Svm(Stored):
             self._beta[:-1, kind], self._beta[-1, kind] = machine.coef_[0], machine.intercept_[0]
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities of each row: float64 (n, k)."""
         if self._scaled is None:
             raise ModelError("the model svm is not fitted")
         require_names(inputs, self._names)
@@ -60,7 +59,6 @@ class Svm(Stored):
         return softmax(_SHARPNESS * (columns @ self._beta[:-1] + self._beta[-1]))
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``."""
         assert self._scaled is not None
         body = {"names": list(self._names), "scaled": self._scaled.to_json()}
         save_body(folder, self.name, {**body, "beta": self._beta.tolist()})

@@ -47,7 +47,6 @@ class Words(Stored):
         self._beta = fit_softmax(self._columns(train.inputs), targets, balanced(train), _PENALTY)
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities or shares of each row: float64 (n, k)."""
         if not len(self._beta):
             raise ModelError("the model text is not fitted")
         return softmax(self._columns(inputs) @ self._beta[:-1] + self._beta[-1])
@@ -55,19 +54,17 @@ class Words(Stored):
     def _columns(self, inputs: Inputs) -> Floats:
         if inputs.programs is None:
             raise ModelError("text: the programs were not read")
-        rows = [self._row(words) for words in inputs.programs.words]
-        return np.array(rows, np.float64).reshape(len(rows), len(self._words))
-
-    def _row(self, words: tuple[str, ...]) -> Floats:
-        row = np.zeros(len(self._words))
-        for word, times in Counter(words).items():
-            if word in self._words:
-                row[self._words[word]] = 1.0 + np.log(times)
-        row *= self._idf
-        return np.asarray(row / max(float(np.sqrt((row**2).sum())), 1e-12))
+        columns = np.zeros((len(inputs.programs.words), len(self._words)))
+        for number, words in enumerate(inputs.programs.words):
+            row = columns[number]
+            for word, times in Counter(words).items():
+                if word in self._words:
+                    row[self._words[word]] = 1.0 + np.log(times)
+            row *= self._idf
+            row /= max(float(np.sqrt((row**2).sum())), 1e-12)
+        return columns
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json`` and ``words.safetensors``."""
         save_body(folder, self.name, {"words": list(self._words)})
         arrays = {"idf": self._idf, "beta": self._beta}
         save_arrays(

@@ -2,29 +2,393 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from jobsight.clock import format_micros, format_span
 from jobsight.files import Kind, new_file
-from jobsight.format import number, percent
+from jobsight.format import interval, number, percent
 from jobsight.learning.bootstrap import Interval
-from jobsight.learning.costs import cheapest_baseline
+from jobsight.learning.costs import cheapest_baseline, release_threshold
 from jobsight.learning.evaluation import Evaluation
+from jobsight.learning.targets import Scores
 from jobsight.models import is_baseline
-from jobsight.reports.page import Markup, card, document, element, report, section, table
-from jobsight.reports.quality import (
-    audit_part,
-    costs_part,
-    models_part,
-    savings_part,
-    slices_part,
-    unseen,
+from jobsight.reports.page import (
+    Markup,
+    card,
+    document,
+    element,
+    figure,
+    join,
+    report,
+    section,
+    table,
 )
-from jobsight.reports.scores import HEADINGS
+from jobsight.reports.plots import (
+    cost_plot,
+    curves_plot,
+    importance_plot,
+    observed_plot,
+    reliability_plot,
+    slices_plot,
+)
+from jobsight.reports.scores import HEADINGS, savings_rows
 from jobsight.reports.shown import OwnParts, Shown
 from jobsight.text import printable
 
-__all__ = ["report_html", "write_report"]
+__all__ = [
+    "audit_part",
+    "costs_part",
+    "models_part",
+    "report_html",
+    "savings_part",
+    "slices_part",
+    "unseen",
+    "write_report",
+]
+
+_SLICES = 4
+_SHOWN = 12
+_FEATURES = 12
+
+
+def models_part(shown: Shown, target: str) -> Markup:
+    """All models of a target next to each other: table, curves, reliability."""
+    evaluation = shown.evaluations[target]
+    many = len(shown.evaluations) > 1
+    return section(
+        f"How well the models predict{f' {target}' if many else ''}",
+        _scores_table(evaluation),
+        _row_table(evaluation),
+        _curves(evaluation),
+        *(
+            element("details", element("summary", f"At the moment {moment}"), _scores_table(one))
+            for moment, one in evaluation.by_moment.items()
+        ),
+        element(
+            "div",
+            _calibration(evaluation),
+            element(
+                "div",
+                element("h3", "Which of them answers"),
+                element("p", shown.model.targets[target].reason),
+                *_easy(evaluation),
+                element("h3", "What is left out"),
+                element("p", _left_out(evaluation)),
+            ),
+            class_="pair",
+        ),
+        lead=f"Judged on {evaluation.batches} batches ({len(evaluation.table)} "
+        f"{evaluation.question.words[1]}) that no model was trained on, {unseen(evaluation)}. "
+        "A batch is what shares its fate; it counts once.",
+    )
+
+
+def unseen(evaluation: Evaluation) -> str:
+    """What sets the decisions that are judged apart from those of the training."""
+    if evaluation.question.timed:
+        return "all later than the training"
+    return "all of groups that the training did not have"
+
+
+def _curves(evaluation: Evaluation) -> Markup | None:
+    """The curves of a binary target, if both outcomes were observed: one alone has none."""
+    if evaluation.goal.output.kind != "binary" or len(set(evaluation.labelled.success)) < 2:
+        return None
+    return element(
+        "div",
+        figure(
+            curves_plot(evaluation, "roc_auc"),
+            "Up and to the left is better; the diagonal is chance.",
+        ),
+        figure(
+            curves_plot(evaluation, "average_precision"),
+            "Up and to the right is better; the grey line is the share that "
+            f"{evaluation.question.words[2]}.",
+        ),
+        class_="pair",
+    )
+
+
+def _calibration(evaluation: Evaluation) -> Markup:
+    chosen = evaluation.predictions[evaluation.chosen]
+    if evaluation.goal.events(chosen, evaluation.labelled.values) is None:
+        return figure(
+            observed_plot(evaluation),
+            f"{percent(evaluation.coverage)} of what was observed is within the bounds of "
+            f"{evaluation.chosen}; {percent(evaluation.goal.coverage)} are promised.",
+        )
+    return figure(reliability_plot(evaluation), _calibration_words(evaluation))
+
+
+def _columns(evaluation: Evaluation) -> tuple[list[str], list[str]]:
+    """Metrics of the target, the headline first, and their headings."""
+    goal = evaluation.goal
+    names = [goal.headline, *(name for name in goal.metrics if name != goal.headline)]
+    return names, [HEADINGS[name] for name in names]
+
+
+def _ranked(scores: Mapping[str, Scores], evaluation: Evaluation) -> list[str]:
+    headline, worst = evaluation.goal.headline, float("inf")
+    sign = -1.0 if headline in evaluation.goal.higher else 1.0
+    known = {name: one[headline] for name, one in scores.items()}
+    return sorted(known, key=lambda n: worst if known[n] is None else sign * float(known[n] or 0.0))
+
+
+def _scores_table(evaluation: Evaluation) -> Markup:
+    columns, headings = _columns(evaluation)
+    names = _ranked(evaluation.scores, evaluation)
+    rows = []
+    for name in names:
+        values = [number(evaluation.scores[name][key]) for key in columns]
+        bounds = evaluation.headline[name]
+        label = f"{name} (answers)" if name == evaluation.chosen else name
+        rows.append([label, values[0], interval(bounds.low, bounds.high), *values[1:]])
+    better = ", ".join(HEADINGS[name] for name in columns if name in evaluation.goal.higher)
+    return table(
+        ["model", headings[0], "95 % interval", *headings[1:]],
+        rows,
+        caption=f"By batch. Higher is better of {better or 'none'}; lower is better of the others. "
+        "Names without a colour in the plots are baselines.",
+        marked=[names.index(evaluation.chosen)],
+    )
+
+
+def _row_table(evaluation: Evaluation) -> Markup:
+    columns, headings = _columns(evaluation)
+    scores = evaluation.scores_by_row
+    rows = [[name, *(number(scores[name][key]) for key in columns)]
+            for name in _ranked(scores, evaluation)]  # fmt: skip
+    word = evaluation.question.words[0]
+    shown = table(
+        ["model", *headings],
+        rows,
+        caption=f"The same with every {word} counting once, large batches the most.",
+    )
+    return element("details", element("summary", f"The same table by {word}"), shown)
+
+
+def _calibration_words(evaluation: Evaluation) -> str:
+    error = evaluation.scores[evaluation.chosen]["ece"]
+    words = (
+        "Each point is a tenth of the batches: on the diagonal, what was predicted came true. On "
+        f"average a point of {evaluation.chosen} is {percent(error)} off"
+    )
+    if evaluation.coverage is None:
+        return words + "."
+    return (
+        f"{words}; {percent(evaluation.coverage)} of its 90 % intervals held what was observed (of "
+        f"{len(evaluation.covered)} groups of like predictions)."
+    )
+
+
+def _easy(evaluation: Evaluation) -> list[Markup]:
+    sure = evaluation.sure_causes()
+    if sure is None:
+        return []
+    words = (
+        f"{percent(sure['share'])} of the decisions are in causes that nearly always or never "
+        f"{evaluation.question.words[2]}. Within the rest, where judgement is needed, the ROC AUC "
+        f"is {number(sure['roc_auc_rest'], 2)}."
+    )
+    return [element("h3", "How much of it is easy"), element("p", words)]
+
+
+def _left_out(evaluation: Evaluation) -> str:
+    kinds = {**evaluation.left_out, **evaluation.censored}
+    if not kinds:
+        return f"Nothing: every {evaluation.question.words[0]} that was read counts here."
+    counts = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in kinds.items())
+    return (
+        f"Not judged: {counts}. What was cut short by a person or by the end of the history has no "
+        "outcome; it is counted, never labelled."
+    )
+
+
+def costs_part(shown_: Shown) -> Markup | None:
+    """What decisions would have cost."""
+    evaluation = shown_.evaluation
+    costs = shown_.model.question.costs(shown_.model.settings)
+    if costs is None:
+        return None
+    order = sorted(evaluation.costs, key=lambda name: evaluation.costs[name].cost)
+    rows = []
+    for name in order:
+        one = evaluation.costs[name]
+        label = name.replace("_", " ")
+        shares = [percent(value) for value in (one.released, one.wasted, one.lost)]
+        rows.append([label, number(one.cost, 2), interval(one.low, one.high), *shares])
+    shown = table(
+        ["who decides", "cost", "95 % interval", "released", "wasted", "lost"],
+        rows,
+        caption="Per decision.",
+        marked=[order.index(evaluation.chosen)],
+    )
+    picture = cost_plot(evaluation, costs.wasted_run, costs.lost_job)
+    return section(
+        "What decisions cost",
+        element(
+            "div",
+            figure(picture, "Shorter is better. Bold: the model that answers."),
+            shown,
+            class_="pair",
+        ),
+        lead=f"A wasted run costs {costs.wasted_run:g}, a job lost (not released though it would "
+        f"have succeeded) {costs.lost_job:g}; both are settings ({evaluation.question.name}.costs)."
+        f" Releasing pays from P(success) = {release_threshold(costs):.2f} on.",
+    )
+
+
+def savings_part(shown: Shown) -> Markup | None:
+    """What acting on predictions saves, where decisions say what jobs used."""
+    evaluation = shown.evaluation
+    if evaluation.savings is None:
+        return None
+    _, several, true = evaluation.question.words
+    moments = {"": evaluation, **evaluation.by_moment}
+    tables = [
+        table(
+            ["from", "asked", "rightly", "disturbed", "95 %", "core-hours", "95 %", "of all"],
+            savings_rows(one.savings),
+            caption=f"Per 1,000 {several}{f', at the moment {at}' if at else ''}.",
+        )
+        for at, one in moments.items()
+        if one.savings is not None
+    ]
+    return section(
+        "What acting on it saves",
+        *tables,
+        lead=f"If users are asked about the {several} with at least a probability of having "
+        f"{true}, or these are stopped: the core-hours that would otherwise have been used, and "
+        f"the {several} disturbed without need. With 95 % intervals.",
+    )
+
+
+def slices_part(shown: Shown) -> Markup:
+    """Quality over time, and by what the decisions have in common."""
+    evaluation = shown.evaluation
+    slices = _time_slices(evaluation) if evaluation.question.timed else []
+    tables = [
+        element("details", element("summary", one.title), _strata_table(evaluation, name))
+        for name, one in evaluation.question.strata.items()
+    ]
+    binary = evaluation.goal.output.kind == "binary"
+    return section(
+        "Where it is good, and where not",
+        element(
+            "div",
+            figure(slices_plot(slices), "Shares predicted and observed, in equal parts of time.")
+            if binary
+            else None,
+            _quality_table(slices, "Quality of the model that answers, over time."),
+            class_="pair" if binary else "",
+        )
+        if slices
+        else None,
+        *tables,
+        lead="The model that answers, on parts of the same decisions. Small parts say little.",
+    )
+
+
+def _time_slices(evaluation: Evaluation) -> list[dict[str, Any]]:
+    count = min(_SLICES, len(evaluation.table))
+    time = evaluation.table["decided"].to_numpy()
+    member = np.arange(len(time)) * count // max(len(time), 1)
+    rows = []
+    for one in range(count):
+        inside = member == one
+        start = format_micros(int(time[inside][0]))
+        rows.append({"value": f"from {start[11:19]}", **evaluation.quality(inside)})
+    return rows
+
+
+def _strata_table(evaluation: Evaluation, by: str) -> Markup:
+    stratum = evaluation.question.strata[by]
+    rows = evaluation.stratum(by)
+    rows = [{**row, "value": stratum.words.get(str(row["value"]), row["value"])} for row in rows]
+    more = len(rows) - _SHOWN
+    rest = f" {more} smaller parts are not shown." if more > 0 else ""
+    return _quality_table(rows[:_SHOWN], f"{stratum.title}.{rest}")
+
+
+_QUALITY = {
+    "base_rate": ("observed", percent),
+    "predicted": ("predicted", percent),
+    "roc_auc": ("ROC AUC", lambda value: number(value, 2)),
+}
+
+
+def _quality_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Markup:
+    skipped = {"value", "examples", "batches", "log_loss"}
+    keys = [key for key in (rows[0] if rows else {}) if key not in skipped]
+    keys = [key for key in keys if any(row[key] is not None for row in rows)]
+    shown = [_QUALITY.get(key, (HEADINGS.get(key, key), number)) for key in keys]
+    return table(
+        ["", "batches", *(heading for heading, _ in shown)],
+        [
+            [
+                printable(row["value"], 150),
+                f"{row['batches']:.0f}",
+                *(form(row[key]) for key, (_, form) in zip(keys, shown, strict=True)),
+            ]
+            for row in rows
+        ],
+        caption=caption,
+    )
+
+
+def audit_part(shown: Shown) -> Markup | None:
+    """What the audit found: its checks, its verdict, the features that matter."""
+    audit = shown.verification
+    if audit is None:
+        return None
+    rows = [
+        [
+            _grade(check["grade"]),
+            str(check["name"]).replace("_", " "),
+            printable(f"{check['detail']} {check['power']}", 900),
+        ]
+        for check in audit["checks"]
+    ]
+    return section(
+        "Can this be trusted?",
+        element("p", printable(audit["verdict"], 1500), class_="verdict"),
+        table(["", "check", "what was found"], rows, caption="The audit.", text_columns=3),
+        _importance(audit),
+        lead="What jobsight verify does to its own model: outcomes shuffled, logs cut off, splits "
+        "and features compared.",
+    )
+
+
+def _grade(grade: str | None) -> Markup:
+    style = {"passed": "pass", "failed": "fail"}.get(grade or "", "small")
+    return element("span", printable(grade or "unknown", 20), class_=style)
+
+
+def _importance(audit: Mapping[str, Any]) -> Markup | None:
+    families = [
+        (str(row["family"]), float(row["loss"] or 0.0), row["low"], row["high"])
+        for row in audit.get("families", ())
+    ]
+    features = [
+        (str(row["feature"]), float(row["loss"]), None, None)
+        for row in audit.get("features", ())[:_FEATURES]
+    ]
+    figures = []
+    if families:
+        picture = importance_plot(families, "loss gained without them", "families")
+        figures.append(figure(picture, "Trained again without a family; lines: 95 % intervals."))
+    if features:
+        picture = importance_plot(features, "loss gained when shuffled", "features")
+        figures.append(figure(picture, "One feature's values shuffled among the decisions."))
+    if not figures:
+        return None
+    title = element("h3", "What the model rests on")
+    return join([title, element("div", *figures, class_="pair")])
+
 
 _EPOCH_MICRO = 1_000_000
 

@@ -7,7 +7,7 @@ trained on, `opening` finds the store of an address, `finding` the jobs that a n
 
 from jobsight.store.base import Backend
 from jobsight.store.opening import open_store
-from jobsight.store.reports import Merged, Move, Put, StoreStatus
+from jobsight.store.rows import Merged, Move, Put, StoreStatus
 from jobsight.store.store import Store
 
 __all__ = ["Backend", "Merged", "Move", "Put", "Store", "StoreStatus", "open_store"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from jobsight.documents import JobDocument, merge
 from jobsight.documents.identity import is_surely_of, may_share_number, nth_id, sort_out
-from jobsight.store.reports import Change, Put, Stored
+from jobsight.store.rows import Change, Put, Stored
 
 __all__ = ["joined"]
 

@@ -13,8 +13,7 @@ from jobsight.errors import OutputError, StoreError
 from jobsight.store.archive import Archive, name_of
 from jobsight.store.base import Backend, OvertakenError, live_rows
 from jobsight.store.packing import ENDED
-from jobsight.store.reports import PruneReport
-from jobsight.store.rows import Order, Query, Row
+from jobsight.store.rows import Order, PruneReport, Query, Row
 
 __all__ = ["prune"]
 

@@ -34,17 +34,20 @@ from jobsight.store.packing import (
     user_key,
 )
 from jobsight.store.pruning import prune
-from jobsight.store.reports import (
+from jobsight.store.rows import (
     CheckReport,
+    Keys,
     Merged,
     Move,
+    Order,
     Position,
     PruneReport,
     Put,
+    Query,
+    Row,
     Stored,
     StoreStatus,
 )
-from jobsight.store.rows import Keys, Order, Query, Row
 
 __all__ = ["Store"]
 

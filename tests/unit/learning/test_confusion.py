@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jobsight.documents import JobDocument, Prediction
-from jobsight.learning.confusion import confusion
+from jobsight.learning.review import confusion
 from jobsight.program.examples import Example
 from jobsight.questions.bound.decisions import table_of
 from jobsight.questions.bound.question import BOUND_QUESTION

@@ -8,8 +8,7 @@ from tests.support.histories import table
 
 from jobsight.errors import TrainingError
 from jobsight.history.timelines import History
-from jobsight.learning.dataset import Dataset, _in_parts
-from jobsight.learning.splits import PARTS
+from jobsight.learning.dataset import PARTS, Dataset, _in_parts
 from jobsight.questions.hold.question import HOLD
 
 

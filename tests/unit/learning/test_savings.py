@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.support import failing
 
 from jobsight.learning.bootstrap import Bootstrap
-from jobsight.learning.savings import THRESHOLDS, savings
+from jobsight.learning.costs import THRESHOLDS, savings
 
 NAN = float("nan")
 

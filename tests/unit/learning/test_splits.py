@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from jobsight.errors import TrainingError
-from jobsight.learning.splits import (
+from jobsight.learning.dataset import (
     CROSSES_BORDER,
     END_OF_PART,
     OUTCOME_LATER,

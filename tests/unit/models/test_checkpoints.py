@@ -9,8 +9,8 @@ from jobsight.errors import OutputError
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from jobsight.models import checkpoints  # noqa: E402
-from jobsight.models.checkpoints import Checkpoint, Checkpoints  # noqa: E402
+from jobsight.models import watching  # noqa: E402
+from jobsight.models.watching import Checkpoint, Checkpoints  # noqa: E402
 
 ME = "my training"
 
@@ -58,7 +58,7 @@ def test_a_damaged_one_is_set_aside(
             kept.path.unlink()
             kept.path.mkdir()
         case _:
-            monkeypatch.setattr(checkpoints, "SCHEMA", "jobsight.checkpoint/9")
+            monkeypatch.setattr(watching, "SCHEMA", "jobsight.checkpoint/9")
     assert kept.newest(ME) is None
     (note,) = kept.notes
     assert "set aside" in note

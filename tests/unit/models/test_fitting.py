@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from jobsight.errors import ModelError, TrainingError
-from jobsight.models.checkpoints import Checkpoints
 from jobsight.models.recurrent import Recurrent
-from jobsight.models.watching import Epoch, EpochRecord, FittingWatch
+from jobsight.models.watching import Checkpoints, Epoch, EpochRecord, FittingWatch
 from jobsight.settings import LstmSettings
 from jobsight.testing import made_examples
 

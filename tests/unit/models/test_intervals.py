@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from jobsight.learning.metrics import covered_bins
-from jobsight.models.intervals import Intervals
+from jobsight.models.calibration import Intervals
 from jobsight.models.logistic import sigmoid
 
 

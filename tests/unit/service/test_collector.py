@@ -18,7 +18,7 @@ from jobsight.files import read_json
 from jobsight.service.collector import Collector, Housekeeper
 from jobsight.settings import CollectSettings
 from jobsight.store import Put, Store, open_store
-from jobsight.store.reports import PruneReport
+from jobsight.store.rows import PruneReport
 from jobsight.testing import made_document
 
 

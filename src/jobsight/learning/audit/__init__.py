@@ -16,10 +16,9 @@ from jobsight.learning.audit.quality import (
     check_strata,
     check_time,
 )
-from jobsight.learning.dataset import Dataset
+from jobsight.learning.dataset import PARTS, Dataset
 from jobsight.learning.evaluation import Evaluation, evaluate
 from jobsight.learning.modeldir import ModelDir
-from jobsight.learning.splits import PARTS
 
 __all__ = ["CHECKS", "Audit", "Audited", "Check", "audit", "audited"]
 

@@ -22,7 +22,7 @@ from jobsight.learning.audit.checks import (
     power,
 )
 from jobsight.learning.bootstrap import POWER
-from jobsight.learning.fitted import Fitted
+from jobsight.learning.modeldir import Fitted
 from jobsight.learning.targets import Target
 from jobsight.learning.train import fit_model
 from jobsight.models.base import Floats, Inputs, Labelled

@@ -15,8 +15,7 @@ from jobsight.learning.bootstrap import Simulation
 from jobsight.learning.metrics import HIGHER_IS_BETTER, METRICS, Metric
 from jobsight.learning.targets.base import LEAST_OF_EACH, Calibrated, Scores, Target, Values
 from jobsight.models.base import BINARY, Floats, Ints, Output
-from jobsight.models.calibration import Calibration, choose_calibration, cross_validated
-from jobsight.models.intervals import Intervals
+from jobsight.models.calibration import Calibration, Intervals, choose_calibration, cross_validated
 
 __all__ = ["CHANCE", "Binary", "BinaryCalibrated", "errors_by_chance"]
 
@@ -45,7 +44,6 @@ class BinaryCalibrated(Calibrated):
     threshold_failure: float
 
     def apply(self, raw: Floats) -> Floats:
-        """See `Calibrated.apply`."""
         return self.calibration.apply(raw)
 
     def bounds(self, predicted: Floats) -> tuple[Floats, Floats]:
@@ -68,7 +66,6 @@ class BinaryCalibrated(Calibrated):
         return (predicted >= limits[metric]).astype(np.float64)
 
     def to_json(self) -> dict[str, Any]:
-        """See `Calibrated.to_json`."""
         return {
             "calibration": self.calibration.to_json(),
             "intervals": self.intervals.to_json(),
@@ -95,21 +92,17 @@ class Binary(Target):
 
     @property
     def output(self) -> Output:
-        """See `Target.output`."""
         return BINARY
 
     def values(self, column: pl.Series) -> Values:
-        """See `Target.values`."""
         return column.cast(pl.Boolean).to_numpy()
 
     def metric(self, name: str) -> Metric:
-        """See `Target.metric`; F-measures at the threshold 0.5."""
         return metrics.metric_named(name)
 
     def calibrate(
         self, raw: Floats, values: Values, weight: Floats, batch: Ints, *, as_is: bool = False
     ) -> BinaryCalibrated:
-        """See `Target.calibrate`."""
         if as_is:
             calibration = Calibration.fit("identity", raw, values, weight)
         else:
@@ -125,7 +118,6 @@ class Binary(Target):
         )
 
     def calibrated(self, data: Mapping[str, Any]) -> BinaryCalibrated:
-        """See `Target.calibrated`."""
         return BinaryCalibrated(
             Calibration.from_json(data["calibration"]),
             Intervals.from_json(data["intervals"]),

@@ -75,7 +75,6 @@ class ClassesCalibrated(Calibrated):
     least: float
 
     def apply(self, raw: Floats) -> Floats:
-        """See `Calibrated.apply`."""
         scaled = np.clip(raw, metrics.SMALLEST, 1.0) ** (1.0 / self.temperature)
         return np.asarray(scaled / scaled.sum(axis=1, keepdims=True), np.float64)
 
@@ -92,7 +91,6 @@ class ClassesCalibrated(Calibrated):
         return np.asarray(high[np.arange(len(values)), values] > 0)
 
     def to_json(self) -> dict[str, Any]:
-        """See `Calibrated.to_json`."""
         return asdict(self)
 
 
@@ -113,25 +111,17 @@ class Classes(Target):
 
     @property
     def output(self) -> Output:
-        """See `Target.output`."""
         return Output("kinds", self.kinds)
 
     def values(self, column: pl.Series) -> Values:
-        """Indices of the kinds' names.
-
-        Raises:
-            InvalidOperationError: of Polars; a name is not one of the kinds.
-        """
         return column.cast(pl.Enum(self.kinds)).to_physical().cast(pl.Int64).to_numpy()
 
     def metric(self, name: str) -> Metric:
-        """See `Target.metric`."""
         return metrics.named(name, _METRICS)
 
     def calibrate(
         self, raw: Floats, values: Values, weight: Floats, batch: Ints, *, as_is: bool = False
     ) -> ClassesCalibrated:
-        """See `Target.calibrate`."""
         if weight.sum() < LEAST_TO_CALIBRATE:
             return ClassesCalibrated(1.0, 0.0)
         fits = [ClassesCalibrated(float(t), 0.0) for t in _TEMPERATURES]
@@ -142,7 +132,6 @@ class Classes(Target):
         return ClassesCalibrated(best.temperature, 1.0 - limit)
 
     def calibrated(self, data: Mapping[str, Any]) -> ClassesCalibrated:
-        """See `Target.calibrated`."""
         return ClassesCalibrated(float(data["temperature"]), float(data["least"]))
 
     def unlearnable(self, values: Values, weight: Floats) -> str | None:
@@ -153,7 +142,6 @@ class Classes(Target):
         return f"fewer than two kinds have {LEAST_OF_EACH} batches in the train part"
 
     def counts(self, values: Values) -> dict[str, int]:
-        """See `Target.counts`."""
         return dict(zip(self.kinds, np.bincount(values, minlength=len(self.kinds)).tolist(),
                         strict=True))  # fmt: skip
 

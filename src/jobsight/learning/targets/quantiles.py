@@ -31,7 +31,6 @@ class QuantilesCalibrated(Calibrated):
     offset: float
 
     def apply(self, raw: Floats) -> Floats:
-        """See `Calibrated.apply`; levels between stay between."""
         low, high = raw[:, :1] - self.offset, raw[:, -1:] + self.offset
         middle = (low + high) / 2.0
         moved = np.clip(raw, np.minimum(low, middle), np.maximum(high, middle))
@@ -49,7 +48,6 @@ class QuantilesCalibrated(Calibrated):
         return np.asarray((values >= low) & (values <= high))
 
     def to_json(self) -> dict[str, Any]:
-        """See `Calibrated.to_json`."""
         return asdict(self)
 
 
@@ -88,16 +86,13 @@ class Quantiles(Target):
 
     @property
     def output(self) -> Output:
-        """See `Target.output`."""
         return Output("quantiles", tuple(f"{level:.0%}" for level in self.levels), self.levels)
 
     def values(self, column: pl.Series) -> Values:
-        """See `Target.values`."""
         numbers = column.cast(pl.Float64).to_numpy()
         return np.log1p(np.maximum(numbers, 0.0)) if self.log else numbers
 
     def metric(self, name: str) -> Metric:
-        """See `Target.metric`."""
         levels, middle = np.array(self.levels), self.levels.index(0.5)
 
         def pinball(predicted: Floats, values: Values) -> Floats:
@@ -127,14 +122,12 @@ class Quantiles(Target):
     def calibrate(
         self, raw: Floats, values: Values, weight: Floats, batch: Ints, *, as_is: bool = False
     ) -> QuantilesCalibrated:
-        """See `Target.calibrate`."""
         if as_is or weight.sum() < LEAST_TO_CALIBRATE:
             return QuantilesCalibrated(0.0)
         outside = np.maximum(raw[:, 0] - values, values - raw[:, -1])
         return QuantilesCalibrated(conformal(outside, weight, batch, self.coverage))
 
     def calibrated(self, data: Mapping[str, Any]) -> QuantilesCalibrated:
-        """See `Target.calibrated`."""
         return QuantilesCalibrated(float(data["offset"]))
 
     def views(self, values: Values) -> list[NDArray[np.bool_]]:

@@ -46,7 +46,6 @@ class SharesCalibrated(Calibrated):
     radius: tuple[float, ...]
 
     def apply(self, raw: Floats) -> Floats:
-        """See `Calibrated.apply`: shares stay as they are."""
         return raw
 
     def bounds(self, predicted: Floats) -> tuple[Floats, Floats]:
@@ -61,7 +60,6 @@ class SharesCalibrated(Calibrated):
         return np.asarray((values >= low - 1e-9) & (values <= high + 1e-9)).ravel()
 
     def to_json(self) -> dict[str, Any]:
-        """See `Calibrated.to_json`."""
         return {"radius": list(self.radius)}
 
 
@@ -81,23 +79,19 @@ class Shares(Target):
 
     @property
     def output(self) -> Output:
-        """See `Target.output`."""
         return Output("shares", self.names)
 
     def values(self, column: pl.Series) -> Values:
-        """Rows of the list column, scaled so that they add up to 1."""
         rows = np.array(column.to_list(), np.float64).reshape(len(column), len(self.names))
         shares: Floats = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-12)
         return shares
 
     def metric(self, name: str) -> Metric:
-        """See `Target.metric`."""
         return metrics.named(name, _METRICS)
 
     def calibrate(
         self, raw: Floats, values: Values, weight: Floats, batch: Ints, *, as_is: bool = False
     ) -> SharesCalibrated:
-        """See `Target.calibrate`."""
         if weight.sum() < LEAST_TO_CALIBRATE:
             return SharesCalibrated((1.0,) * len(self.names))
         off = np.abs(values - raw)
@@ -105,7 +99,6 @@ class Shares(Target):
         return SharesCalibrated(tuple(min(one, 1.0) for one in radius))
 
     def calibrated(self, data: Mapping[str, Any]) -> SharesCalibrated:
-        """See `Target.calibrated`."""
         radius = tuple(float(one) for one in data["radius"])
         if len(radius) != len(self.names):
             raise ValueError(f"{len(radius)} distances do not fit {len(self.names)} shares")

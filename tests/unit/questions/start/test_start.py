@@ -15,7 +15,7 @@ from tests.support.storedjobs import job, told
 
 from jobsight.documents import JobDocument, Request, State, Submission
 from jobsight.history.jobtable import JobTable
-from jobsight.learning.audit.truncation import prove_as_of
+from jobsight.learning.audit.leaks import prove_as_of
 from jobsight.learning.dataset import Dataset, censoring_weights
 from jobsight.models.base import Labelled
 from jobsight.questions.start.decisions import MOMENTS, at_moment, outcomes_of

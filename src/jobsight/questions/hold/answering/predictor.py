@@ -1,8 +1,8 @@
 """What a trained model says of held jobs, as of any moment.
 
 A mixture goes on learning: its weights follow the outcomes of releases that it was not trained on,
-each once it is known (`jobsight.learning.mixing`). Its members stay as they were trained; what they
-say of an earlier release is worked out once, so the weights as of a moment take a millisecond.
+each once it is known (`jobsight.learning.mixture`). Its members stay as they were trained; what
+they say of an earlier release is worked out once, so the weights as of a moment take a millisecond.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from jobsight.history.outcomes import apply_horizon
 from jobsight.history.timelines import Ints
 from jobsight.learning.dataset import batch_weights
 from jobsight.learning.fingerprints import fingerprints
-from jobsight.learning.fitted import Fitted
-from jobsight.learning.mixing import Times, Weights, mix
-from jobsight.learning.mixture import Mixture
-from jobsight.learning.modeldir import ModelDir
+from jobsight.learning.mixture import Mixture, Times, Weights, mix
+from jobsight.learning.modeldir import Fitted, ModelDir
 from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.answering.verdict import Chance
 from jobsight.questions.hold.examples.builder import ExampleBuilder

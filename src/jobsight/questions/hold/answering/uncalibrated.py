@@ -1,8 +1,8 @@
 """Where there is no model yet: today's rules, and this log's own rates as of the moment.
 
 Rates lean from cause to code to all, as `jobsight.models.rates` has them, over the batches that had
-ended by then; the interval is Wilson's, widened as in `jobsight.models.intervals` with φ = 1. Both
-are marked as uncalibrated: nothing has compared them with later outcomes.
+ended by then; the interval is Wilson's, widened as in `jobsight.models.calibration` with φ = 1.
+Both are marked as uncalibrated: nothing has compared them with later outcomes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.models.base import Inputs
-from jobsight.models.intervals import wilson
+from jobsight.models.calibration import wilson
 from jobsight.models.rates import RateTable
 from jobsight.questions.hold.answering.findings import Finding, Findings
 from jobsight.questions.hold.answering.verdict import Chance
