@@ -79,11 +79,7 @@ def backtest(
     others could not yet be fitted are left out for all, so that all are compared on the same
     decisions.
 
-    Args:
-        data: the decisions.
-        examples: of the train part, as `Dataset.labelled` gives them.
-        names: of the models.
-        fit: makes a fitted model of a name and of rows.
+    `examples` are those of the train part, as `Dataset.labelled` gives them.
 
     Raises:
         TrainingError: no model could be fitted before the last block.
@@ -95,9 +91,15 @@ def backtest(
     for before, block in reversed(list(_blocks(data, table))):
         if not len(block):
             continue
-        made, failed = _fitted(
-            fit, [one for one in names if one not in skipped], labelled.take(before)
-        )
+        made: dict[str, Model] = {}
+        failed: dict[str, str] = {}
+        earlier = labelled.take(before)
+        for name in names:
+            try:
+                if name not in skipped:
+                    made[name] = fit(name, earlier)
+            except TrainingError as error:
+                failed[name] = str(error)
         if not rows:
             skipped = failed
         elif failed:
@@ -122,20 +124,6 @@ def backtest(
         block=np.concatenate([np.full(len(one), -k, np.int64) for k, one in enumerate(rows)][::-1]),
         skipped=skipped,
     )
-
-
-def _fitted(
-    fit: Fit, names: Sequence[str], rows: Labelled
-) -> tuple[dict[str, Model], dict[str, str]]:
-    """Models that could be fitted, and why others could not."""
-    made: dict[str, Model] = {}
-    failed: dict[str, str] = {}
-    for name in names:
-        try:
-            made[name] = fit(name, rows)
-        except TrainingError as error:
-            failed[name] = str(error)
-    return made, failed
 
 
 def last_block(data: Dataset) -> tuple[Labelled, Labelled]:

@@ -12,7 +12,7 @@ import json
 import os
 import platform
 import stat
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -161,9 +161,26 @@ def read_manifest(folder: Path, *, question: str | None = None) -> Manifest:
         manifest = _from_json(data)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelError(f"{path} is damaged ({type(error).__name__}: {error})") from None
-    _check_listed(folder, manifest.files)
+    for parent, folders, files in os.walk(folder):  # nothing may be there that no hash vouches for
+        for place in (Path(parent, name) for name in (*folders, *files)):
+            mode = place.lstat().st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise ModelError(f"{place} is no regular file; a model directory holds no links")
+            listed = {NAME, *manifest.files}
+            if stat.S_ISREG(mode) and place.relative_to(folder).as_posix() not in listed:
+                raise ModelError(f"{place} is not listed in {path}; move it elsewhere")
     for name, expected in manifest.files.items():
-        _check(folder, name, expected)
+        parts = PurePosixPath(name)
+        if parts.is_absolute() or ".." in parts.parts:
+            raise ModelError(f"{path} lists {name!r}, which is outside the model directory")
+        try:
+            digest = sha256(folder / parts)
+        except OSError as error:
+            raise ModelError(f"cannot read {folder / parts}: {error.strerror or error}") from None
+        except ValueError:
+            raise ModelError(f"{path} lists {name!r}, which is no file name") from None
+        if digest != expected:
+            raise ModelError(f"{folder / parts} was changed since training (its hash differs)")
     return manifest
 
 
@@ -177,31 +194,3 @@ def _from_json(data: Mapping[str, Any]) -> Manifest:
         {str(name): str(version) for name, version in data["versions"].items()},
         {str(name): str(digest) for name, digest in data["files"].items()},
     )
-
-
-def _check_listed(folder: Path, listed: Collection[str]) -> None:
-    """Refuse what no hash vouches for: files that are not listed, links, pipes."""
-    for parent, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            path = Path(parent) / name
-            mode = path.lstat().st_mode
-            if stat.S_ISDIR(mode):
-                continue
-            if not stat.S_ISREG(mode):
-                raise ModelError(f"{path} is no regular file; a model directory holds no links")
-            if path.relative_to(folder).as_posix() not in {NAME, *listed}:
-                raise ModelError(f"{path} is not listed in {folder / NAME}; move it elsewhere")
-
-
-def _check(folder: Path, name: str, expected: str) -> None:
-    parts = PurePosixPath(name)
-    if parts.is_absolute() or ".." in parts.parts:
-        raise ModelError(f"{folder / NAME} lists {name!r}, which is outside the model directory")
-    try:
-        found = sha256(folder / parts)
-    except OSError as error:
-        raise ModelError(f"cannot read {folder / parts}: {error.strerror or error}") from None
-    except ValueError:
-        raise ModelError(f"{folder / NAME} lists {name!r}, which is no file name") from None
-    if found != expected:
-        raise ModelError(f"{folder / parts} was changed since training (its hash differs)")

@@ -290,22 +290,27 @@ class Mixture:
         With many rows that is the boosted one: how well models fitted once did on a later part says
         how it drifted more than which of them would follow.
 
-        Args:
-            fitted: on the train part, by name.
-            losses: of these on a later part.
-            as_of: µs, the end of the train part.
-            levels: how many, of quantiles.
+        `losses` are those of the models, fitted on the train part, on a later one; `as_of` is the
+        end of the train part (µs); `levels` how many, of quantiles.
 
         Raises:
             TrainingError: none of them can be fitted anew.
         """
-        able = [name for name, one in fitted.items() if isinstance(one.model, Refits)]
+        able = [name for name, member in fitted.items() if isinstance(member.model, Refits)]
         if not able:
             raise TrainingError("mixture: none of its models can be fitted anew; train all of them")
         best = min(able, key=lambda name: losses[name])
         if "boosted" in able and fitted["boosted"].train_batches >= MANY_ROWS:
             best = "boosted"
-        members = {name: _plain(one) for name, one in {**fitted, REFIT: fitted[best]}.items()}
+        members = {**fitted, REFIT: fitted[best]}
+        for name, member in members.items():
+            # Maps of probabilities are of one part of the past. Quantiles stay calibrated: members
+            # whose levels are too narrow would lose weight to worse ones.
+            if isinstance(member.calibrated, BinaryCalibrated):
+                plain = Calibration("identity", (), member.calibrated.calibration.bound)
+                members[name] = replace(
+                    member, calibrated=replace(member.calibrated, calibration=plain)
+                )
         taught = fitted[best].train_batches
         return cls(members, Weights.first(len(members), taught, levels), taught, as_of)
 
@@ -343,22 +348,28 @@ class Mixture:
             moment: one of the question's, None: the first.
             anew: whether a member is fitted anew where enough more is known; weights always move.
         """
+        from jobsight.learning.dataset import censoring_weights
+
         # Decisions that a border of parts drops teach too: here time alone says who knew what.
         table, known = data.examples(data.known(), moment=moment, weighed=False)
         decided, known_at = table["decided"].to_numpy(), table["known_at"].to_numpy()
         rows = np.flatnonzero((np.maximum(known_at, decided) >= since) & (decided < until))
         rows = rows[np.argsort(decided[rows], kind="stable")]
-        asked = known.take(rows)
+        asked, levels = known.take(rows), known.output.levels
         said, mixture = self.each(asked.inputs), self
         place = list(self.members).index(REFIT)
         for moment_known in self._refits(known_at, since, until) if anew else ():
-            then = _as_of(known, decided, known_at, moment_known)
+            then = known.take(np.flatnonzero(known_at < moment_known))
+            if levels:  # weighted for what is not known yet
+                begun = decided < moment_known
+                weight = censoring_weights(decided[begun], known_at[begun], moment_known)
+                then = replace(then, weight=weight[known_at[begun] < moment_known])
             mixture = mixture._refitted(then, data.settings.seed)
             later = decided[rows] >= moment_known
             said[later, place] = mixture.members[REFIT].predict(asked.inputs.take(later))
         nth = table["nth"].to_numpy()[rows]
         times = Times(asked.values, asked.weight, decided[rows], known_at[rows], nth)
-        mixed, weights = mix(said, times, self.weights, until, asked.output.levels)
+        mixed, weights = mix(said, times, self.weights, until, levels)
         shown = decided[rows] >= since
         return Played(
             table[rows].filter(pl.Series(shown)),
@@ -409,11 +420,7 @@ class Mixture:
 
     @classmethod
     def load(cls, folder: Path, member: Callable[[Mapping[str, Any], Path], Fitted]) -> Self:
-        """Read what `save` wrote.
-
-        Args:
-            folder: to read from.
-            member: opens a member by its data and folder.
+        """Read what `save` wrote; `member` opens a member by its data and folder.
 
         Raises:
             ModelError: a file is missing, damaged or of another schema.
@@ -431,29 +438,10 @@ class Mixture:
             return cls(members, weights, int(body["taught"]), int(body["as_of"]))
 
 
-def _plain(fitted: Fitted) -> Fitted:
-    """The model without its map of probabilities, which is of one part of the past.
-
-    Quantiles stay calibrated: members whose levels are too narrow would lose weight to worse ones.
-    """
-    if not isinstance(fitted.calibrated, BinaryCalibrated):
-        return fitted
-    plain = Calibration("identity", (), fitted.calibrated.calibration.bound)
-    return replace(fitted, calibrated=replace(fitted.calibrated, calibration=plain))
-
-
 def predicted_in_time(
     fitted: Fitted, data: Dataset, table: pl.DataFrame, labelled: Labelled, moment: str | None
 ) -> Floats:
-    """Calibrated predictions of examples; a mixture goes on learning from one to the next.
-
-    Args:
-        fitted: any model.
-        data: that the examples are of.
-        table: their rows of the table of decisions (n), in time order.
-        labelled: the examples.
-        moment: of the examples.
-    """
+    """Calibrated predictions of examples in time order; a mixture goes on learning meanwhile."""
     if not isinstance(fitted.model, Mixture):
         return fitted.predict(labelled.inputs)
     first = int(table["decided"].to_numpy().min(initial=FOREVER))
@@ -461,15 +449,3 @@ def predicted_in_time(
     since = fitted.model.as_of if first >= fitted.model.as_of else first
     played = fitted.model.play(data, since, FOREVER, moment)
     return fitted.calibrated.apply(played.of(table))
-
-
-def _as_of(known: Labelled, decided: Ints, known_at: Ints, moment: int) -> Labelled:
-    """What is known before a moment (µs); of quantiles, weighted for what is not known yet."""
-    rows = known_at < moment
-    then = known.take(np.flatnonzero(rows))
-    if not known.output.levels:
-        return then
-    from jobsight.learning.dataset import censoring_weights
-
-    weight = censoring_weights(decided[decided < moment], known_at[decided < moment], moment)
-    return replace(then, weight=weight[rows[decided < moment]])

@@ -172,7 +172,14 @@ class ModelDir:
         """
         for target, one in self.targets.items():
             one.save(folder / target)
-        write_json(folder / "model.json", self._to_json())
+        body = {
+            "schema": SCHEMA,
+            "encoding": self.encoding.to_json(),
+            "borders": self.borders.tolist(),
+            "names": list(self.names),
+            "targets": {name: target.to_json() for name, target in self.targets.items()},
+        }
+        write_json(folder / "model.json", body)
         write_json(folder / "report.json", self.report)
         save_arrays(folder / "seen.safetensors", {"seen": self.seen})
         self.manifest = write_manifest(
@@ -183,15 +190,6 @@ class ModelDir:
             sources=self.sources,
             facts=facts,
         )
-
-    def _to_json(self) -> dict[str, Any]:
-        return {
-            "schema": SCHEMA,
-            "encoding": self.encoding.to_json(),
-            "borders": self.borders.tolist(),
-            "names": list(self.names),
-            "targets": {name: one.to_json() for name, one in self.targets.items()},
-        }
 
     @classmethod
     def open(
@@ -204,12 +202,9 @@ class ModelDir:
     ) -> Self:
         """Open a model directory.
 
-        Args:
-            folder: what `save` wrote.
-            question: that it is to answer.
-            network: the network class that the user's settings name; a directory that names a
-                class of the user's own is opened only where both are the same.
-            only_chosen: load the models that answer, no others.
+        `network` is the network class that the user's settings name: a directory that names a class
+        of the user's own is opened only where both are the same. With `only_chosen`, no models are
+        loaded but those that answer.
 
         Raises:
             ModelError: it is not a model directory of this question and schema, or a file in it is
@@ -223,6 +218,12 @@ class ModelDir:
                     f"{folder} has schema {body.get('schema')!r}, this version reads {SCHEMA}; "
                     "train again"
                 )
+            borders = np.array(body["borders"], np.int64)
+            if borders.shape != (3,):
+                raise ValueError("there are not three borders of parts")
+            seen = load_arrays(folder / "seen.safetensors")["seen"]
+            if seen.dtype != np.uint64 or seen.ndim != 1:
+                raise ValueError("seen.safetensors holds no fingerprints")
             first = read_json(folder / "report.json", dict)
             others = {name: first.pop(name, None) for name in [*question.targets][1:]}
             opening = _Opening(question, network, only_chosen)
@@ -230,7 +231,7 @@ class ModelDir:
                 question=question,
                 settings=question.settings.model_validate(manifest.settings),
                 encoding=question.encoding_from(body["encoding"]),
-                borders=_borders(body["borders"]),
+                borders=borders,
                 names=tuple(map(str, body["names"])),
                 targets={
                     name: opening.target(
@@ -241,7 +242,7 @@ class ModelDir:
                 },
                 sources=manifest.sources,
                 manifest=manifest,
-                seen=_seen(folder / "seen.safetensors"),
+                seen=seen,
             )
         except _DAMAGE as error:
             raise ModelError(
@@ -276,13 +277,6 @@ _DAMAGE = (
     UsageError,
 )
 """What taking a damaged file apart may raise."""
-
-
-def _borders(data: Any) -> NDArray[np.int64]:
-    borders = np.array(data, np.int64)
-    if borders.shape != (3,):
-        raise ValueError("there are not three borders of parts")
-    return borders
 
 
 @dataclass(frozen=True)
@@ -333,13 +327,6 @@ class _Opening:
         if name not in (*models.NAMES, *self.question.models):
             raise ValueError(f"no model is named {name!r}")
         return name
-
-
-def _seen(path: Path) -> NDArray[np.uint64]:
-    seen = load_arrays(path)["seen"]
-    if seen.dtype != np.uint64 or seen.ndim != 1:
-        raise ValueError(f"{path.name} holds no fingerprints")
-    return seen
 
 
 def _folder_name(name: str) -> str:

@@ -146,13 +146,9 @@ def train(
 ) -> Trained:
     """Train, choose, calibrate and test, one target of the question after the other.
 
-    Args:
-        data: of `Dataset.for_training`.
-        names: of the models, the baselines among them; None: all of the question.
-        required: a model that must be trained for the main target; others that cannot be are left
-            out, and listed as skipped.
-        sources: the inputs, for the manifest.
-        progress: is called with what is being done.
+    `names` are those of the models, the baselines among them; None: all of the question. The model
+    `required` must be trained for the main target; others that cannot be are left out, and listed
+    as skipped.
 
     Raises:
         TrainingError: there is too little to learn from; says what would be needed.
@@ -221,13 +217,29 @@ class _Plan:
             for name in PARTS
         }
         _require_enough(parts, data)
-        made, skipped = self._fit_all(parts["train"][1], at)
+        train_part = parts["train"][1]
+        made: dict[str, Model] = {}
+        skipped: dict[str, str] = {}
+        columns, only = data.question.columns, data.question.only
+        for name in self.names:
+            if name == Mixture.name or only.get(name, data.target) != data.target:
+                continue
+            if not models.predicts(name, data.goal.output, columns):
+                continue
+            self.progress(f"training {name}{at}")
+            try:
+                made[name] = fit_model(name, data, train_part)
+            except TrainingError as error:
+                if name == self.required:
+                    raise
+                skipped[name] = str(error)
         self.progress(f"backtesting{at}")
-        before = backtest(data, parts["train"], list(made), _fitter(data))
+        before = backtest(
+            data, parts["train"], list(made), lambda kind, rows: fit_model(kind, data, rows)
+        )
         if self.required in before.skipped:
             raise TrainingError(before.skipped[self.required])
         skipped |= before.skipped
-        train_part = parts["train"][1]
         fitted = {
             name: _calibrated(data, made[name], train_part, before) for name in before.predictions
         }
@@ -243,24 +255,6 @@ class _Plan:
         return _Untested(
             parts, choice, skipped, TargetModel(choice.name, choice.reason, fitted, {})
         )
-
-    def _fit_all(self, train_part: Labelled, at: str) -> tuple[dict[str, Model], dict[str, str]]:
-        made: dict[str, Model] = {}
-        skipped: dict[str, str] = {}
-        for name in self.names:
-            columns, only = self.data.question.columns, self.data.question.only
-            if name == Mixture.name or only.get(name, self.data.target) != self.data.target:
-                continue
-            if not models.predicts(name, self.data.goal.output, columns):
-                continue
-            self.progress(f"training {name}{at}")
-            try:
-                made[name] = fit_model(name, self.data, train_part)
-            except TrainingError as error:
-                if name == self.required:
-                    raise
-                skipped[name] = str(error)
-        return made, skipped
 
 
 class _Untested(NamedTuple):
@@ -320,10 +314,6 @@ def fit_model(name: str, data: Dataset, rows: Labelled) -> Model:
     return model
 
 
-def _fitter(data: Dataset) -> Callable[[str, Labelled], Model]:
-    return lambda name, rows: fit_model(name, data, rows)
-
-
 def _calibrated(data: Dataset, model: Model, taught: Labelled, before: Backtest) -> Fitted:
     """A model with what it was taught, calibrated on what its kind said in the backtest."""
     # Rates as of the decision follow what happens, and so do models that start from them; a map
@@ -373,7 +363,9 @@ def _fit_moments(data: Dataset, first: TargetModel, progress: Progress) -> dict[
             continue
         with suppress(TrainingError):
             model = fit_model(name, data, train_part)
-            before = backtest(data, examples, [name], _fitter(data))
+            before = backtest(
+                data, examples, [name], lambda kind, rows: fit_model(kind, data, rows)
+            )
             fitted = _calibrated(data, model, train_part, before)
             moments[moment] = TargetModel(name, first.reason, {name: fitted}, {})
     return moments
@@ -385,17 +377,14 @@ def _require_enough(parts: Parts, data: Dataset) -> None:
     if short:
         have = ", ".join(f"{name} {batches[name]}" for name in PARTS)
         need = ", ".join(f"{name} {least}" for name, least in LEAST_BATCHES.items())
+        everything = np.ones(len(data.table), np.bool_)
+        lost = data.dropped(everything) | data.censored(everything)
+        losses = "; ".join(f"{count} {kind}" for kind, count in lost.items()) or "none dropped"
         raise TrainingError(
             f"too few batches of {data.question.words[1]} with a known outcome ({have}; at least "
-            f"{need} are needed, {_losses(data)}); give a history of a longer time"
+            f"{need} are needed, {losses}); give a history of a longer time"
         )
     train_part = parts["train"][1]
     poor = data.goal.unlearnable(train_part.values, train_part.weight)
     if poor:
         raise TrainingError(f"{poor}; give a history of a longer time, or of more users")
-
-
-def _losses(data: Dataset) -> str:
-    everything = np.ones(len(data.table), np.bool_)
-    lost = data.dropped(everything) | data.censored(everything)
-    return "; ".join(f"{count} {kind}" for kind, count in lost.items()) or "none dropped"

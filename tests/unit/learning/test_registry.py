@@ -9,8 +9,7 @@ from tests.support.hold_models import Made, constant_model
 
 from jobsight.errors import ModelError, UsageError
 from jobsight.learning.modeldir import ModelDir
-from jobsight.learning.registry import DEFAULT, Registry
-from jobsight.learning.registry.models import folder_name
+from jobsight.learning.registry import DEFAULT, Registry, folder_name
 from jobsight.modes import set_group_access
 from jobsight.questions.hold.question import HOLD
 

@@ -103,11 +103,8 @@ class Audit:
 def audit(model: ModelDir, source: Any, *, progress: Progress = lambda _step: None) -> Audit:
     """Check the main target of a trained model on a source, best the one it was trained on.
 
-    Args:
-        model: opened with all its models.
-        source: its own: training can then be repeated. On another, what needs that is left out and
-            said so.
-        progress: is called with what is being done.
+    The model is opened with all its models. Of its own source, training can be repeated; of
+    another, what needs that is left out and said so.
 
     Raises:
         TrainingError: no decision with an outcome is left to judge by.

@@ -15,9 +15,14 @@ calibrated on decisions later than the training. Every metric takes predictions,
 
 from jobsight.learning.targets.base import Calibrated, Scores, Target
 from jobsight.learning.targets.binary import CHANCE, Binary, BinaryCalibrated, errors_by_chance
-from jobsight.learning.targets.classes import Classes, ClassesCalibrated
-from jobsight.learning.targets.quantiles import Quantiles, QuantilesCalibrated
-from jobsight.learning.targets.shares import Shares, SharesCalibrated
+from jobsight.learning.targets.columns import (
+    Classes,
+    ClassesCalibrated,
+    Quantiles,
+    QuantilesCalibrated,
+    Shares,
+    SharesCalibrated,
+)
 
 __all__ = [
     "CHANCE",

@@ -27,9 +27,8 @@ from jobsight.documents.spans import why
 from jobsight.documents.states import State, parse_states
 from jobsight.errors import JobError, JobsightError, SourceError, StoreUnavailableError, UsageError
 from jobsight.ids import parse_job_name
-from jobsight.learning.registry import Registry
-from jobsight.learning.registry.listing import listed
-from jobsight.learning.registry.listing import shown as model_shown
+from jobsight.learning.registry import Registry, listed
+from jobsight.learning.registry import shown as model_shown
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.bound.answering import BOUND_ANSWERS
 from jobsight.service import status as collectors
