@@ -52,11 +52,7 @@ class Source:
 
     @classmethod
     def of(cls, path: Path) -> Source:
-        """Hash a file.
-
-        Raises:
-            OSError: it cannot be read.
-        """
+        """Hash a file; `OSError`: it cannot be read."""
         return cls(str(path), sha256(path), path.stat().st_size)
 
 

@@ -163,11 +163,7 @@ def metric_named(name: str, *, threshold: float = 0.5) -> Metric:
 
 
 def named(name: str, known: Mapping[str, Metric]) -> Metric:
-    """One of several metrics.
-
-    Raises:
-        UsageError: there is no such metric.
-    """
+    """One of several metrics; `UsageError`: there is no such metric."""
     if name not in known:
         raise UsageError(f"no metric is named {name!r}; known are {', '.join(known)}")
     return known[name]

@@ -315,11 +315,7 @@ class Mixture:
         return cls(members, Weights.first(len(members), taught, levels), taught, as_of)
 
     def fit(self, rows: Labelled, *, seed: int) -> None:
-        """Is made of fitted models instead, by `of`.
-
-        Raises:
-            TrainingError: always.
-        """
+        """Is made of fitted models instead, by `of`; `TrainingError`: always."""
         raise TrainingError("mixture: it is made of other models; train all of them")
 
     @property

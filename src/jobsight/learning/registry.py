@@ -260,11 +260,7 @@ def folder_name(name: str) -> str:
 
 
 def read_report(folder: Path, manifest: Manifest) -> dict[str, Any]:
-    """The report of a model's test part.
-
-    Raises:
-        ModelError: there is none, or it is damaged.
-    """
+    """The report of a model's test part; `ModelError`: there is none, or it is damaged."""
     if REPORT not in manifest.files:
         raise ModelError(f"{folder} has no {REPORT}; train again")
     try:

@@ -296,11 +296,7 @@ def _mixed(
 
 
 def fit_model(name: str, data: Dataset, rows: Labelled) -> Model:
-    """A model of this name, fitted.
-
-    Raises:
-        TrainingError: the examples cannot teach it anything.
-    """
+    """A model of this name, fitted; `TrainingError`: the examples cannot teach it anything."""
     model = models.create(
         name,
         rule_sets=data.question.rule_sets,

@@ -47,11 +47,7 @@ class Among:
     negated: bool = False
 
     def holds(self, facts: Facts) -> Mask:
-        """Truth of each row: bool (n,).
-
-        Raises:
-            ModelError: a column is not among the facts.
-        """
+        """Truth of each row: bool (n,); `ModelError`: a column is not among the facts."""
         columns = [_column(facts, name) for name in self.columns]
         found = np.zeros(len(columns[0]), dtype=bool)
         for choice in self.choices:
@@ -70,11 +66,7 @@ class Between:
     high: int | None = None
 
     def holds(self, facts: Facts) -> Mask:
-        """Truth of each row: bool (n,).
-
-        Raises:
-            ModelError: the column is not among the facts.
-        """
+        """Truth of each row: bool (n,); `ModelError`: the column is not among the facts."""
         column = _column(facts, self.column)
         above = column >= self.low if self.low is not None else np.ones(len(column), dtype=bool)
         return above if self.high is None else above & (column <= self.high)

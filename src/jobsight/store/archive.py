@@ -89,11 +89,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def from_text(cls, text: str | bytes) -> Part:
-        """The part of its text.
-
-        Raises:
-            StoreError: the text is damaged, or names a file elsewhere.
-        """
+        """The part of its text; `StoreError`: the text is damaged, or names a file elsewhere."""
         with suppress(msgspec.DecodeError, ValueError):
             part = msgspec.json.decode(unsealed(text), type=cls)
             if _fence_of(part.name) is not None:

@@ -27,10 +27,7 @@ def find_ids(store: Store, name: JobName, cluster: str | None = None) -> list[st
     under it (``1237`` is ``1234_5``), as does a whole id that ends with one, where it is not the id
     of a document. Of several jobs to which Slurm gave one number it means the newest.
 
-    Args:
-        store: where they must be.
-        name: of the job, or of all jobs of a number.
-        cluster: name of a Slurm cluster or access point that the job must be of.
+    `cluster` names a Slurm cluster or access point that the job must be of.
 
     Raises:
         JobError: there is none, or jobs of several clusters are meant.
@@ -62,12 +59,7 @@ def find_ids(store: Store, name: JobName, cluster: str | None = None) -> list[st
 
 
 def other_jobs(store: Store, id_: str) -> tuple[list[str], list[str]]:
-    """Siblings of a job, which share its number; and the other jobs to which Slurm gave its id.
-
-    Args:
-        store: where they are.
-        id_: of the job's document.
-    """
+    """Siblings of a job, which share its number; and the other jobs to which Slurm gave its id."""
     others = [
         other
         for other in store.numbered(number_of(id_))

@@ -268,7 +268,11 @@ class RedisBackend(Backend):
         args += (len(rows), len(positions))
         for keys, data, based_on in rows:
             revision = "" if based_on is None else f"{based_on:016x}"
-            args += (keys.id, revision, _head(keys), data)
+            user, raw = keys.user, keys.raw or ""
+            length = _NO_USER if user is None else len(user.encode())
+            lengths = f"{len(keys.state):02x}{length:04x}{len(raw):02x}"
+            head = f"{_moment(keys.time)}{lengths}{keys.state}{user or ''}{raw}"
+            args += (keys.id, revision, head, data)
         for source, old, new in positions:
             args += (source, old or "", new)
         result, *names = self._call(_PUT, *args)
@@ -462,20 +466,8 @@ def _member(order: Order) -> str:
     return f"{_moment(order[0])}{order[1]}"
 
 
-def _head(keys: Keys) -> str:
-    """What precedes a packed document, without the revision."""
-    user, raw = keys.user, keys.raw or ""
-    length = _NO_USER if user is None else len(user.encode())
-    lengths = f"{len(keys.state):02x}{length:04x}{len(raw):02x}"
-    return f"{_moment(keys.time)}{lengths}{keys.state}{user or ''}{raw}"
-
-
 def _row_of(id_: str, text: bytes) -> Row:
-    """The row of a document as the server has it.
-
-    Raises:
-        StoreError: it is damaged.
-    """
+    """The row of a document as the server has it; `StoreError`: it is damaged."""
     try:
         revision, time = int(text[:16], 16), int(text[16:32], 16) - _ZERO
         user_at, length = 40 + int(text[32:34], 16), int(text[34:38], 16)

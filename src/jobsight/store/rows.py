@@ -220,19 +220,11 @@ class Row:
         return self.keys.time, self.keys.id
 
     def document(self) -> JobDocument:
-        """The document itself.
-
-        Raises:
-            StoreError: it is damaged.
-        """
+        """The document itself; `StoreError`: it is damaged."""
         return read_text(self.text(), self.keys.id)
 
     def text(self) -> bytes:
-        """The document's JSON.
-
-        Raises:
-            StoreError: it is damaged.
-        """
+        """The document's JSON; `StoreError`: it is damaged."""
         return self.data if self.archived else unzip(self.data, self.keys.id)
 
     def problem(self) -> str | None:

@@ -418,11 +418,7 @@ class Store:
         return prune(self.backend, self.require_archive(), before, least=least, overdue=overdue)
 
     def require_archive(self) -> Archive:
-        """The archive.
-
-        Raises:
-            StoreError: no folder is set for it.
-        """
+        """The archive; `StoreError`: no folder is set for it."""
         if self.archive is None:
             raise StoreError(
                 f"{self.url} has no folder for its archive; name one in the setting store.archive "

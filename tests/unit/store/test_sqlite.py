@@ -20,7 +20,6 @@ from jobsight.settings import StoreSettings
 from jobsight.store import Move, Put, Store
 from jobsight.store.rows import Query
 from jobsight.store.sqlite import selection
-from jobsight.store.sqlitefile import SqliteFile
 from jobsight.testing import made_document
 
 
@@ -254,7 +253,7 @@ def test_what_is_read_while_a_writer_begins_is_refused(
     with sqlite_store(path, QUICK, create=True) as writer:
         writer.put([Put(made_document(number)) for number in range(1200)])
     with monkeypatch.context() as patch:
-        patch.setattr(SqliteFile, "_is_writable", lambda _: False)
+        patch.setattr("os.access", lambda *_: False)
         reader = sqlite_store(path, QUICK)
     with reader:
         scan = reader.scan()

@@ -124,11 +124,7 @@ def audit(model: ModelDir, source: Any, *, progress: Progress = lambda _step: No
 
 
 def audited(model: ModelDir, source: Any) -> Audited:
-    """What checks are made on.
-
-    Raises:
-        TrainingError: no decision with an outcome is left to judge by.
-    """
+    """What checks are made on; `TrainingError`: no decision with an outcome is left to judge by."""
     data = Dataset.for_audit(source, model)
     own = data.holds_all_of(model)
     if own:

@@ -146,11 +146,7 @@ class Audited:
         return self.evaluation.table, self.evaluation.labelled
 
     def taught(self) -> Labelled:
-        """Examples of the train part.
-
-        Raises:
-            TrainingError: this is another history.
-        """
+        """Examples of the train part; `TrainingError`: this is another history."""
         if not self.own:
             raise TrainingError(OTHER_LOGS)
         return self.parts["train"][1]

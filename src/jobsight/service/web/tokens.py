@@ -141,11 +141,7 @@ class Tokens:
         return sorted(self._tokens.values(), key=lambda one: one.made)
 
     def add(self, name: str, role: Role, days: float | None) -> str:
-        """Make a token for a user; it is shown this once.
-
-        Raises:
-            UsageError: no user is named so.
-        """
+        """Make a token for a user; it is shown this once; `UsageError`: no user is named so."""
         if not _NAME.fullmatch(name):
             raise UsageError(f"{printable(name, 40)!r} is not the name of a user")
         secret, made = secrets.token_urlsafe(32), now_micros()
