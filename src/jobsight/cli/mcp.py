@@ -15,9 +15,8 @@ from jobsight.cli.common import ConfigOption, StoreOption, caller, load_settings
 from jobsight.documents import to_json
 from jobsight.errors import JobsightError
 from jobsight.questions import QUESTIONS, question_named
-from jobsight.service.web.asking import name_for
+from jobsight.service.web.asking import name_for, summary
 from jobsight.service.web.guards import RefusedError
-from jobsight.service.web.joblists import summary
 from jobsight.service.web.site import Site
 from jobsight.service.web.tokens import Caller
 from jobsight.store import open_store

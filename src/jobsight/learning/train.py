@@ -13,7 +13,7 @@ import polars as pl
 from jobsight import models
 from jobsight.clock import format_micros
 from jobsight.errors import TrainingError, UsageError
-from jobsight.learning.backtest import Backtest, backtest
+from jobsight.learning.backtest import Backtest, Choice, backtest, choose_model
 from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.dataset import PARTS, Dataset
 from jobsight.learning.evaluation import Evaluation, evaluate
@@ -22,7 +22,6 @@ from jobsight.learning.manifest import Source
 from jobsight.learning.mixture import Mixture, Refits, mix
 from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel
 from jobsight.learning.question import Question
-from jobsight.learning.selection import Choice, choose_model
 from jobsight.models.base import Labelled, Model
 from jobsight.models.rules import Rules
 from jobsight.models.stack import Stack

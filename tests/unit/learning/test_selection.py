@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from jobsight.errors import TrainingError
+from jobsight.learning.backtest import Choice, choose_model
 from jobsight.learning.bootstrap import Bootstrap
-from jobsight.learning.selection import Choice, choose_model
 from jobsight.learning.targets import Binary
 from jobsight.models.base import Floats
 

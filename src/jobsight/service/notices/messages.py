@@ -89,7 +89,25 @@ def read_notice(
         return Notice(JobKey("slurm", named, job), sent, document)
     if "jobid" in said and "job_id" not in said:
         raise PoisonError("a message of jobcomp; its topic is not one of kafka.jobcomp")
-    return Notice(_key(_name(said.get("cluster")), said.get("job_id")), sent)
+    cluster, job_id = _name(said.get("cluster")), said.get("job_id")
+    if type(job_id) is int:
+        job_id = str(job_id)
+    if not isinstance(job_id, str):
+        raise PoisonError("job_id: no text and no number")
+    text = job_id.strip()
+    if condor := _CONDOR.fullmatch(text):
+        number, proc = int(condor[1]), int(condor[2])
+        if not 0 < number < 2**31 or proc >= 2**31:
+            raise PoisonError("job_id: out of range")
+        return Notice(JobKey("htcondor", cluster, f"{number}.{proc}"), sent)
+    try:
+        parsed = parse_id(text)
+    except ValueError as error:
+        raise PoisonError(f"job_id: {printable(error, _SHOWN)}") from None
+    if parsed.tasks is not None or parsed.step is not None:
+        raise PoisonError("job_id: a step, or several tasks")
+    # By the name that Slurm itself gives it.
+    return Notice(JobKey("slurm", cluster.lower(), parsed.name), sent)
 
 
 def _name(value: Any) -> str:
@@ -98,23 +116,3 @@ def _name(value: Any) -> str:
     if not value.isprintable() or any("\ud800" <= one <= "\udfff" for one in value):
         raise PoisonError("cluster: a name with control characters")
     return value.strip()
-
-
-def _key(cluster: str, value: Any) -> JobKey:
-    if type(value) is int:
-        value = str(value)
-    if not isinstance(value, str):
-        raise PoisonError("job_id: no text and no number")
-    text = value.strip()
-    if condor := _CONDOR.fullmatch(text):
-        number, proc = int(condor[1]), int(condor[2])
-        if not 0 < number < 2**31 or proc >= 2**31:
-            raise PoisonError("job_id: out of range")
-        return JobKey("htcondor", cluster, f"{number}.{proc}")
-    try:
-        job = parse_id(text)
-    except ValueError as error:
-        raise PoisonError(f"job_id: {printable(error, _SHOWN)}") from None
-    if job.tasks is not None or job.step is not None:
-        raise PoisonError("job_id: a step, or several tasks")
-    return JobKey("slurm", cluster.lower(), job.name)  # as Slurm itself calls it

@@ -284,7 +284,13 @@ class Watched:
             elif time() - entry.since > self._unknown_after:
                 self.given_up += 1
                 del self._jobs[key]
-        return [document if has_ended(document) else _noticed(document) for document in found]
+        marked = []
+        for document in found:
+            submitted, timeline = document.submission.submitted, document.timeline
+            if submitted is not None and not has_ended(document):  # of each job the same entry
+                timeline = (*timeline, Event(time=submitted, source="notice", word="NOTICED"))
+            marked.append(msgspec.structs.replace(document, timeline=timeline))
+        return marked
 
 
 def meant(key: JobKey) -> tuple[JobKey, ...]:
@@ -297,12 +303,3 @@ def has_ended(document: JobDocument) -> bool:
     """Whether what a source reports of a job has its end in it."""
     state = merge(None, document).state
     return state is not None and state.ended
-
-
-def _noticed(document: JobDocument) -> JobDocument:
-    """The document with an entry that says that the job was noticed: of each job the same one."""
-    submitted = document.submission.submitted
-    if submitted is None:
-        return document
-    mark = Event(time=submitted, source="notice", word="NOTICED")
-    return msgspec.structs.replace(document, timeline=(*document.timeline, mark))

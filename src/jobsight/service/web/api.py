@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from jobsight.documents import to_json
 from jobsight.errors import UsageError
 from jobsight.service.web.analysis import unless_gone
+from jobsight.service.web.asking import MOST_JOBS, summary
 from jobsight.service.web.guards import RefusedError
-from jobsight.service.web.joblists import MOST_JOBS, summary
 from jobsight.service.web.site import Site
 from jobsight.service.web.tokens import Caller
 

@@ -35,10 +35,13 @@ from jobsight.service import status as collectors
 from jobsight.service.logs import log
 from jobsight.service.web.analysis import Analysts
 from jobsight.service.web.asking import (
+    MOST_JOBS,
+    JobsPage,
     about_job,
     about_script,
     held_groups,
     new_holds,
+    page_of,
     pending_rows,
     quality,
     similar_runs,
@@ -46,7 +49,6 @@ from jobsight.service.web.asking import (
     warm_up,
 )
 from jobsight.service.web.events import Events, News
-from jobsight.service.web.joblists import MOST_JOBS, JobsPage, page_of
 from jobsight.service.web.ready import Follower, Ready
 from jobsight.service.web.tokens import Caller, Tokens
 from jobsight.store.finding import find_ids
