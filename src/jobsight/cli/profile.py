@@ -133,10 +133,10 @@ def profile(
     else:
         (note if command else say)("\n".join(_lines(found, seen.cost)))
     if output is not None:
-        from jobsight.reports.plots import timeline_plot
+        from jobsight.reports.plots import profile_plot
 
         with new_file(output, Kind.TIMELINE) as temporary:
-            plot = timeline_plot(seen.timeline.windows, f"bound by: {bound_by(found)}")
+            plot = profile_plot(seen.timeline.windows, f"bound by: {bound_by(found)}")
             temporary.write_text(f"<!-- {Kind.TIMELINE.schema} -->\n{plot}\n", encoding="utf-8")
     if settings is not None and job is not None:
         _save(job, found, settings)

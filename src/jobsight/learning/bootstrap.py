@@ -73,13 +73,7 @@ class Bootstrap:
     def differences(
         self, metric: Metric, predictions: Mapping[str, Floats], reference: str
     ) -> dict[str, Interval]:
-        """Metric of each model less that of `reference` on the same resamples.
-
-        Args:
-            metric: of `jobsight.learning.metrics`.
-            predictions: float64 (n,) by model, `reference` among them.
-            reference: name of the model to compare with.
-        """
+        """Metric of each model less that of `reference` on the same resamples."""
         draws = self._draws(metric, predictions)
         base = metric(predictions[reference], self.values, self.weight)
         return {
@@ -150,9 +144,7 @@ class Simulation:
     def of(self, statistic: Callable[[Bools], Any], probability: Floats) -> Floats:
         """A statistic of each simulated outcome: float64 (draws, ...).
 
-        Args:
-            statistic: given outcomes, bool (some, n), returns float64 (some, ...).
-            probability: float64 (n,), of success.
+        `statistic` is given outcomes, bool (some, n), and returns float64 (some, ...).
         """
         _, number = np.unique(self.batch, return_inverse=True)
         random = np.random.default_rng(self.seed)

@@ -54,11 +54,7 @@ def expected_gain(
 
     p · l − (1 − p) · w − delay · its cost, in units of one wasted run if w = 1.
 
-    Args:
-        probability: float64 (n,), of success if released then.
-        costs: the settings.
-        delay_hours: how long the job waits first.
-        delay_per_hour: what an hour costs (`costs.delay_per_hour`, or its resolved "auto").
+    `delay_per_hour` is what an hour costs (`costs.delay_per_hour`, or its resolved "auto").
     """
     won = probability * costs.lost_job - (1.0 - probability) * costs.wasted_run
     return won - delay_hours * delay_per_hour
@@ -94,12 +90,8 @@ def decision_costs(
 ) -> dict[str, DecisionCost]:
     """Cost per decision of each model, of each rule set, and of always releasing.
 
-    Args:
-        probabilities: P(success) by model, float64 (n,) each; releases from w / (w + l) on.
-        rules: what each rule set decides (true: release), bool (n,) each; where a model has the
-            same name, the rule set's own decision counts.
-        bootstrap: of the n outcomes; batches have weight 1.
-        costs: the settings.
+    Models release from P(success) = w / (w + l) on; `rules` has what each rule set decides (true:
+    release). Where a model has the same name, the rule set's own decision counts.
 
     Returns:
         One entry a name, and ``always_release``; empty without rows.
@@ -150,10 +142,7 @@ _PER = 1000.0
 def savings(probability: Floats, spent: Floats, bootstrap: Bootstrap) -> dict[str, Any]:
     """The cost view of n decisions, as plain data.
 
-    Args:
-        probability: float64 (n,), of what is true.
-        spent: float64 (n,), core-hours of each; NaN where unknown, which save nothing.
-        bootstrap: of the outcomes, for intervals of 95 %.
+    `spent` has the core-hours of each; NaN where unknown, which save nothing.
 
     Returns:
         `core_hours` (of all that came true), `unknown` (decisions without core-hours), and

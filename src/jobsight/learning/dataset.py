@@ -67,11 +67,7 @@ def part_borders(time: Ints, batch: Ints, shares: Sequence[float], end: int) -> 
 
     A batch stands where its first row does. Borders are times: rows of one moment share a part.
 
-    Args:
-        time: int64 (n,), of the decisions.
-        batch: int64 (n,), equal for the rows of one batch.
-        shares: of the k parts; only their proportions count.
-        end: when the history ends, at least the last time.
+    Of times and batches (n,); only the proportions of `shares` count; `end` is that of the history.
 
     Raises:
         TrainingError: there are no rows.
@@ -102,13 +98,8 @@ def split_forward(
     - ``outcome_later``: those whose outcome was not known at the end of their part;
     - ``crosses_border``: those of a group or batch that has a row in the test part.
 
-    Args:
-        time: int64 (n,), of the decisions.
-        batch: int64 (n,), equal for the rows of one batch.
-        group: int64 (n,), equal for the rows of one group.
-        resolved: int64 (n,), when the outcome was known.
-        borders: int64 (3,): where the train part begins, the test part begins, and all ends.
-        horizon: microseconds.
+    Rows of one `batch`, or of one `group`, have equal numbers; `resolved` is when the outcome was
+    known. `borders` (3,) are where the train part begins, the test part begins, and all ends.
     """
     tests = time >= borders[1]
     ends = np.where(tests, borders[2], borders[1])
@@ -122,10 +113,8 @@ def split_forward(
 def split_random(unit: Ints, *, test: float, seed: int) -> Split:
     """Parts drawn by chance: only to show how much such a split flatters.
 
-    Args:
-        unit: int64 (n,), what stays together: groups, or ``arange(n)`` for rows on their own.
-        test: share of the test part, in units.
-        seed: of the draw.
+    `unit` (n,) is what stays together: groups, or ``arange(n)`` for rows on their own; `test` is
+    the share of the test part, in units.
     """
     values, number = np.unique(unit, return_inverse=True)
     place = np.random.default_rng(seed).permutation(len(values))
@@ -314,10 +303,8 @@ class Dataset:
     def labelled(self, rows: Mask, *, moment: str | None = None) -> tuple[pl.DataFrame, Labelled]:
         """Examples of the usable decisions among `rows`, and their part of the table.
 
-        Args:
-            rows: bool (n,).
-            moment: one of `Question.moments`, None: the first; decisions that were not yet open
-                then are left out.
+        `moment` is one of `Question.moments`, None: the first; decisions that were not yet open
+        then are left out.
         """
         return self.examples(self.table.filter(pl.Series(self.usable(rows))), moment=moment)
 

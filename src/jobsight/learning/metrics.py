@@ -179,12 +179,8 @@ def score(
 ) -> dict[str, float | None]:
     """All metrics at once, for weights (n,); None where undefined.
 
-    Args:
-        probability: float64 (n,).
-        success: bool (n,).
-        weight: float64 (n,).
-        threshold: of `f1`; chosen on the backtest by `best_threshold`.
-        threshold_failure: of `f1_failure`; `threshold` if None.
+    `threshold` is of `f1`, chosen on the backtest by `best_threshold`; `threshold_failure` of
+    `f1_failure`, the same one if None.
     """
     thresholds = {"f1_failure": threshold if threshold_failure is None else threshold_failure}
     values: dict[str, float | None] = {}
@@ -296,13 +292,7 @@ def covered_bins(
 
     Bins have equal shares of the batches; those without rows are left out: bool (k,), k ≤ bins.
 
-    Args:
-        probability: float64 (n,), the predictions.
-        low: float64 (n,), lower bounds of their intervals.
-        high: float64 (n,), upper bounds.
-        success: bool (n,).
-        weight: float64 (n,).
-        bins: number of bins; give each about as many batches as stood behind the intervals.
+    Give about as many batches to each bin as stood behind the intervals.
     """
     member = _bins(probability, weight, bins)
     total = np.bincount(member, weight, bins)

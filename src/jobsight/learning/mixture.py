@@ -138,12 +138,8 @@ def mix(
 ) -> tuple[Floats, Weights]:
     """What members say together of decisions in time, and their weights in the end.
 
-    Args:
-        said: float64 (n, members), of quantiles (n, members, levels).
-        rows: the decisions and outcomes.
-        weights: in the beginning.
-        until: µs; outcomes known from there on teach nothing.
-        levels: of quantiles.
+    `said` is float64 (n, members), of quantiles (n, members, levels); outcomes known from `until`
+    on (µs) teach nothing.
 
     Returns:
         float64 (n,) or (n, levels), and the weights.
@@ -337,12 +333,8 @@ class Mixture:
     ) -> Played:
         """Predict the decisions from `since` on in time, learning from each outcome once known.
 
-        Args:
-            data: whose decisions and outcomes; those before `since` only teach.
-            since: µs.
-            until: µs; decisions and outcomes from there on are left out.
-            moment: one of the question's, None: the first.
-            anew: whether a member is fitted anew where enough more is known; weights always move.
+        Decisions before `since` (µs) only teach; decisions and outcomes from `until` on are left
+        out. `anew`: a member is fitted anew where enough more is known; weights always move.
         """
         from jobsight.learning.dataset import censoring_weights
 

@@ -68,9 +68,7 @@ class Watch(Protocol):
     def unread(self, files: Sequence[tuple[str, str]], events: int) -> None:
         """Lists files that could not be read, with a line each.
 
-        Args:
-            files: names and lines.
-            events: how many records were read of others.
+        `events` is how many records were read of others.
 
         Raises:
             SourceError: of no others.

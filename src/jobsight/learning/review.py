@@ -137,13 +137,7 @@ def review(
 
     An answer is about the decision of its job whose outcome became known next.
 
-    Args:
-        question: whose main target was predicted.
-        decisions: its table, see `jobsight.learning.question`.
-        predictions: of `predictions_of`.
-        promised: log loss of tests, by model and moment.
-        draws: of the bootstrap.
-        seed: of it.
+    `predictions` are of `predictions_of`, `promised` the log loss of tests, by model and moment.
 
     Returns:
         For each model, all weeks together, then each; models by name.
@@ -252,10 +246,7 @@ def confusion(
 ) -> list[Confused]:
     """Compare the first prediction of each model for each job with what was observed.
 
-    Args:
-        question: whose main target is of kinds.
-        documents: that hold predictions.
-        decisions: its table, with `possible`, the kinds that an observation leaves, and `source`.
+    `decisions` has `possible`, the kinds that an observation leaves, and `source`.
 
     Returns:
         By model, then the most frequent first.

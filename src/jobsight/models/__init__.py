@@ -68,14 +68,8 @@ def create(
 ) -> Loadable:
     """A new, unfitted model.
 
-    Args:
-        name: one of `NAMES`, or ``rules:SET`` with SET a key of `rule_sets`, or a key of `columns`.
-        output: what it is to predict; see `predicts`.
-        rule_sets: the question's rule sets.
-        columns: the question's baselines that answer a feature, and these features.
-        lstm: settings of the model ``lstm``.
-        boosted: settings of the model ``boosted``.
-        members: models that ``stack`` joins.
+    `name` is one of `NAMES`, or ``rules:SET`` with SET a key of `rule_sets`, or a key of `columns`,
+    the baselines that answer a feature, with these features. `members` are what ``stack`` joins.
 
     Raises:
         UsageError: there is no such model, or none that predicts this.

@@ -137,10 +137,7 @@ def choose_calibration(
 
     Only kinds that the number of batches can bear are tried (`ENOUGH`); ties go to the simpler.
 
-    Args:
-        probability: float64 (n,), raw, rows in time order.
-        success: bool (n,).
-        weight: float64 (n,), batches have weight 1.
+    The rows are in time order; batches have weight 1.
     """
     total = float(weight.sum())
     rarer = min(float(weight[success].sum()), float(weight[~success].sum()))
@@ -203,10 +200,7 @@ class Intervals:
     def fit(cls, probability: Floats, success: NDArray[np.bool_], weight: Floats) -> Self:
         """Learn from n calibration rows in time order; n may be 0, then all intervals are wide.
 
-        Args:
-            probability: float64 (n,), calibrated by maps that did not see these rows.
-            success: bool (n,).
-            weight: float64 (n,), batches have weight 1.
+        The probabilities are calibrated by maps that did not see these rows; batches have weight 1.
         """
         grid = _grid()
         # Angles are put in 201 bins first, so that memory does not grow with n · 201.

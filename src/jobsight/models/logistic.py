@@ -43,13 +43,9 @@ def fit_logistic(
 ) -> Floats:
     """The coefficients β of the module's formula.
 
-    Args:
-        columns: float64 (n, k); give a column of ones for an intercept.
-        success: bool (n,).
-        weight: float64 (n,), not negative.
-        penalty: float64 (k,), λ; positive, or zero where the data determine the coefficient.
-        target: float64 (k,), what the penalty draws to; zeros if None.
-        start: float64 (k,), where to begin; the target if None.
+    Columns are float64 (n, k); give one of ones for an intercept. The penalty λ (k,) is positive,
+    or zero where the data determine the coefficient; it draws to `target`, zeros if None. `start`
+    is where to begin; the target if None.
 
     Returns:
         float64 (k,).

@@ -64,11 +64,7 @@ def folds(rows: Labelled, count: int, seed: int) -> list[NDArray[np.bool_]]:
 def fit_softmax(columns: Floats, targets: Floats, weight: Floats, penalty: float) -> Floats:
     """The coefficients of the module's formula, intercepts last and unpenalized.
 
-    Args:
-        columns: float64 (n, f).
-        targets: float64 (n, k), of `targets_of`.
-        weight: float64 (n,).
-        penalty: λ.
+    Columns are float64 (n, f), targets (n, k), of `targets_of`.
 
     Returns:
         float64 (f + 1, k).

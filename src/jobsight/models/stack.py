@@ -37,10 +37,7 @@ Read = Callable[..., Loadable]
 def pooled_weights(said: Floats, targets: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Weights of members and offsets of columns that fit held-out predictions best.
 
-    Args:
-        said: float64 (members, n, k), probabilities.
-        targets: float64 (n, k).
-        weight: float64 (n,).
+    `said` has probabilities: float64 (members, n, k).
 
     Returns:
         float64 (members,), at least 0, and float64 (k,).

@@ -78,9 +78,8 @@ class FittingWatch:
     def begins(self, records: tuple[EpochRecord, ...], notes: tuple[str, ...]) -> None:
         """Training begins.
 
-        Args:
-            records: of each epoch that a checkpoint had done already.
-            notes: what was wrong with other checkpoints.
+        `records` are of each epoch that a checkpoint had done already, `notes` say what was wrong
+        with other checkpoints.
         """
 
     def measured(self, epoch: Epoch) -> EpochRecord:
@@ -94,9 +93,6 @@ class FittingWatch:
         """Whether to stop behind an epoch that was saved, and to go on another time.
 
         Asked only where another would follow, and never before the first of a call.
-
-        Args:
-            left: epochs that would follow at most.
         """
         return False
 

@@ -92,12 +92,8 @@ def draw(
 ) -> Markup:
     """Draw a figure as an inline SVG element that scales with the page.
 
-    Args:
-        name: of the figure on its page; keeps the ids of two figures apart.
-        width: inches at which text has its nominal size.
-        height: inches.
-        alternative: what it shows, for readers who do not see it.
-        paint: draws on the empty figure.
+    The `name` keeps the ids of two figures on a page apart; `width` and `height` are inches, at
+    which text has its nominal size; `alternative` is what it shows, for readers who do not see it.
     """
     with styled(name):
         from matplotlib.figure import Figure

@@ -132,13 +132,9 @@ def table(
     On a narrow screen a table that ends in a column of text shows its cells one below another; any
     other keeps its columns and scrolls.
 
-    Args:
-        headings: one a column.
-        rows: as many cells each.
-        caption: what it shows; read by screen readers too.
-        text_columns: which columns hold text (the first so many, or their numbers); the others
-            hold numbers and stand to the right.
-        marked: numbers of the rows to stress.
+    The caption is read by screen readers too. `text_columns` (the first so many, or their numbers)
+    hold text; the others hold numbers and stand to the right. Rows of the numbers `marked` are
+    stressed.
     """
     texts = range(text_columns) if isinstance(text_columns, int) else text_columns
     kinds = [None if k in texts else "number" for k in range(len(headings))]

@@ -129,11 +129,7 @@ Current = Callable[[Part, list[Row]], list[Row]]
 
 
 class Archive:
-    """The files in one folder. Safe to be used by several threads.
-
-    Args:
-        folder: need not exist until something is written.
-    """
+    """The files in one folder, made when something is written; safe for several threads."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -215,10 +215,8 @@ return {'ok', gone}
 class RedisBackend(Backend):
     """The rows of a store in a server.
 
-    Args:
-        url: its address, see `jobsight.store.opening`.
-        settings: of the store; the archive has no folder unless they name one.
-        create: begin a store where the prefix has none.
+    The archive has no folder unless the settings name one. With `create` a store begins where the
+    prefix has none.
 
     Raises:
         UsageError: the address cannot be understood.

@@ -142,12 +142,7 @@ class _Handle:
 
 
 class SqliteFile:
-    """One SQLite file and this process's connections to it.
-
-    Args:
-        path: of the file.
-        timeout: seconds to wait for locks.
-        filesystem: returns the kind of file system that a path is on.
+    """One SQLite file and this process's connections to it; waits `timeout` seconds for locks.
 
     Attributes:
         read_only: the file cannot be written by this user.

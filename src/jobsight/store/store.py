@@ -317,9 +317,7 @@ class Store:
         A number names a job, a whole array or a whole cluster of procs: of ``123`` these are
         ``123``, ``123_*``, ``123+*`` and ``123.*``. Slurm also numbers tasks of arrays and
         components of het jobs through (`Submission.raw_id`): of ``1237`` this may be ``1234_5``.
-
-        Args:
-            number: digits, or a SLUID.
+        The number is digits, or a SLUID.
         """
         ids = set(self.backend.ids_by_raw(number))
         # Each cluster's ids begin alike, so the clusters are found by leaps over the ids.

@@ -24,7 +24,7 @@ from jobsight.questions.hold.examples.builder import frames_of
 from jobsight.questions.hold.examples.decisions import held_jobs
 from jobsight.questions.hold.reporting.moment import later_outcomes, richest_moment
 from jobsight.reports.page import Markup, element, figure, join, section, table
-from jobsight.reports.poolplots import frames_plot, timeline_plot
+from jobsight.reports.plots import frames_plot, timeline_plot
 from jobsight.reports.scores import answer_rows
 from jobsight.reports.shown import OwnParts, Shown
 from jobsight.text import printable
