@@ -163,18 +163,13 @@ class Choice:
 
     Attributes:
         name: the model that answers.
-        baseline: whether it is a baseline.
-        metric: what was compared; the configured metric, or the loss where that is undefined.
-        values: the metric of each model on the backtest, with its interval.
-        margins: of each model that is no baseline, the paired difference to the best baseline.
+        values: the metric (the loss where it is undefined) of each model on the backtest, with its
+            interval.
         reason: one or two sentences for the report.
     """
 
     name: str
-    baseline: bool
-    metric: str
     values: dict[str, Interval]
-    margins: dict[str, Interval]
     reason: str
 
 
@@ -252,4 +247,4 @@ def choose_model(
         )
     else:
         reason = f"{chosen} answers: {shown} on {where}; only baselines were trained."
-    return Choice(chosen, chosen in known, compared, values, margins, reason)
+    return Choice(chosen, values, reason)

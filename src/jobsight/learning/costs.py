@@ -152,37 +152,29 @@ def savings(probability: Floats, spent: Floats, bootstrap: Bootstrap) -> dict[st
     """
     hours = np.nan_to_num(spent)
     acted = {f"{limit:g}": (probability >= limit).astype(np.float64) for limit in THRESHOLDS}
-    found = {name: bootstrap.intervals(metric, acted) for name, metric in _metrics(hours).items()}
+    # Of decisions acted on (1 or 0), what came true, and weights.
+    metrics_of: dict[str, Metric] = {
+        "acted": lambda on, _, weight: _PER * ratio(weight @ on, weight.sum(axis=-1)),
+        "right": lambda on, true, weight: ratio(weight @ (on * true), weight @ on),
+        "disturbed": lambda on, true, weight: (
+            _PER * ratio(weight @ (on * ~true), weight.sum(axis=-1))
+        ),
+        "saved": lambda on, true, weight: (
+            _PER * ratio(weight @ (on * true * hours), weight.sum(axis=-1))
+        ),
+        "saved_share": lambda on, true, weight: ratio(
+            weight @ (on * true * hours), weight @ (true * hours)
+        ),
+    }
+    intervals = {name: bootstrap.intervals(metric, acted) for name, metric in metrics_of.items()}
     return {
         "core_hours": float(bootstrap.weight @ (hours * bootstrap.values)),
         "unknown": int(np.isnan(spent).sum()),
         "thresholds": [
             {
                 "threshold": limit,
-                **{name: asdict(each[f"{limit:g}"]) for name, each in found.items()},
+                **{name: asdict(each[f"{limit:g}"]) for name, each in intervals.items()},
             }
             for limit in THRESHOLDS
         ],
     }
-
-
-def _metrics(hours: Floats) -> dict[str, Metric]:
-    """Of decisions acted on (1 or 0), what came true, and weights."""
-
-    def acted(on: Floats, _true: NDArray[Any], weight: Floats) -> Any:
-        return _PER * ratio(weight @ on, weight.sum(axis=-1))
-
-    def disturbed(on: Floats, true: NDArray[Any], weight: Floats) -> Any:
-        return _PER * ratio(weight @ (on * ~true), weight.sum(axis=-1))
-
-    def saved(on: Floats, true: NDArray[Any], weight: Floats) -> Any:
-        return _PER * ratio(weight @ (on * true * hours), weight.sum(axis=-1))
-
-    def saved_share(on: Floats, true: NDArray[Any], weight: Floats) -> Any:
-        return ratio(weight @ (on * true * hours), weight @ (true * hours))
-
-    def right(on: Floats, true: NDArray[Any], weight: Floats) -> Any:
-        return ratio(weight @ (on * true), weight @ on)
-
-    return {"acted": acted, "right": right, "disturbed": disturbed, "saved": saved,
-            "saved_share": saved_share}  # fmt: skip

@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import msgspec
+
 from jobsight import __version__
 from jobsight.errors import ModelError
 from jobsight.files import MANIFEST, read_json, sha256, without_nan, write_json
@@ -73,7 +75,7 @@ class Manifest:
     question: str
     seed: int
     settings: Mapping[str, Any]
-    sources: Sequence[Source]
+    sources: tuple[Source, ...]
     facts: Mapping[str, Any]
     versions: Mapping[str, str]
     files: Mapping[str, str]
@@ -116,7 +118,7 @@ def write_manifest(
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path != folder / NAME
     }
-    manifest = Manifest(question, seed, settings, sources, facts, package_versions(), files)
+    manifest = Manifest(question, seed, settings, tuple(sources), facts, package_versions(), files)
     body = without_nan({"schema": SCHEMA, **asdict(manifest)})
     write_json(folder / NAME, {**body, "sha256": digest_of(body)})
     return manifest
@@ -154,8 +156,8 @@ def read_manifest(folder: Path, *, question: str | None = None) -> Manifest:
     if data.pop("sha256", None) != digest_of(data):
         raise ModelError(f"{path} is damaged (it was changed since training: its hash differs)")
     try:
-        manifest = _from_json(data)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        manifest = msgspec.convert(data, Manifest)
+    except msgspec.ValidationError as error:
         raise ModelError(f"{path} is damaged ({type(error).__name__}: {error})") from None
     for parent, folders, files in os.walk(folder):  # nothing may be there that no hash vouches for
         for place in (Path(parent, name) for name in (*folders, *files)):
@@ -178,15 +180,3 @@ def read_manifest(folder: Path, *, question: str | None = None) -> Manifest:
         if digest != expected:
             raise ModelError(f"{folder / parts} was changed since training (its hash differs)")
     return manifest
-
-
-def _from_json(data: Mapping[str, Any]) -> Manifest:
-    return Manifest(
-        str(data["question"]),
-        int(data["seed"]),
-        dict(data["settings"]),
-        tuple(Source(**source) for source in data["sources"]),
-        dict(data["facts"]),
-        {str(name): str(version) for name, version in data["versions"].items()},
-        {str(name): str(digest) for name, digest in data["files"].items()},
-    )

@@ -95,8 +95,8 @@ def predictions_of(documents: Iterable[JobDocument], question: Question[Any]) ->
 
 def promised_by(report: Mapping[str, Any], moment: str | None) -> float | None:
     """The log loss that the report of a test part gives for the model that answers."""
-    found = report.get("by_moment", {}).get(moment, report)
-    value = found.get("models", {}).get(found.get("chosen"), {}).get("log_loss")
+    own = report.get("by_moment", {}).get(moment, report)
+    value = own.get("models", {}).get(own.get("chosen"), {}).get("log_loss")
     return float(value) if isinstance(value, float | int) else None
 
 
@@ -106,22 +106,14 @@ def reviewed(
     """`review` of answers to a question about `source`, next to the tests in the registry."""
     own = settings.of(question.name, question.settings)
     models = predictions.select("model", "moment").unique().rows()
-    promised = {
-        (model, moment): _in_registry(question, model, moment, settings) for model, moment in models
-    }
+    promised: dict[tuple[str, str | None], float | None] = {}
+    for name, moment in models:
+        with contextlib.suppress(ModelError, UsageError):  # the registry may not have it
+            if "@" in name:
+                entry = Registry(settings.registry).find(name, question=question.name)
+                promised[name, moment] = promised_by(entry.open()[1], moment)
     decisions = question.decisions(source, own).table
     return review(question, decisions, predictions, promised, draws=own.bootstrap, seed=own.seed)
-
-
-def _in_registry(
-    question: Question[Any], name: str, moment: str | None, settings: Settings
-) -> float | None:
-    """What the test report of a model says; None where the registry does not have it."""
-    with contextlib.suppress(ModelError, UsageError):
-        if "@" in name:
-            _, report = Registry(settings.registry).find(name, question=question.name).open()
-            return promised_by(report, moment)
-    return None
 
 
 def review(

@@ -70,10 +70,7 @@ _OF_MANY: dict[str, Any] = {
 
 
 class Boosted(Stored):
-    """Boosted trees on the features and the rates of causes.
-
-    Implements `jobsight.models.base.Model`.
-    """
+    """Boosted trees on the features and the rates of causes."""
 
     name: ClassVar[str] = "boosted"
     needs_both: ClassVar[bool] = True

@@ -25,7 +25,7 @@ class Column:
 
     Rows are alike that have the same of few values: their rate, or their quantiles. A number is
     made quantiles by those of the differences between outcomes and it. Where the feature is
-    unknown, the training rows answer where it was unknown. Implements `jobsight.models.base.Model`.
+    unknown, the training rows answer where it was unknown.
     """
 
     kind: ClassVar[str] = "column"

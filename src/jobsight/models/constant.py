@@ -30,7 +30,7 @@ def weighted_quantiles(values: Floats, weight: Floats, levels: tuple[float, ...]
 class Constant(Stored):
     """Predicts the same for every row: a rate, the rates of kinds, quantiles or mean shares.
 
-    Rates are weighted and smoothed. Implements `jobsight.models.base.Model`.
+    Rates are weighted and smoothed.
     """
 
     name: ClassVar[str] = "constant"

@@ -158,7 +158,7 @@ class Fitting:
             TrainingError: the loss, or a weight, is not finite any more.
         """
         number = self.epoch + 1
-        started, spent = time.perf_counter(), time.process_time()
+        started = time.perf_counter()
         self.network.train()
         torch.manual_seed(self._seed + _SEEDS * number)
         shuffled = torch.randperm(len(self._train))
@@ -186,7 +186,6 @@ class Fitting:
             select_loss,
             select,
             time.perf_counter() - started,
-            time.process_time() - spent,
         )
 
     def _judge(self, number: int) -> tuple[float | None, Floats]:

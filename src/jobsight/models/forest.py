@@ -24,7 +24,7 @@ _FORMS = {"roots": "i4", "feature": "i2", "threshold": "f4", "left": "i4", "righ
 class Forest(Stored):
     """Trees grown by scikit-learn on resampled rows; answers need numpy only.
 
-    Implements `jobsight.models.base.Model`. An unknown feature counts as 0.
+    An unknown feature counts as 0.
     """
 
     name: ClassVar[str] = "forest"

@@ -74,10 +74,7 @@ are learned by heart otherwise, and intervals become too narrow for others."""
 
 
 class BoostedColumns(Stored):
-    """Boosted trees, one forest for each column of the output.
-
-    Implements `jobsight.models.base.Model`.
-    """
+    """Boosted trees, one forest for each column of the output."""
 
     name: ClassVar[str] = "boosted"
     needs_both: ClassVar[bool] = False

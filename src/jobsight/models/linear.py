@@ -26,7 +26,7 @@ MOST_ROWS = 40_000
 class Linear(Stored):
     """Ridge-penalized logistic regression; the penalty is chosen on the latest rows.
 
-    Implements `jobsight.models.base.Model`. Predicting needs numpy only.
+    Predicting needs numpy only.
     """
 
     name: ClassVar[str] = "linear"

@@ -31,10 +31,7 @@ _KINDS_STD = 0.3
 
 
 class _Network(Stored):
-    """What the networks share: training for a fixed number of epochs, and the file of weights.
-
-    Implements `jobsight.models.base.Model`.
-    """
+    """What the networks share: training for a fixed number of epochs, and the file of weights."""
 
     needs_both: ClassVar[bool] = False
     epochs: ClassVar[int] = 20

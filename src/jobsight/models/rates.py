@@ -134,10 +134,7 @@ def learned_table(rows: Labelled) -> RateTable:
 
 
 class Rates(Stored):
-    """Answers the smoothed rate of the finest level of each row's cause.
-
-    Implements `jobsight.models.base.Model`.
-    """
+    """Answers the smoothed rate of the finest level of each row's cause."""
 
     name: ClassVar[str] = "rates"
     needs_both: ClassVar[bool] = False

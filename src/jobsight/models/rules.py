@@ -137,10 +137,7 @@ class RuleSet:
 
 
 class Rules:
-    """A rule set with the rate of success of each arm in training.
-
-    Implements `jobsight.models.base.Model`.
-    """
+    """A rule set with the rate of success of each arm in training."""
 
     needs_both: ClassVar[bool] = False
 

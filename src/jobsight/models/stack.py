@@ -66,7 +66,7 @@ def pooled_weights(said: Floats, targets: Floats, weight: Floats) -> tuple[Float
 
 
 class Stack:
-    """Members with weights. Implements `jobsight.models.base.Model`."""
+    """Members with weights."""
 
     name: ClassVar[str] = "stack"
     needs_both: ClassVar[bool] = False

@@ -22,7 +22,7 @@ _SHARPNESS = 2.0
 class Svm(Stored):
     """Linear SVM (squared hinge loss) with margins made probabilities by a softmax.
 
-    Implements `jobsight.models.base.Model`; predicting needs numpy only.
+    Predicting needs numpy only.
     """
 
     name: ClassVar[str] = "svm"

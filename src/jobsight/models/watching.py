@@ -43,7 +43,6 @@ class Epoch:
         select_loss: of the select rows after the epoch; None without one.
         select: P(success) of the select rows: float64 (k,), k may be 0.
         seconds: wall time.
-        cpu_seconds: processor time of this process.
     """
 
     number: int
@@ -51,7 +50,6 @@ class Epoch:
     select_loss: float | None
     select: Floats
     seconds: float
-    cpu_seconds: float
 
 
 @dataclass(frozen=True)

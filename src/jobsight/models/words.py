@@ -23,7 +23,7 @@ _PENALTY = 0.3
 class Words(Stored):
     """Softmax regression on TF-IDF weights, (1 + ln tf) · idf of unit length.
 
-    Implements `jobsight.models.base.Model`; answers need numpy only.
+    Answers need numpy only.
     """
 
     name: ClassVar[str] = "text"

@@ -162,10 +162,12 @@ def table(
 
 def document(title: str, body: Iterable[Child], *, style: str = "") -> str:
     """The whole page: UTF-8 text that stands alone."""
+    digest = hashlib.sha256(_resource("page.js").encode()).digest()
+    policy = _POLICY.format(base64.b64encode(digest).decode())
     head = join(
         [
             element("meta", charset="utf-8"),
-            element("meta", http_equiv="Content-Security-Policy", content=_policy()),
+            element("meta", http_equiv="Content-Security-Policy", content=policy),
             element("meta", name="viewport", content="width=device-width, initial-scale=1"),
             element("meta", name="generator", content=Kind.REPORT.schema),
             element("meta", name="referrer", content="no-referrer"),
@@ -177,11 +179,6 @@ def document(title: str, body: Iterable[Child], *, style: str = "") -> str:
     script = Markup(f"<script>{_resource('page.js')}</script>")
     page = element("html", element("head", head), element("body", *body, script), lang="en")
     return f"<!doctype html>\n{page}\n"
-
-
-def _policy() -> str:
-    digest = hashlib.sha256(_resource("page.js").encode()).digest()
-    return _POLICY.format(base64.b64encode(digest).decode())
 
 
 @cache

@@ -88,14 +88,6 @@ def profile_plot(windows: Sequence[Window], title: str) -> Markup:
 _DASHES = ((1, 1), (4, 2), (6, 2, 1, 2), (3, 1, 1, 1, 1, 1), (8, 3), (2, 2))
 
 
-def _ordered(evaluation: Evaluation) -> list[str]:
-    """Names of the models, best ROC AUC first."""
-    return sorted(
-        evaluation.predictions,
-        key=lambda name: (-(evaluation.scores[name]["roc_auc"] or 0.0), name),
-    )
-
-
 def _styles(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     """Line style by model: the chosen one thick, learned ones in colour, the baselines dashed."""
     learned = [name for name in evaluation.predictions if not is_baseline(name)]
@@ -126,7 +118,9 @@ def curves_plot(evaluation: Evaluation, kind: str) -> Markup:
     is_roc = kind == "roc_auc"
     curve_of = metrics.roc_curve if is_roc else metrics.precision_recall_curve
     name, what, across, up, title = _CURVES[kind]
-    ordered, styles = _ordered(evaluation), _styles(evaluation)
+    styles = _styles(evaluation)
+    aucs = {one: evaluation.scores[one]["roc_auc"] or 0.0 for one in evaluation.predictions}
+    ordered = sorted(aucs, key=lambda one: (-aucs[one], one))
     values = {
         one: (
             "undefined"
@@ -397,7 +391,9 @@ def frames_plot(
     there = [int(value) for value in np.unique(frames)]
     names = {k: f"{code:03d} {event_name(code)}" for k, code in enumerate(state_events, 1)}
     names[0] = "not there yet"
-    colours = {value: _state_colour(value, state_events) for value in there}
+    colours = {0: "#f7f9fa"}
+    for value, code in enumerate(state_events, 1):
+        colours[value] = _STATE_COLOURS.get(code, PALETTE[code % len(PALETTE)])
 
     def paint(figure: Figure) -> None:
         from matplotlib.colors import ListedColormap
@@ -424,15 +420,11 @@ def frames_plot(
         patches: list[Any] = [Patch(color=colours[value], label=names[value]) for value in there]
         axes.legend(handles=patches, loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
-    own = ", ".join(names[int(value)] for value in _runs(frames[:, 0]))
+    states = frames[:, 0]
+    begins = np.append(True, states[1:] != states[:-1])
+    own = ", ".join(names[int(value)] for value in states[begins])
     words = f"Frames of job {job} and others. Its own states: {own}."
     return draw("frames", 11.2, 1.3 + 0.25 * frames.shape[1], words, paint)
-
-
-def _runs(values: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The values without those that repeat the one before."""
-    begins: NDArray[np.bool_] = np.append(True, values[1:] != values[:-1])
-    return values[begins]
 
 
 _STATE_COLOURS = {
@@ -440,10 +432,3 @@ _STATE_COLOURS = {
     9: "#1b2733", 12: "#D55E00", 13: "#CC79A7", 10: "#b9a5d6", 11: "#8fd0ff", 21: "#8c564b",
     22: "#b07a9e", 23: "#7fbf7f", 24: "#7a7a7a",
 }  # fmt: skip
-
-
-def _state_colour(value: int, state_events: Sequence[int]) -> str:
-    if value == 0:
-        return "#f7f9fa"
-    code = state_events[value - 1]
-    return _STATE_COLOURS.get(code, PALETTE[code % len(PALETTE)])

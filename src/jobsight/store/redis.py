@@ -371,33 +371,29 @@ class RedisBackend(Backend):
         after: str = ""
         while ids := self.ids(after, None, _CHUNK):
             after = f"{ids[-1]} "  # no id has a blank
-            yield from self._misplaced(ids)
-        keys = [f"{self._prefix}{index}" for index in (":i", ":t")]
-        keys += [f"{self._prefix}:s:{state}" for state in ("", *State)]
-        by_id, by_time, *by_state = self._server.sizes(keys)
+            rows = self.read(ids)
+            with self._server.explained():
+                pipeline = self._server.client.pipeline(transaction=False)
+                for keys in (row.keys for row in rows.values()):
+                    place = _member((keys.time, keys.id))
+                    for index in (":t", f":s:{keys.state}", f":u:{keys.user or ''}", ":a"):
+                        pipeline.zscore(f"{self._prefix}{index}", place)
+                    pipeline.zscore(f"{self._prefix}:r", f"{keys.raw}:{keys.id}")
+                scores = iter(pipeline.execute())
+            for id_ in ids:
+                row = rows.get(id_)
+                if row is not None:
+                    indexed = [next(scores) is not None for _ in range(5)]
+                    keys = row.keys
+                    right = [True, True, keys.user is not None, keys.active, keys.raw is not None]
+                # Another process may have written it between the two looks at it.
+                if (row is None or indexed != right) and self.read([id_]).get(id_) == row:
+                    yield f"the indexes of {id_!r} are not its document's"
+        indexes = [f"{self._prefix}{index}" for index in (":i", ":t")]
+        indexes += [f"{self._prefix}:s:{state}" for state in ("", *State)]
+        by_id, by_time, *by_state = self._server.sizes(indexes)
         if not by_id == by_time == sum(by_state) and self.number("revision") == revision:
             yield f"there are {by_id} jobs by id, {by_time} by time and {sum(by_state)} by state"
-
-    def _misplaced(self, ids: Sequence[str]) -> Iterator[str]:
-        """Jobs that lack a place in an index, or have one that is not their document's."""
-        rows = self.read(ids)
-        with self._server.explained():
-            pipeline = self._server.client.pipeline(transaction=False)
-            for keys in (row.keys for row in rows.values()):
-                place = _member((keys.time, keys.id))
-                for index in (":t", f":s:{keys.state}", f":u:{keys.user or ''}", ":a"):
-                    pipeline.zscore(f"{self._prefix}{index}", place)
-                pipeline.zscore(f"{self._prefix}:r", f"{keys.raw}:{keys.id}")
-            scores = iter(pipeline.execute())
-        for id_ in ids:
-            row = rows.get(id_)
-            if row is not None:
-                indexed = [next(scores) is not None for _ in range(5)]
-                keys = row.keys
-                right = [True, True, keys.user is not None, keys.active, keys.raw is not None]
-            # Another process may have written it between the two looks at it.
-            if (row is None or indexed != right) and self.read([id_]).get(id_) == row:
-                yield f"the indexes of {id_!r} are not its document's"
 
 
 class _Now(View):

@@ -27,15 +27,14 @@ def chosen(predictions: dict[str, Floats], bootstrap: Bootstrap, **more: str) ->
 def test_a_model_that_surely_beats_every_baseline_answers(metric: str) -> None:
     predictions = {"constant": CONSTANT, "rates": NOISY, "boosted": TRUTH, "linear": NOISY}
     choice = chosen(predictions, BOOTSTRAP, metric=metric)
-    assert (choice.name, choice.baseline, choice.metric) == ("boosted", False, metric)
-    assert "boosted answers" in choice.reason
-    assert set(choice.margins) == {"boosted", "linear"}
+    assert choice.name == "boosted"
+    assert f"boosted answers: {metric} " in choice.reason
     assert set(choice.values) == set(predictions)
 
 
 def test_a_model_no_better_leaves_the_best_baseline_to_answer() -> None:
     choice = chosen({"constant": CONSTANT, "rates": TRUTH, "boosted": SLIGHTLY}, BOOTSTRAP)
-    assert (choice.name, choice.baseline) == ("rates", True)
+    assert choice.name == "rates"
     assert "No model surely beats every baseline" in choice.reason
 
 
@@ -53,7 +52,7 @@ def test_only_baselines() -> None:
 def test_one_class_is_compared_by_log_loss() -> None:
     one = Bootstrap(np.ones(50, bool), np.ones(50), np.arange(50), 200)
     choice = chosen({"constant": np.full(50, 0.5)}, one, metric="roc_auc")
-    assert choice.metric == "log_loss"
+    assert "constant answers: log_loss 0.693" in choice.reason
 
 
 def test_nothing_to_choose_from() -> None:
@@ -67,7 +66,7 @@ def test_what_is_safe_answers_unless_surely_worse_than_the_best_baseline() -> No
     base = {"constant": CONSTANT, "rates": TRUTH, "boosted": SLIGHTLY}
     for mixture, name in ((SLIGHTLY, "mixture"), (worse, "rates")):
         choice = chosen({**base, "mixture": mixture}, BOOTSTRAP, safe="mixture")
-        assert (choice.name, choice.baseline) == (name, name == "rates")
+        assert choice.name == name
     choice = chosen({**base, "mixture": SLIGHTLY}, BOOTSTRAP)
     assert choice.name == "rates"  # without the safety it must win
 

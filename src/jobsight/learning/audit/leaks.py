@@ -32,7 +32,7 @@ from jobsight.learning.dataset import PARTS, batch_weights, split_random
 from jobsight.learning.mixture import Mixture
 from jobsight.learning.question import Question
 from jobsight.learning.train import fit_model
-from jobsight.models.base import Floats, Inputs, Ints, Labelled
+from jobsight.models.base import Floats, Ints, Labelled
 
 __all__ = [
     "Proof",
@@ -87,24 +87,20 @@ def prove_as_of(
         again = question.again(source, table[row], encoding, settings, moment)
         if again is None:
             return "the decision is not there"
-        return _difference(inputs.take(np.array([row])), again)
+        here = inputs.take(np.array([row]))
+        for place, name in enumerate(here.names):
+            if here.features[:, place].tobytes() != again.features[:, place].tobytes():
+                return name
+        for name, column in (*here.causes.items(), *here.facts.items()):
+            if column[0] != {**again.causes, **again.facts}[name][0]:
+                return name
+        if here.frames is not None and again.frames is not None:
+            return None if here.frames.tobytes() == again.frames.tobytes() else "frames"
+        return None
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = enumerate(pool.map(check, range(len(table))))
         return Proof(len(table), tuple((row, what) for row, what in found if what is not None))
-
-
-def _difference(inputs: Inputs, again: Inputs) -> str | None:
-    """The first thing that differs between one example and the same built again."""
-    for place, name in enumerate(inputs.names):
-        if inputs.features[:, place].tobytes() != again.features[:, place].tobytes():
-            return name
-    for name, column in (*inputs.causes.items(), *inputs.facts.items()):
-        if column[0] != {**again.causes, **again.facts}[name][0]:
-            return name
-    if inputs.frames is not None and again.frames is not None:
-        return None if inputs.frames.tobytes() == again.frames.tobytes() else "frames"
-    return None
 
 
 SHUFFLES = 8

@@ -167,7 +167,9 @@ class Site:
         """
         found = parse_states(list(states))
         asked = None if found is None else frozenset(map(str, found))
-        user = self._real_name(who, user)
+        if user is not None and self._hides(who):  # a pseudonym alone means one
+            owners = self._ready().tables.jobs.table["owner"].drop_nulls().unique()
+            user = Pseudonyms(self.tokens.pseudonym_key).real(user, owners) or "\0"
         if who.only is not None and user not in (None, who.only):
             return JobsPage([], None)
         owner = who.only or user
@@ -464,13 +466,6 @@ class Site:
         known = [one for one in names if one]
         hidden: T = Pseudonyms(self.tokens.pseudonym_key).in_data(data, known)
         return hidden
-
-    def _real_name(self, who: Caller, name: str | None) -> str | None:
-        """The user that a filter means; with names hidden, a pseudonym alone means one."""
-        if name is None or not self._hides(who):
-            return name
-        owners = self._ready().tables.jobs.table["owner"].drop_nulls().unique()
-        return Pseudonyms(self.tokens.pseudonym_key).real(name, owners) or "\0"
 
 
 def _public(who: Caller, model: dict[str, Any]) -> dict[str, Any]:
