@@ -25,16 +25,8 @@ from jobsight.models import is_baseline
 from jobsight.models.base import Floats
 from jobsight.settings import Costs
 
-__all__ = [
-    "ALWAYS",
-    "THRESHOLDS",
-    "DecisionCost",
-    "cheapest_baseline",
-    "decision_costs",
-    "expected_gain",
-    "release_threshold",
-    "savings",
-]
+__all__ = ["ALWAYS", "THRESHOLDS", "DecisionCost", "cheapest_baseline",
+           "decision_costs", "expected_gain", "release_threshold", "savings"]  # fmt: skip
 
 ALWAYS = "always_release"
 """The way to decide that needs no model: a baseline too."""

@@ -24,17 +24,8 @@ from jobsight.learning.targets import Target
 from jobsight.models.base import Ints, Labelled
 from jobsight.settings import QuestionSettings
 
-__all__ = [
-    "PARTS",
-    "Dataset",
-    "Split",
-    "batch_weights",
-    "censoring_weights",
-    "drawn_together",
-    "part_borders",
-    "split_forward",
-    "split_random",
-]
+__all__ = ["PARTS", "Dataset", "Split", "batch_weights", "censoring_weights",
+           "drawn_together", "part_borders", "split_forward", "split_random"]  # fmt: skip
 
 PARTS = ("train", "test")
 DROPS = ("", "end_of_part", "outcome_later", "crosses_border")

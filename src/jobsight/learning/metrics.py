@@ -40,7 +40,6 @@ __all__ = [
     "reliability",
     "roc_auc",
     "roc_curve",
-    "score",
 ]
 
 Bools = NDArray[np.bool_]
@@ -167,28 +166,6 @@ def named(name: str, known: Mapping[str, Metric]) -> Metric:
     if name not in known:
         raise UsageError(f"no metric is named {name!r}; known are {', '.join(known)}")
     return known[name]
-
-
-def score(
-    probability: Floats,
-    success: Bools,
-    weight: Floats,
-    *,
-    threshold: float = 0.5,
-    threshold_failure: float | None = None,
-) -> dict[str, float | None]:
-    """All metrics at once, for weights (n,); None where undefined.
-
-    `threshold` is of `f1`, chosen on the backtest by `best_threshold`; `threshold_failure` of
-    `f1_failure`, the same one if None.
-    """
-    thresholds = {"f1_failure": threshold if threshold_failure is None else threshold_failure}
-    values: dict[str, float | None] = {}
-    for name in METRICS:
-        metric = metric_named(name, threshold=thresholds.get(name, threshold))
-        value = float(metric(probability, success, weight))
-        values[name] = value if np.isfinite(value) else None
-    return values
 
 
 def best_threshold(

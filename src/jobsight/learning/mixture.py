@@ -51,20 +51,8 @@ from jobsight.models.storage import load_body, save_body
 if TYPE_CHECKING:
     from jobsight.learning.dataset import Dataset
 
-__all__ = [
-    "ETA",
-    "FOREVER",
-    "REFIT",
-    "SHARE",
-    "USUAL",
-    "Mixture",
-    "Played",
-    "Refits",
-    "Times",
-    "Weights",
-    "mix",
-    "predicted_in_time",
-]
+__all__ = ["ETA", "FOREVER", "REFIT", "SHARE", "USUAL", "Mixture", "Played", "Refits",
+           "Times", "Weights", "mix", "predicted_in_time"]  # fmt: skip
 
 ETA, SHARE = 0.06, 1e-2
 """η and α of the module, chosen on five traces of clusters and two of pools."""

@@ -169,6 +169,8 @@ def read_events(
     Raises:
         SourceError: a log cannot be read; `StoreError`: a store or snapshot cannot.
     """
+    from jobsight.history.eventtables import event_table
+
     logs = _logs(inputs)
     with watch.progress("reading", reads_logs=bool(logs)) as progress:
         readings: list[EventReading] = []
@@ -177,8 +179,16 @@ def read_events(
             names = list(dict.fromkeys(file.source for file in log.files if file.path is not None))
             sources = [Source.of(Path(name)) for name in names] if hashed else []
             readings = [EventReading(log.table, log.report, sources, names)]
-        documents = [name for name in inputs if name not in logs]
-        readings += [_events_of_documents(name, settings, progress, hashed) for name in documents]
+        # Stores and snapshots, read document by document; only the event table is kept of each.
+        for text in (name for name in inputs if name not in logs):
+            started = time.perf_counter()
+            with stored(text, settings) as (name, total, documents):
+                stream = DocumentStream(documents, progress, total, hashed, prefix="htcondor:")
+                table = event_table(stream)
+            report = _report(table, stream.bytes)
+            report.seconds = time.perf_counter() - started
+            sources = [stream.source(name)] if hashed else []
+            readings.append(EventReading(table, report, sources, [name], stream.shortened))
     reading = readings[0] if len(readings) == 1 else _joined(readings)
     watch.unread(reading.report.unreadable, reading.report.events)
     if skipped := reading.report.skipped:
@@ -207,22 +217,6 @@ def _read_logs(logs: list[str], settings: Settings, progress: Progress) -> Any:
     return events.read_events(
         logs, access_point=settings.access_point, timezone=settings.timezone, progress=progress
     )
-
-
-def _events_of_documents(
-    text: str, settings: Settings, progress: Progress, hashed: bool
-) -> EventReading:
-    """A store or snapshot, read document by document; only the event table is kept of it."""
-    from jobsight.history.eventtables import event_table
-
-    started = time.perf_counter()
-    with stored(text, settings) as (name, total, documents):
-        stream = DocumentStream(documents, progress, total, hashed, prefix="htcondor:")
-        table = event_table(stream)
-    report = _report(table, stream.bytes)
-    report.seconds = time.perf_counter() - started
-    sources = [stream.source(name)] if hashed else []
-    return EventReading(table, report, sources, [name], stream.shortened)
 
 
 def _report(table: pl.DataFrame, size: int) -> ReadReport:

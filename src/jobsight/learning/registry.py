@@ -34,19 +34,8 @@ from jobsight.models import is_baseline
 from jobsight.modes import distrust, make_file, make_folder, restrict
 from jobsight.text import printable
 
-__all__ = [
-    "DEFAULT",
-    "Entry",
-    "Models",
-    "Record",
-    "Registry",
-    "best_baseline",
-    "folder_name",
-    "listed",
-    "read_report",
-    "shown",
-    "whole",
-]
+__all__ = ["DEFAULT", "Entry", "Models", "Record", "Registry", "best_baseline",
+           "folder_name", "listed", "read_report", "shown", "whole"]  # fmt: skip
 
 REPORT = "report.json"
 _LONGEST_NAME = 120

@@ -134,41 +134,35 @@ def review(
     Returns:
         For each model, all weeks together, then each; models by name.
     """
-    found = _with_outcomes(question, decisions, predictions)
-    of_tests = [promised.get(pair) for pair in found.select("model", "moment").iter_rows()]
-    found = found.with_columns(
-        promised=pl.Series(of_tests, dtype=pl.Float64),
-        week=pl.from_epoch("time", time_unit="us").dt.truncate("1w").dt.date(),
-    )
-    weeks = []
-    for (model,), rows in found.group_by("model", maintain_order=True):
-        weeks.append(_week(question, None, str(model), rows, draws, seed))
-        for (day,), some in rows.group_by("week", maintain_order=True):
-            assert isinstance(day, dt.date)
-            weeks.append(_week(question, day.isoformat(), str(model), some, draws, seed))
-    return sorted(weeks, key=lambda one: (one.model, one.week or ""))
-
-
-def _with_outcomes(
-    question: Question[Any], decisions: pl.DataFrame, predictions: pl.DataFrame
-) -> pl.DataFrame:
-    """The predictions, one per decision, with its `value` and what it was `drawn` with."""
     target, goal = next(iter(question.targets.items()))
     outcomes = decisions.select(
         question.job.alias("job"), "known_at", "decided", value=pl.col(target).cast(pl.Float64),
         drawn=pl.Series(drawn_together(decisions)), decision=pl.int_range(pl.len()),
         usable=pl.col(target).is_not_null() & pl.col("teaches"),
     ).filter("usable").sort("known_at")  # fmt: skip
-    found = predictions.sort("time").join_asof(
+    answered = predictions.sort("time").join_asof(
         outcomes, left_on="time", right_on="known_at", by="job", strategy="forward",
         allow_exact_matches=False, check_sortedness=False,
     )  # fmt: skip
     if isinstance(goal, Quantiles):
         # A span counts from the decision; what was asked later is about what was left of it.
         passed = (pl.col("time") - pl.col("decided")) / 1e6
-        found = found.with_columns(value=(pl.col("value") - passed).clip(0.0))
+        answered = answered.with_columns(value=(pl.col("value") - passed).clip(0.0))
     # Answers of which nothing became known yet are of one decision per job.
-    return found.unique(["job", "model", "moment", "decision"], keep="first", maintain_order=True)
+    once = ["job", "model", "moment", "decision"]
+    answered = answered.unique(once, keep="first", maintain_order=True)
+    of_tests = [promised.get(pair) for pair in answered.select("model", "moment").iter_rows()]
+    answered = answered.with_columns(
+        promised=pl.Series(of_tests, dtype=pl.Float64),
+        week=pl.from_epoch("time", time_unit="us").dt.truncate("1w").dt.date(),
+    )
+    weeks = []
+    for (model,), rows in answered.group_by("model", maintain_order=True):
+        weeks.append(_week(question, None, str(model), rows, draws, seed))
+        for (day,), some in rows.group_by("week", maintain_order=True):
+            assert isinstance(day, dt.date)
+            weeks.append(_week(question, day.isoformat(), str(model), some, draws, seed))
+    return sorted(weeks, key=lambda one: (one.model, one.week or ""))
 
 
 def _week(

@@ -28,7 +28,8 @@ OF_PROGRAMS = ("text", "svm", "forest", "dense", "recurrent", "tree")
 _CLASSES = {
     "constant": "constant:Constant", "rates": "rates:Rates", "linear": "linear:Linear",
     "boosted": "boosted:Boosted", "lstm": "recurrent:Recurrent", "stack": "stack:Stack",
-    "text": "words:Words", "svm": "svm:Svm", "forest": "forest:Forest", "dense": "networks:Dense",
+    "text": "ofprograms:Words", "svm": "ofprograms:Svm", "forest": "ofprograms:Forest",
+    "dense": "networks:Dense",
     "recurrent": "networks:NodeSequence", "tree": "networks:NodeTree",
 }  # fmt: skip
 NAMES = tuple(_CLASSES)

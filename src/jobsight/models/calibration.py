@@ -40,15 +40,8 @@ from numpy.typing import NDArray
 from jobsight.models.base import Floats
 from jobsight.models.logistic import fit_logistic, log_odds, sigmoid
 
-__all__ = [
-    "KINDS",
-    "Calibration",
-    "Intervals",
-    "Kind",
-    "choose_calibration",
-    "cross_validated",
-    "wilson",
-]
+__all__ = ["KINDS", "Calibration", "Intervals", "Kind", "choose_calibration",
+           "cross_validated", "wilson"]  # fmt: skip
 
 Kind = Literal["identity", "platt", "beta", "isotonic"]
 KINDS: tuple[Kind, ...] = ("identity", "platt", "beta", "isotonic")

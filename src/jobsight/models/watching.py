@@ -19,15 +19,8 @@ from jobsight.models.base import Floats
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = [
-    "Checkpoint",
-    "Checkpoints",
-    "Epoch",
-    "EpochRecord",
-    "FitEnd",
-    "FitStatus",
-    "FittingWatch",
-]
+__all__ = ["Checkpoint", "Checkpoints", "Epoch", "EpochRecord", "FitEnd", "FitStatus",
+           "FittingWatch"]  # fmt: skip
 
 EpochRecord = dict[str, float | None]
 FitStatus = Literal["finished", "early", "stopped", "until"]

@@ -36,17 +36,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "cost_plot",
-    "curves_plot",
-    "frames_plot",
-    "importance_plot",
-    "observed_plot",
-    "profile_plot",
-    "reliability_plot",
-    "slices_plot",
-    "timeline_plot",
-]
+__all__ = ["cost_plot", "curves_plot", "frames_plot", "importance_plot",
+           "observed_plot", "profile_plot", "reliability_plot", "slices_plot",
+           "timeline_plot"]  # fmt: skip
 
 _KINDS = {
     "on_cpu": ("cpu (and memory)", BLUE),

@@ -20,21 +20,8 @@ from jobsight.store.packing import (
     user_key,
 )
 
-__all__ = [
-    "Change",
-    "CheckReport",
-    "Keys",
-    "Merged",
-    "Move",
-    "Order",
-    "Position",
-    "PruneReport",
-    "Put",
-    "Query",
-    "Row",
-    "StoreStatus",
-    "Stored",
-]
+__all__ = ["Change", "CheckReport", "Keys", "Merged", "Move", "Order", "Position",
+           "PruneReport", "Put", "Query", "Row", "StoreStatus", "Stored"]  # fmt: skip
 
 Position = dict[str, JSON]
 """How far a source has been read: small, plain JSON, understood by the source alone."""

@@ -67,11 +67,6 @@ def check_features(it: Audited) -> Result:
         fitted, it.data.goal, test, [random.permutation(len(test)) for _ in turns]
     )
     tables = {"features": columns, "families": _by_training(it) if it.own else []}
-    return Result(_single(it, columns, tables["families"]), tables)
-
-
-def _single(it: Audited, columns: list[dict[str, Any]], families_: list[dict[str, Any]]) -> Check:
-    _, test = it.test
     total = float(test.weight.sum())
     # Of the view of the outcomes that has most of both.
     true = [float(test.weight[view].sum()) for view in it.data.goal.views(test.values)]
@@ -79,13 +74,13 @@ def _single(it: Audited, columns: list[dict[str, Any]], families_: list[dict[str
     enough = min(won, total - won) >= LEAST_OF_EACH
     alone = [row for row in columns if row["alone"] is not None]
     best = max(alone, key=lambda row: row["alone"], default=None)
-    rests = ", ".join(row["family"] for row in families_[:3] if row["loss"] > 0)
+    rests = ", ".join(row["family"] for row in tables["families"][:3] if row["loss"] > 0)
     words = f"{it.studied} rests most on {rests}. " if rests else ""
     if not it.own:
         words = f"Families were not ranked: {OTHER_LOGS}. "
     if best is None or not enough:
         words += "Too few batches to judge one feature by."
-        return Check("features", "honesty", None, words)
+        return Result(Check("features", "honesty", None, words), tables)
     auc = best["alone"]
     error = _auc_error(auc, won, total - won)
     grade: Grade = "failed" if auc >= TOO_GOOD and it.model.question.timed else "passed"
@@ -108,7 +103,7 @@ def _single(it: Audited, columns: list[dict[str, Any]], families_: list[dict[str
         "detectable": float(found),
     }
     words_of_power = power(f"one whose ROC AUC is {found:.3f} or more")
-    return Check("features", "honesty", grade, words, numbers, words_of_power)
+    return Result(Check("features", "honesty", grade, words, numbers, words_of_power), tables)
 
 
 def _auc_error(auc: float, won: float, lost: float) -> float:

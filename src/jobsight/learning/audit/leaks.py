@@ -34,15 +34,8 @@ from jobsight.learning.question import Question
 from jobsight.learning.train import fit_model
 from jobsight.models.base import Floats, Ints, Labelled
 
-__all__ = [
-    "Proof",
-    "check_shuffled",
-    "check_split",
-    "check_truncation",
-    "prove_as_of",
-    "shuffle_batches",
-    "shuffle_check",
-]
+__all__ = ["Proof", "check_shuffled", "check_split", "check_truncation", "prove_as_of",
+           "shuffle_batches", "shuffle_check"]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -134,9 +134,13 @@ class Binary(Target):
         else:
             true = metrics.best_threshold(predicted, values, weight, of="success")
             limits = true, metrics.best_threshold(predicted, values, weight, of="failure")
-        return metrics.score(
-            predicted, values, weight, threshold=limits[0], threshold_failure=limits[1]
-        )
+        thresholds = dict(zip(("f1", "f1_failure"), limits, strict=True))
+        scores: Scores = {}
+        for name in METRICS:
+            metric = metrics.metric_named(name, threshold=thresholds.get(name, 0.5))
+            value = float(metric(predicted, values, weight))
+            scores[name] = value if np.isfinite(value) else None
+        return scores
 
     def decided(self, metric: str, predicted: Floats, values: Values, weight: Floats) -> Floats:
         """For F-measures, decisions at the best threshold, as probabilities of 0 and 1."""

@@ -23,14 +23,8 @@ from jobsight.learning.targets.base import (
 )
 from jobsight.models.base import Floats, Ints, Output
 
-__all__ = [
-    "Classes",
-    "ClassesCalibrated",
-    "Quantiles",
-    "QuantilesCalibrated",
-    "Shares",
-    "SharesCalibrated",
-]
+__all__ = ["Classes", "ClassesCalibrated", "Quantiles", "QuantilesCalibrated", "Shares",
+           "SharesCalibrated"]  # fmt: skip
 
 _TEMPERATURES = np.exp(np.linspace(0.0, np.log(4.0), 41))
 """None below 1: kinds drift, and a part with more of one of them would sharpen all predictions."""

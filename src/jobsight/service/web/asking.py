@@ -41,23 +41,9 @@ if TYPE_CHECKING:
     from jobsight.service.web.ready import Ready
     from jobsight.store import Store
 
-__all__ = [
-    "MOST_JOBS",
-    "JobsPage",
-    "about_job",
-    "about_script",
-    "answers_for_waiting",
-    "held_groups",
-    "name_for",
-    "new_holds",
-    "page_of",
-    "pending_rows",
-    "quality",
-    "similar_runs",
-    "state_counts",
-    "summary",
-    "warm_up",
-]
+__all__ = ["MOST_JOBS", "JobsPage", "about_job", "about_script", "answers_for_waiting",
+           "held_groups", "name_for", "new_holds", "page_of", "pending_rows", "quality",
+           "similar_runs", "state_counts", "summary", "warm_up"]  # fmt: skip
 
 MOST_JOBS = 500
 """Jobs of one page."""
