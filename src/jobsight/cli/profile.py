@@ -165,7 +165,7 @@ def _job_id(slurm: int | None, settings: Settings) -> str:
 def _save(job: str, found: Profile, settings: Settings) -> None:
     """Keep what was measured in the document of a job; `StoreError`: the store refuses it."""
     from jobsight.store import open_store
-    from jobsight.store.finding import other_jobs
+    from jobsight.store.store import other_jobs
 
     kept = {name: vars(found)[name] for name in ("source", "shares", "unmeasured")}
     bound = {**kept, "classes": list(found.classes)}

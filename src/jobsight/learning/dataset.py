@@ -122,8 +122,7 @@ Mask = NDArray[np.bool_]
 def batch_weights(batch: NDArray[np.integer]) -> NDArray[np.float64]:
     """One over the number of members that each row's batch has among these rows: float64 (n,)."""
     _, inverse, counts = np.unique(batch, return_inverse=True, return_counts=True)
-    weights: NDArray[np.float64] = 1.0 / counts[inverse]
-    return weights
+    return np.asarray(1.0 / counts[inverse])
 
 
 def drawn_together(table: pl.DataFrame) -> Ints:
@@ -245,13 +244,11 @@ class Dataset:
 
     def part(self, name: str) -> Mask:
         """The decisions of a part: bool (n,)."""
-        inside: Mask = self.table["part"].to_numpy() == PARTS.index(name)
-        return inside
+        return np.asarray(self.table["part"].to_numpy() == PARTS.index(name))
 
     def since_test(self) -> Mask:
         """The decisions from the test part's beginning on, dropped ones too: bool (n,)."""
-        since: Mask = self.table["decided"].to_numpy() >= self.borders[1]
-        return since
+        return np.asarray(self.table["decided"].to_numpy() >= self.borders[1])
 
     def holds_all_of(self, model: ModelDir) -> bool:
         """Whether every decision that taught `model` is here: its own source, or one that grew."""
@@ -276,16 +273,14 @@ class Dataset:
         column = self.table.select(
             (pl.col("part") >= 0) & pl.col(self.target).is_not_null() & pl.col("teaches")
         ).to_series()
-        usable: Mask = rows & column.to_numpy()
-        return usable
+        return np.asarray(rows & column.to_numpy())
 
     def judged(self, rows: Mask) -> Mask:
         """Those of `rows` whose value is exact: a bound teaches, and judges nothing."""
         column = f"bound {self.target}"
         if column not in self.table.columns:
             return rows
-        exact: Mask = rows & ~self.table[column].to_numpy()
-        return exact
+        return np.asarray(rows & ~self.table[column].to_numpy())
 
     def known(self) -> pl.DataFrame:
         """Every decision with an outcome that may teach, in a part or not."""

@@ -216,12 +216,7 @@ class Intervals:
         return np.minimum(low, probability), np.maximum(high, probability)
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "low": self.low.tolist(),
-            "high": self.high.tolist(),
-            "spread": self.spread,
-            "batches": self.batches,
-        }
+        return {**asdict(self), "low": self.low.tolist(), "high": self.high.tolist()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

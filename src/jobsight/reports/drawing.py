@@ -128,11 +128,8 @@ def to_svg(figure: Figure, alternative: str) -> Markup:
     canvas: Any = FigureCanvasSVG(figure)
     buffer = io.StringIO()
     canvas.print_svg(buffer, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    return _inline(buffer.getvalue(), alternative)
-
-
-def _inline(svg: str, alternative: str) -> Markup:
-    """The drawing without prolog and metadata, without a fixed size, with words next to it."""
+    svg = buffer.getvalue()
+    # Without prolog and metadata, without a fixed size, with words next to it.
     body = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", svg[svg.index("<svg") :]).strip()
     body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, count=1, flags=re.S)
     box = re.search(r'viewBox="([^"]*)"', body)

@@ -2,7 +2,7 @@
 
 `store` has what is the same for all stores, made of a `Backend` (`base`): `sqlite` or `redis`.
 `archive` has the documents of jobs that ended long ago, `snapshot` writes and reads what is to be
-trained on, `opening` finds the store of an address, `finding` the jobs that a name means.
+trained on, `opening` finds the store of an address.
 """
 
 from jobsight.store.base import Backend

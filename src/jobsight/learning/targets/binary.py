@@ -170,19 +170,15 @@ class Binary(Target):
         )
 
     def mean(self, values: Values, weight: Floats) -> float | None:
-        """Share of what is true, by weight."""
         return float(np.average(values, weights=weight)) if len(values) else None
 
     def views(self, values: Values) -> list[NDArray[np.bool_]]:
-        """The values themselves."""
         return [values]
 
     def ranks(self, predicted: Floats) -> list[Floats]:
-        """The probabilities themselves."""
         return [predicted]
 
     def events(self, predicted: Floats, values: Values) -> tuple[Floats, Values] | None:
-        """The probabilities and the values themselves."""
         return predicted, values
 
 

@@ -274,7 +274,7 @@ def new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
         end, step = max(ready.end, now_micros()), hours * 3_600_000_000 // _STEPS
         start = (end // step - _STEPS + 1) * step
         times = [start + k * step for k in range(_STEPS)]
-        steps = {"step_s": step // 1_000_000, "times": times}
+        steps: dict[str, Any] = {"step_s": step // 1_000_000, "times": times}
         history = ready.tables.history
         if history is None:
             return {**steps, "causes": [], "sites": [], "origins": []}
@@ -293,20 +293,16 @@ def new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
             "sites": places,
             "origins": origins(holds["reason"]),
         }
-        counted = {name: _counted(names, at) for name, names in named.items()}
-        return {**steps, **counted}
+        for kind, names in named.items():  # rows without a name are left out
+            series = []
+            for name in names.drop_nulls().unique(maintain_order=True):
+                inside = (names == name).fill_null(value=False).to_numpy()
+                counts = np.bincount(at[inside], minlength=_STEPS)
+                series.append({"name": name, "counts": counts.tolist()})
+            steps[kind] = sorted(series, key=lambda row: -sum(row["counts"]))[:_MOST_ROWS]
+        return steps
 
     return ready.cached(("outages", owner, hours), _FRESH, made)
-
-
-def _counted(names: pl.Series, at: np.ndarray[Any, np.dtype[np.int64]]) -> list[dict[str, Any]]:
-    """Names with their counts per step; rows without a name are left out."""
-    found = []
-    for name in names.drop_nulls().unique(maintain_order=True):
-        inside = (names == name).fill_null(value=False).to_numpy()
-        counts = np.bincount(at[inside], minlength=_STEPS)
-        found.append({"name": name, "counts": counts.tolist()})
-    return sorted(found, key=lambda one: -sum(one["counts"]))[:_MOST_ROWS]
 
 
 def state_counts(ready: Ready, owner: str | None) -> dict[str, int]:

@@ -51,9 +51,9 @@ from jobsight.service.web.asking import (
 from jobsight.service.web.events import Events, News
 from jobsight.service.web.ready import Follower, Ready
 from jobsight.service.web.tokens import Caller, Tokens
-from jobsight.store.finding import find_ids
 from jobsight.store.packing import user_key
 from jobsight.store.rows import Query
+from jobsight.store.store import find_ids
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings
@@ -83,7 +83,11 @@ class Pseudonyms:
 
         Also without what a name has before an ``@`` and behind a backslash.
         """
-        known = {form: name for name in names if name for form in _forms(name)}
+        known: dict[str, str] = {}
+        for name in names:
+            short = name.rpartition("\\")[2].partition("@")[0]
+            known |= dict.fromkeys((name, name.replace("\\", "\\\\"), short), name)
+        known.pop("", None)
         if not known:
             return text
         words = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
@@ -117,12 +121,6 @@ class Pseudonyms:
     def real(self, pseudonym: str, names: Iterable[str]) -> str | None:
         """Which of these names has that pseudonym; None: none of them."""
         return next((one for one in names if self.of(one) == pseudonym), None)
-
-
-def _forms(name: str) -> set[str]:
-    """How a user's name is written: as it is, in a JSON text, without its domain."""
-    short = name.rpartition("\\")[2].partition("@")[0]
-    return {name, name.replace("\\", "\\\\"), short} - {""}
 
 
 _FRESH = 60.0

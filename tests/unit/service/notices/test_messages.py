@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobsight.documents import JobKey, State, encode, merge
-from jobsight.service.notices.messages import Notice, PoisonError, read_notice
+from jobsight.service.notices.watching import Notice, PoisonError, read_notice
 from jobsight.settings import KafkaSettings
 
 NOW = 1_795_224_900_000_000

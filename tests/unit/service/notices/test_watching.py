@@ -12,8 +12,7 @@ from jobsight.documents import JSON, Event, JobDocument, JobKey, State, Submissi
 from jobsight.errors import SourceError
 from jobsight.history.condor.client import CondorClient
 from jobsight.service.notices import watching
-from jobsight.service.notices.messages import Notice
-from jobsight.service.notices.watching import MOST_WAITING, Asker, CondorAsker, Watched
+from jobsight.service.notices.watching import MOST_WAITING, Asker, CondorAsker, Notice, Watched
 from jobsight.settings import CondorSettings
 
 
