@@ -47,20 +47,6 @@ def test_only_the_answering_model_can_be_loaded(folder: Path) -> None:
     assert opened.answering is opened.fitted[opened.chosen]
 
 
-@pytest.mark.parametrize("name", ["model.json", RATES, "seen.safetensors"])
-def test_a_changed_file_is_refused_by_name(folder: Path, name: str) -> None:
-    path = folder / name
-    path.write_bytes(path.read_bytes() + b" ")
-    with pytest.raises(ModelError, match=f"{name} was changed"):
-        ModelDir.open(folder, HOLD)
-
-
-def test_a_missing_file_is_refused_by_name(folder: Path) -> None:
-    (folder / "report.json").unlink()
-    with pytest.raises(ModelError, match=r"report\.json"):
-        ModelDir.open(folder, HOLD)
-
-
 def edit(path: Path, **changed: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | changed))
 
