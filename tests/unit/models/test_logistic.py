@@ -54,7 +54,7 @@ def test_one_thread_sums_however_many_there_are(monkeypatch: pytest.MonkeyPatch)
 
     def watched(hessian: Floats, gradient: Floats) -> Floats:
         seen.extend(threads())
-        return solve(hessian, gradient)
+        return np.asarray(solve(hessian, gradient), np.float64)
 
     monkeypatch.setattr(np.linalg, "solve", watched)
     logistic._thread_pools.cache_clear()  # other tests may have loaded more libraries since
