@@ -39,7 +39,6 @@ class Column:
         self._offsets: Floats | None = None
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Count `train`; `seed` does not matter."""
         if not len(train):
             raise TrainingError(f"{self.name}: there are no training examples")
         if self._column not in train.inputs.names:

@@ -40,7 +40,6 @@ class Constant(Stored):
         self.rate = rate
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Take the rate of `train`; `seed` does not matter."""
         if not len(train):
             raise TrainingError("constant: there are no training examples; give a longer history")
         values, weight, output = train.values, train.weight, train.output

@@ -53,11 +53,9 @@ class _Network(Stored):
         """What the network reads of some rows."""
 
     def size(self, inputs: Inputs) -> int:
-        """How many kinds of nodes there are."""
         return _programs(inputs).vocabulary
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Learn from `train`."""
         targets = targets_of(train)
         self._names = train.inputs.names
         self._scaled = Standard.fit(train.inputs.features)
@@ -136,7 +134,6 @@ class Dense(_Network):
     decay: ClassVar[float] = 0.3
 
     def size(self, inputs: Inputs) -> int:
-        """How many features there are."""
         return len(inputs.names)
 
     def made(self, size: int, k: int) -> nn.Module:

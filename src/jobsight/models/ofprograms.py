@@ -42,7 +42,6 @@ class Words(Stored):
         self._beta: Floats = np.zeros((0, 0))
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Learn from `train`; `seed` does not matter."""
         targets = targets_of(train)
         if train.inputs.programs is None:
             raise TrainingError("text: there are no programs to read")
@@ -164,7 +163,6 @@ class Forest(Stored):
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Learn from `train`."""
         from sklearn.ensemble import RandomForestRegressor
 
         # Regression on rows of ones and zeros splits by the same impurity as classes do (Gini).

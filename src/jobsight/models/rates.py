@@ -143,7 +143,6 @@ class Rates(Stored):
         self.table = RateTable(())
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Count `train`, see `learned_table`."""
         if not len(train):
             raise TrainingError("rates: there are no training examples; give a longer history")
         self.table = learned_table(train)

@@ -208,7 +208,6 @@ class Quantiles(Target):
 
     @property
     def coverage(self) -> float:
-        """What is promised between the outer levels."""
         return self.levels[-1] - self.levels[0]
 
     @property
@@ -272,7 +271,6 @@ class Quantiles(Target):
         return [values > np.median(values)] if len(values) else [np.zeros(0, np.bool_)]
 
     def ranks(self, predicted: Floats) -> list[Floats]:
-        """The predicted median."""
         return [predicted[:, self.levels.index(0.5)]]
 
 
