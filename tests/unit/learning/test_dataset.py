@@ -36,12 +36,6 @@ def test_parts_lie_one_after_another_and_their_outcomes_are_known_in_time(data: 
         assert (settled["resolved_time"] < data.borders[k + 1]).all()
 
 
-def test_no_group_or_batch_stands_in_two_parts(data: Dataset) -> None:
-    inside = data.table.filter(pl.col("part") >= 0)
-    for name in ("group", "batch"):
-        assert (inside.group_by(name).agg(pl.col("part").n_unique())["part"] == 1).all()
-
-
 def test_the_scale_does_not_change_when_the_history_after_the_train_part_does(
     data: Dataset,
 ) -> None:
@@ -148,14 +142,6 @@ def test_decisions_near_the_end_of_the_test_part_go_whatever_became_of_them() ->
     )
     assert split.dropped.tolist() == [0, 0, 0, END_OF_PART]
     assert split.part.tolist() == [0, 0, 1, -1]
-
-
-def test_a_batch_across_the_border_is_dropped_from_the_earlier_side() -> None:
-    time = ints(0, 39, 41, 80)
-    split = split_forward(
-        time, ints(0, 1, 1, 2), np.arange(4), time, borders=ints(0, 40, 100), horizon=0
-    )
-    assert split.part.tolist() == [0, -1, 1, 1]
 
 
 def test_random_parts_keep_units_whole_and_shares() -> None:

@@ -91,17 +91,6 @@ def test_what_is_put_is_the_very_model(registry: Path, made: Made) -> None:
     assert {one.name for one in entry.folder.iterdir()} == {one.name for one in folder.iterdir()}
 
 
-def test_a_promotion_that_was_overtaken_is_refused(registry: Path, made: Made) -> None:
-    kept = Registry(registry)
-    first, second, third = (kept.put(made(seed), "hold") for seed in (1, 2, 3))
-    kept.promote(kept.find(second), over=first, why="")
-    with pytest.raises(ModelError, match=f"the champion is {second} by now, not {first}"):
-        kept.promote(kept.find(third), over=first, why="")
-    # Who is champion already need not be promoted.
-    kept.promote(kept.find(second), over=None, why="")
-    assert len(kept.history("hold")) == 4
-
-
 def test_a_champion_is_removed_only_by_force_and_none_is_left(registry: Path, made: Made) -> None:
     kept = Registry(registry)
     first, second = kept.put(made(1), "hold"), kept.put(made(2), "hold")
@@ -134,11 +123,6 @@ def test_a_report_without_its_baselines_is_refused(
     with pytest.raises(ModelError, match="lacks the baselines"):
         Registry(registry).put(made(report={"models": models}), "hold")
     assert not list(registry.rglob("registry.json"))
-
-
-def test_the_constant_is_baseline_enough(registry: Path, made: Made) -> None:
-    models = {"boosted": {"log_loss": 0.1}, "constant": {"log_loss": 0.2}}
-    assert Registry(registry).put(made(report={"models": models}), "hold")
 
 
 def test_a_model_without_a_report_is_refused(registry: Path, tmp_path: Path) -> None:
@@ -313,17 +297,6 @@ def test_what_killed_writers_left_is_deleted(
     kept.put(made(2), "hold")
     assert not left.exists()
     assert foreign.exists()
-
-
-def test_a_registry_that_cannot_be_written_is_one_error(tmp_path: Path, made: Made) -> None:
-    (tmp_path / "file").write_text("")
-    blocked = Registry(tmp_path / "file")
-    with pytest.raises(OutputError, match=r"the registry .*Not a directory; name another with"):
-        blocked.put(made(), "hold")
-    with pytest.raises(OutputError, match="cannot write into the registry"):
-        blocked.require_writable("hold")
-    assert blocked.entries() == []
-    assert blocked.champion("hold") is None
 
 
 def test_a_full_disk_leaves_nothing_behind(

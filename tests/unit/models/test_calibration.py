@@ -31,15 +31,6 @@ def test_overconfidence_is_mended(kind: str) -> None:
         assert abs(mapped[inside].mean() - outcome[inside].mean()) < 0.06
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_certainty_is_bounded_by_the_number_of_batches(kind: str) -> None:
-    probability = np.repeat([0.0, 1.0], 20)
-    fitted = Calibration.fit(kind, probability, probability > 0.5, np.ones(40))  # type: ignore[arg-type]
-    mapped = fitted.apply(np.array([0.0, 0.5, 1.0]))
-    assert mapped.min() >= 1 / 42
-    assert mapped.max() <= 1 - 1 / 42
-
-
 def test_a_ranking_upside_down_is_flattened_not_turned() -> None:
     probability, success = sample(500)
     for kind in ("platt", "beta"):
@@ -133,11 +124,3 @@ def test_certain_failure_is_told_apart_by_a_few_dozen_batches() -> None:
     low, high = intervals.of(np.array([0.02, 0.9]))
     assert high[0] < 0.15
     assert low[1] < 0.4 < 0.9 < high[1]
-
-
-def test_the_prediction_lies_inside() -> None:
-    random = np.random.default_rng(1)
-    intervals = Intervals.fit(*pool(random, 200, 0.5))
-    probability = np.linspace(0.0, 1.0, 50)
-    low, high = intervals.of(probability)
-    assert np.all((low <= probability) & (probability <= high) & (low >= 0) & (high <= 1))

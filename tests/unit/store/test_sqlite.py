@@ -147,18 +147,6 @@ def test_a_lock_that_is_never_released(store: Store, path: Path) -> None:
     store.put([Put(made_document(1))])
 
 
-def test_many_read_beside_a_writer(store: Store) -> None:
-    store.put([Put(made_document(number)) for number in range(700)])
-    reading = store.scan()
-    next(reading)
-    # What is being read is one moment, whatever is written meanwhile.
-    found = store.get([made_document(699).id])[made_document(699).id]
-    store.put([Put(made_document(699, State.FAILED), found.revision)])
-    store.prune(2**60)
-    assert len(list(reading)) == 699
-    assert len(list(store.scan(states=[State.FAILED]))) == 1
-
-
 def test_a_store_by_two_names_has_one_archive(path: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     link = tmp_path / "elsewhere" / "link.db"
