@@ -20,8 +20,7 @@ from jobsight.history.frames import FrameIndex, Frames, build_frames
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
 from jobsight.learning import metrics
-from jobsight.learning.dataset import Dataset
-from jobsight.learning.splits import PARTS, split_random
+from jobsight.learning.dataset import PARTS, Dataset, split_random
 from jobsight.learning.targets import BinaryCalibrated
 from jobsight.learning.train import train
 from jobsight.models.base import Floats, Inputs, Labelled, held_back

@@ -10,7 +10,7 @@ from tests.support.limits import PROVE
 
 from jobsight.history.events import read_events
 from jobsight.history.timelines import History
-from jobsight.learning.audit.truncation import prove_as_of
+from jobsight.learning.audit.leaks import prove_as_of
 from jobsight.learning.dataset import Dataset
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings

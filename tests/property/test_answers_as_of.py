@@ -15,10 +15,8 @@ from tests.support.limits import examples
 
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
-from jobsight.learning.fitted import Fitted
-from jobsight.learning.mixing import Weights
-from jobsight.learning.mixture import REFIT, Mixture
-from jobsight.learning.modeldir import ModelDir, TargetModel
+from jobsight.learning.mixture import REFIT, Mixture, Weights
+from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
 from jobsight.questions.hold.examples.decisions import held_jobs
 

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from tests.support.limits import examples
 
 from jobsight.learning import metrics
-from jobsight.learning.splits import part_borders, split_forward
-from jobsight.models.calibration import KINDS, Calibration, choose_calibration
-from jobsight.models.intervals import Intervals
+from jobsight.learning.dataset import part_borders, split_forward
+from jobsight.models.calibration import KINDS, Calibration, Intervals, choose_calibration
 
 Sample = tuple[np.ndarray, np.ndarray, np.ndarray]
 

@@ -13,7 +13,7 @@ from tests.support.limits import examples
 
 from jobsight.history.labels import label_rows
 from jobsight.history.timelines import History
-from jobsight.learning.audit.truncation import prove_as_of
+from jobsight.learning.audit.leaks import prove_as_of
 from jobsight.questions.hold.examples.builder import ExampleBuilder
 from jobsight.questions.hold.examples.decisions import held_jobs, hold_decisions
 from jobsight.questions.hold.question import HOLD

@@ -11,8 +11,7 @@ import numpy as np
 from jobsight.history.jobtable import JobTable
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.reading import job_table
-from jobsight.learning.train import train
-from jobsight.learning.trained import Trained
+from jobsight.learning.train import Trained, train
 from jobsight.questions.fail.question import FAIL, FailSettings
 from jobsight.settings import Settings
 from tests.support.importing import SAMPLES, written

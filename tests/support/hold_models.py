@@ -8,12 +8,10 @@ import numpy as np
 import polars as pl
 
 from jobsight.history.timelines import History
-from jobsight.learning.fitted import Fitted
-from jobsight.learning.modeldir import ModelDir, TargetModel
+from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel
 from jobsight.learning.targets import BinaryCalibrated
-from jobsight.models.calibration import Calibration
+from jobsight.models.calibration import GRID, Calibration, Intervals
 from jobsight.models.constant import Constant
-from jobsight.models.intervals import GRID, Intervals
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.answering.heldjob import UNKNOWN, Pool
 from jobsight.questions.hold.examples.decisions import HeldHistory

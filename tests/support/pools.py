@@ -16,8 +16,7 @@ import pytest
 from jobsight.history.timelines import History
 from jobsight.learning.audit import Audit, audit, leaks
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.train import train
-from jobsight.learning.trained import Trained
+from jobsight.learning.train import Trained, train
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 from tests.support.fewtrees import few_trees

@@ -21,8 +21,7 @@ import numpy as np
 import polars as pl
 
 from jobsight.errors import JobsightError, ModelError
-from jobsight.learning.mixing import Weights
-from jobsight.learning.mixture import REFIT, Mixture
+from jobsight.learning.mixture import REFIT, Mixture, Weights
 from jobsight.models.storage import load_body, save_body
 from jobsight.runtime import cache_folder
 

@@ -94,7 +94,7 @@ def _of_job(answerer: Answerer, name: str, settings: Settings) -> list[Answer]:
         JobError: there is none with a script; `UsageError`: it is neither a file nor a job's id.
     """
     from jobsight.ids import parse_job_name
-    from jobsight.store.finding import find_ids
+    from jobsight.store.store import find_ids
 
     try:
         job = parse_job_name(name)

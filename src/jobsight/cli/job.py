@@ -33,7 +33,7 @@ from jobsight.format import UNKNOWN, memory, moment, number, percent, span
 from jobsight.history.jobwords import event_words, job_facts
 from jobsight.ids import parse_job_name
 from jobsight.program.profile import accounted
-from jobsight.store.finding import find_ids, other_jobs
+from jobsight.store.store import find_ids, other_jobs
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:

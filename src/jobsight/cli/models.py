@@ -17,8 +17,7 @@ from jobsight.errors import UsageError
 from jobsight.format import UNKNOWN, interval, moment, number
 from jobsight.learning.asked import question_named
 from jobsight.learning.manifest import read_manifest
-from jobsight.learning.registry import Registry, read_report
-from jobsight.learning.registry.listing import best_baseline, listed, shown, whole
+from jobsight.learning.registry import Registry, best_baseline, listed, read_report, shown, whole
 from jobsight.reports.scores import HEADINGS
 from jobsight.text import counted, printable
 

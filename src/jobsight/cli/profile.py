@@ -134,10 +134,10 @@ def profile(
     else:
         (note if command else say)("\n".join(_lines(found, seen.cost)))
     if output is not None:
-        from jobsight.reports.plots import timeline_plot
+        from jobsight.reports.plots import profile_plot
 
         with new_file(output, Kind.TIMELINE) as temporary:
-            plot = timeline_plot(seen.timeline.windows, f"bound by: {bound_by(found)}")
+            plot = profile_plot(seen.timeline.windows, f"bound by: {bound_by(found)}")
             temporary.write_text(f"<!-- {Kind.TIMELINE.schema} -->\n{plot}\n", encoding="utf-8")
     if settings is not None and job is not None:
         _save(job, found, settings)
@@ -166,7 +166,7 @@ def _job_id(slurm: int | None, settings: Settings) -> str:
 def _save(job: str, found: Profile, settings: Settings) -> None:
     """Keep what was measured in the document of a job; `StoreError`: the store refuses it."""
     from jobsight.store import open_store
-    from jobsight.store.finding import other_jobs
+    from jobsight.store.store import other_jobs
 
     kept = {name: vars(found)[name] for name in ("source", "shares", "unmeasured")}
     bound = {**kept, "classes": list(found.classes)}

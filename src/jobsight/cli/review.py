@@ -15,9 +15,8 @@ from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import read_for
 from jobsight.cli.terminal import paint, table
 from jobsight.format import UNKNOWN, number, percent
-from jobsight.learning.confusion import Confused, confusion
 from jobsight.learning.reading import programs, stored
-from jobsight.learning.review import Week, predictions_of, reviewed
+from jobsight.learning.review import Confused, Week, confusion, predictions_of, reviewed
 from jobsight.questions import question_named
 from jobsight.text import counted, printable
 

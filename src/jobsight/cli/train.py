@@ -28,9 +28,8 @@ from jobsight.files import Kind, new_folder
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.question import Question
 from jobsight.learning.registry import Entry, Registry
-from jobsight.learning.train import model_names
+from jobsight.learning.train import Trained, model_names
 from jobsight.learning.train import train as train_models
-from jobsight.learning.trained import Trained
 from jobsight.questions import answerable_named, question_named
 from jobsight.settings import QuestionSettings
 from jobsight.text import printable

@@ -18,21 +18,13 @@ QUESTIONS: dict[str, str] = {}
 
 
 def question_named(name: str) -> Question[Any]:
-    """The question of a name.
-
-    Raises:
-        UsageError: there is no such question.
-    """
+    """The question of a name; `UsageError`: there is no such question."""
     question: Question[Any] = imported(QUESTIONS, name)
     return question
 
 
 def imported(table: Mapping[str, str], name: str) -> Any:
-    """What a table has for the question of a name.
-
-    Raises:
-        UsageError: there is no such question.
-    """
+    """What a table has for the question of a name; `UsageError`: there is no such question."""
     if name not in table:
         raise UsageError(f"there is no question {name[:40]!r}; known are {', '.join(table)}")
     module, _, attribute = table[name].partition(":")

@@ -13,7 +13,7 @@ measure it anew would mean to index the source once more for each block and mome
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +22,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
-from jobsight.learning.dataset import Dataset, drawn_together
-from jobsight.learning.mixing import Times
-from jobsight.learning.splits import part_borders, split_forward
+from jobsight.learning.bootstrap import Bootstrap, Interval
+from jobsight.learning.dataset import Dataset, drawn_together, part_borders, split_forward
+from jobsight.learning.mixture import Times
+from jobsight.learning.targets import Target
 from jobsight.models.base import Floats, Ints, Labelled, Model
 
-__all__ = ["Backtest", "backtest", "last_block"]
+__all__ = ["Backtest", "Choice", "backtest", "choose_model", "last_block"]
 
 _SHARES = (0.4, 0.2, 0.2, 0.2)
 """Blocks of the train part; all but the first are predicted."""
@@ -80,11 +81,7 @@ def backtest(
     others could not yet be fitted are left out for all, so that all are compared on the same
     decisions.
 
-    Args:
-        data: the decisions.
-        examples: of the train part, as `Dataset.labelled` gives them.
-        names: of the models.
-        fit: makes a fitted model of a name and of rows.
+    `examples` are those of the train part, as `Dataset.labelled` gives them.
 
     Raises:
         TrainingError: no model could be fitted before the last block.
@@ -96,9 +93,15 @@ def backtest(
     for before, block in reversed(list(_blocks(data, table))):
         if not len(block):
             continue
-        made, failed = _fitted(
-            fit, [one for one in names if one not in skipped], labelled.take(before)
-        )
+        made: dict[str, Model] = {}
+        failed: dict[str, str] = {}
+        earlier = labelled.take(before)
+        for name in names:
+            try:
+                if name not in skipped:
+                    made[name] = fit(name, earlier)
+            except TrainingError as error:
+                failed[name] = str(error)
         if not rows:
             skipped = failed
         elif failed:
@@ -123,20 +126,6 @@ def backtest(
         block=np.concatenate([np.full(len(one), -k, np.int64) for k, one in enumerate(rows)][::-1]),
         skipped=skipped,
     )
-
-
-def _fitted(
-    fit: Fit, names: Sequence[str], rows: Labelled
-) -> tuple[dict[str, Model], dict[str, str]]:
-    """Models that could be fitted, and why others could not."""
-    made: dict[str, Model] = {}
-    failed: dict[str, str] = {}
-    for name in names:
-        try:
-            made[name] = fit(name, rows)
-        except TrainingError as error:
-            failed[name] = str(error)
-    return made, failed
 
 
 def last_block(data: Dataset) -> tuple[Labelled, Labelled]:
@@ -166,3 +155,96 @@ def _blocks(data: Dataset, table: pl.DataFrame) -> Iterator[tuple[Ints, Ints]]:
         borders = np.array([edges[0], begin, edges[-1]], np.int64)
         split = split_forward(time, batch, group, known_at, borders=borders, horizon=0)
         yield split.rows("train"), np.flatnonzero(judges & (time >= begin) & (time < end))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The model chosen, and why.
+
+    Attributes:
+        name: the model that answers.
+        values: the metric (the loss where it is undefined) of each model on the backtest, with its
+            interval.
+        reason: one or two sentences for the report.
+    """
+
+    name: str
+    values: dict[str, Interval]
+    reason: str
+
+
+def choose_model(
+    predictions: Mapping[str, Floats],
+    baselines: Sequence[str],
+    bootstrap: Bootstrap,
+    *,
+    target: Target,
+    metric: str | None = None,
+    safe: str = "",
+    where: str = "the backtest",
+) -> Choice:
+    """Choose among models by their predictions on the backtest.
+
+    A safe model answers, else what surely beats every baseline, else the best baseline. Surely: the
+    interval of the paired difference, resampled over the same batches for both, lies wholly on the
+    better side of zero.
+
+    Args:
+        predictions: by model, of n rows.
+        baselines: those that the others must beat; at least one of `predictions`.
+        bootstrap: of the values, weights and batches of the backtest.
+        target: what is predicted.
+        metric: of the target; None: its loss. F-measures are compared at their best thresholds.
+        safe: a model that has the baselines as members and learns from outcomes which to follow: it
+            answers unless it is surely worse than the best of them.
+        where: what to call the decisions in the reason.
+
+    Raises:
+        TrainingError: there are no rows, or no baseline was given.
+    """
+    known = [name for name in baselines if name in predictions]
+    if not len(bootstrap.weight) or not known:
+        raise TrainingError("there are no decisions to choose a model by; give a longer history")
+    for compared in (metric or target.loss, target.loss):  # the loss where the metric is undefined
+        decided = {
+            name: target.decided(compared, column, bootstrap.values, bootstrap.weight)
+            for name, column in predictions.items()
+        }
+        values = bootstrap.intervals(target.metric(compared), decided)
+        if all(interval.value is not None for interval in values.values()):
+            break
+    sign = -1.0 if compared in target.higher else 1.0
+    ranked = sorted(values, key=lambda name: sign * (values[name].value or 0.0))
+    chosen = best_known = next(name for name in ranked if name in known)
+    margins: dict[str, Interval] = {}
+    for name in (name for name in ranked if name not in known):
+        against = {
+            base: bootstrap.differences(
+                target.metric(compared), {name: decided[name], base: decided[base]}, base
+            )[name]
+            for base in known
+        }
+        margins[name] = against[best_known]
+        worst = [margin.high if sign > 0 else margin.low for margin in against.values()]
+        if chosen == best_known and all(end is not None and sign * end < 0.0 for end in worst):
+            chosen = name
+    if safe in margins:
+        best = margins[safe].low if sign > 0 else margins[safe].high
+        if best is not None and sign * best <= 0.0:
+            chosen = safe
+    shown = f"{compared} {values[chosen].value:.3f}"
+    if chosen != best_known:
+        margin = margins[chosen]
+        reason = (
+            f"{chosen} answers: {shown} on {where} against {best_known} "
+            f"({values[best_known].value:.3f}), the best baseline; the difference is between "
+            f"{margin.low:+.3f} and {margin.high:+.3f}."
+        )
+    elif margins:
+        reason = (
+            f"No model surely beats every baseline on {where}, so the best baseline answers: "
+            f"{chosen}, {shown}."
+        )
+    else:
+        reason = f"{chosen} answers: {shown} on {where}; only baselines were trained."
+    return Choice(chosen, values, reason)

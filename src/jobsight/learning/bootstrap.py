@@ -73,13 +73,7 @@ class Bootstrap:
     def differences(
         self, metric: Metric, predictions: Mapping[str, Floats], reference: str
     ) -> dict[str, Interval]:
-        """Metric of each model less that of `reference` on the same resamples.
-
-        Args:
-            metric: of `jobsight.learning.metrics`.
-            predictions: float64 (n,) by model, `reference` among them.
-            reference: name of the model to compare with.
-        """
+        """Metric of each model less that of `reference` on the same resamples."""
         draws = self._draws(metric, predictions)
         base = metric(predictions[reference], self.values, self.weight)
         return {
@@ -92,24 +86,16 @@ class Bootstrap:
 
     def _draws(self, metric: Metric, predictions: Mapping[str, Floats]) -> dict[str, Floats]:
         """The metric in each resample: float64 (resamples,) by model."""
-        found: dict[str, list[Floats]] = {name: [] for name in predictions}
-        for weights in self._weights():
-            for name, column in predictions.items():
-                found[name].append(np.asarray(metric(column, self.values, weights)))
-        return {
-            name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in found.items()
-        }
-
-    def _weights(self) -> Iterator[Floats]:
-        """Weights of the rows in some resamples at a time: float64 (some, n)."""
+        drawn: dict[str, list[Floats]] = {name: [np.zeros(0)] for name in predictions}
         _, number = np.unique(self.batch, return_inverse=True)
         batches = int(number.max()) + 1 if len(number) else 0
-        if not batches:
-            return
         random = np.random.default_rng(self.seed)
-        for some in _portions(self.resamples, len(number)):
+        for some in _portions(self.resamples, len(number)) if batches else ():
             times = random.multinomial(batches, np.full(batches, 1.0 / batches), size=some)
-            yield times[:, number] * self.weight
+            weights = times[:, number] * self.weight  # (some, n)
+            for name, column in predictions.items():
+                drawn[name].append(np.asarray(metric(column, self.values, weights)))
+        return {name: np.concatenate(parts) for name, parts in drawn.items()}
 
     def _bounds(self, value: Any, draws: Floats) -> Interval:
         value = float(value)
@@ -150,9 +136,7 @@ class Simulation:
     def of(self, statistic: Callable[[Bools], Any], probability: Floats) -> Floats:
         """A statistic of each simulated outcome: float64 (draws, ...).
 
-        Args:
-            statistic: given outcomes, bool (some, n), returns float64 (some, ...).
-            probability: float64 (n,), of success.
+        `statistic` is given outcomes, bool (some, n), and returns float64 (some, ...).
         """
         _, number = np.unique(self.batch, return_inverse=True)
         random = np.random.default_rng(self.seed)

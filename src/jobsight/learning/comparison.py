@@ -113,41 +113,40 @@ def compare(
     that are later than both trainings: from the later beginning of the two test parts on. The main
     target of the question is compared.
 
-    Args:
-        first: e.g. the champion.
-        second: e.g. the challenger.
-        source: see `Question.source`.
-        metric: of the target, which decides; None: its loss. F-measures at each model's own
-            threshold.
+    `metric` of the target decides; None: its loss. F-measures are at each model's own threshold.
 
     Raises:
         ModelError: they do not answer the same question.
         TrainingError: no such decision with an outcome is there.
     """
-    _require_same_question(first, second)
-    since = max(int(one.borders[1]) for one in (first, second))
-    judged = [_Judged.of(model, source, since) for model in (first, second)]
-    rows, differing = _in_both(*judged)
-    a, b = (one.at(chosen) for one, chosen in zip(judged, rows, strict=True))
-    left_out = judged[0].left_out | judged[1].left_out
-    left_out |= {"outcome_differs_by_horizon": differing} if differing else {}
-    if not len(a.table):
-        raise TrainingError(
-            "no decision with an outcome is left to compare by, later than what both models were "
-            f"trained on ({_counted(left_out)}); give a history from after both trainings"
-        )
-    return _compared(a, b, metric or a.goal.loss, left_out)
-
-
-def _require_same_question(first: ModelDir, second: ModelDir) -> None:
     for name in first.question.same:
-        one, other = getattr(first.settings, name), getattr(second.settings, name)
-        if one != other:
+        value, other = getattr(first.settings, name), getattr(second.settings, name)
+        if value != other:
             raise ModelError(
                 "the models cannot be compared: one was trained with "
-                f"{first.question.name}.{name}: {one}, the other with {other}, so that they do not "
-                "answer the same"
+                f"{first.question.name}.{name}: {value}, the other with {other}, so that they do "
+                "not answer the same"
             )
+    since = max(int(model.borders[1]) for model in (first, second))
+    a, b = (_Judged.of(model, source, since) for model in (first, second))
+    left_out = a.left_out | b.left_out
+    # The decisions that both have with the same outcome.
+    ours, theirs = (fingerprints(judged.table, first.question.key) for judged in (a, b))
+    _, here, there = np.intersect1d(ours, theirs, return_indices=True)
+    order = np.argsort(here)
+    here, there = here[order], there[order]
+    equal = a.labelled.values[here] == b.labelled.values[there]
+    same = equal.all(axis=1) if equal.ndim > 1 else equal
+    a, b = a.at(here[same]), b.at(there[same])
+    if differing := int((~same).sum()):
+        left_out["outcome_differs_by_horizon"] = differing
+    if not len(a.table):
+        counted = ", ".join(f"{n} {why.replace('_', ' ')}" for why, n in left_out.items())
+        raise TrainingError(
+            "no decision with an outcome is left to compare by, later than what both models were "
+            f"trained on ({counted or 'none others'}); give a history from after both trainings"
+        )
+    return _compared(a, b, metric or a.goal.loss, left_out)
 
 
 @dataclass(frozen=True)
@@ -190,19 +189,6 @@ class _Judged:
         )
 
 
-def _in_both(a: _Judged, b: _Judged) -> tuple[list[NDArray[np.int64]], int]:
-    """Rows of the decisions that both have with the same outcome; how many have another."""
-    key = a.model.question.key
-    _, here, there = np.intersect1d(
-        fingerprints(a.table, key), fingerprints(b.table, key), return_indices=True
-    )
-    order = np.argsort(here)
-    here, there = here[order], there[order]
-    equal = a.labelled.values[here] == b.labelled.values[there]
-    same = equal.all(axis=1) if equal.ndim > 1 else equal
-    return [here[same], there[same]], int((~same).sum())
-
-
 def _compared(a: _Judged, b: _Judged, metric: str, left_out: dict[str, int]) -> Comparison:
     goal, values, weight = a.goal, a.labelled.values, a.labelled.weight
     first, second = a.model.label, b.model.label
@@ -211,7 +197,10 @@ def _compared(a: _Judged, b: _Judged, metric: str, left_out: dict[str, int]) -> 
     for name in b.model.fitted:
         if is_baseline(name) and name != b.model.chosen:
             fitted[name], predictions[name] = b.model.fitted[name], b.predicted(name)
-    bootstrap = _bootstrap(a, b)
+    settings = (a.model.settings, b.model.settings)
+    # The same resamples whichever model is named first.
+    draws, seed = max(own.bootstrap for own in settings), min(own.seed for own in settings)
+    bootstrap = Bootstrap(values, weight, drawn_together(a.table), draws, seed)
     pair = {
         name: fitted[name].calibrated.decided(metric, predictions[name]) for name in (first, second)
     }
@@ -237,21 +226,5 @@ def _compared(a: _Judged, b: _Judged, metric: str, left_out: dict[str, int]) -> 
     )
 
 
-def _bootstrap(a: _Judged, b: _Judged) -> Bootstrap:
-    """The same resamples whichever model is named first."""
-    settings = (a.model.settings, b.model.settings)
-    return Bootstrap(
-        a.labelled.values,
-        a.labelled.weight,
-        drawn_together(a.table),
-        max(one.bootstrap for one in settings),
-        min(one.seed for one in settings),
-    )
-
-
 def _second(micros: int) -> str:
     return format_micros(micros // 1_000_000 * 1_000_000)
-
-
-def _counted(left_out: dict[str, int]) -> str:
-    return ", ".join(f"{n} {why.replace('_', ' ')}" for why, n in left_out.items()) or "none others"

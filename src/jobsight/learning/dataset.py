@@ -1,8 +1,13 @@
-"""The decisions of a source with their parts and outcomes, and examples made of them."""
+"""The decisions of a source with their parts and outcomes, and examples made of them.
+
+What is before a border trains, what is after it tests. All times are int64 microseconds since 1970,
+UTC.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,12 +20,98 @@ from jobsight.errors import TrainingError
 from jobsight.learning.fingerprints import fingerprints
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.question import Builder, Decisions, Question
-from jobsight.learning.splits import DROPS, PARTS, part_borders, split_forward
 from jobsight.learning.targets import Target
 from jobsight.models.base import Ints, Labelled
 from jobsight.settings import QuestionSettings
 
-__all__ = ["Dataset", "batch_weights", "censoring_weights", "drawn_together"]
+__all__ = ["PARTS", "Dataset", "Split", "batch_weights", "censoring_weights",
+           "drawn_together", "part_borders", "split_forward", "split_random"]  # fmt: skip
+
+PARTS = ("train", "test")
+DROPS = ("", "end_of_part", "outcome_later", "crosses_border")
+"""Kinds of dropped rows, as indices of `Split.dropped`; 0 is a row that stays."""
+END_OF_PART, OUTCOME_LATER, CROSSES_BORDER = 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which part each of n rows belongs to.
+
+    Attributes:
+        part: int8 (n,): index into `PARTS`; −1 for a dropped row.
+        dropped: int8 (n,): index into `DROPS`, 0 for a row that stays.
+        borders: int64 (3,): part k holds the times borders[k] ≤ t < borders[k + 1]; empty for a
+            random split.
+    """
+
+    part: NDArray[np.int8]
+    dropped: NDArray[np.int8]
+    borders: Ints
+
+    def rows(self, name: str) -> Ints:
+        """Indices of the rows of a part, in order: int64 (k,)."""
+        return np.flatnonzero(self.part == PARTS.index(name)).astype(np.int64)
+
+
+def part_borders(time: Ints, batch: Ints, shares: Sequence[float], end: int) -> Ints:
+    """Borders that give each of k parts its share of the batches, in time order: int64 (k + 1,).
+
+    A batch stands where its first row does. Borders are times: rows of one moment share a part.
+
+    Of times and batches (n,); only the proportions of `shares` count; `end` is that of the history.
+
+    Raises:
+        TrainingError: there are no rows.
+    """
+    if not len(time):
+        raise TrainingError("there are no decisions with a known outcome to learn from")
+    _, number = np.unique(batch, return_inverse=True)
+    first = np.full(int(number.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, number, time)
+    first.sort()
+    edges = np.cumsum(np.array(shares[:-1], dtype=np.float64)) / sum(shares)
+    after = int(max(end, int(time.max()))) + 1
+    inner = [first[index] if index < len(first) else after
+             for index in np.rint(edges * len(first)).astype(np.int64)]  # fmt: skip
+    return np.array([first[0], *inner, after], dtype=np.int64)
+
+
+def split_forward(
+    time: Ints, batch: Ints, group: Ints, resolved: Ints, *, borders: Ints, horizon: int
+) -> Split:
+    """A train and a test part in time order, of which the first knows nothing of the second.
+
+    Dropped are, counted by the first kind that applies:
+
+    - ``end_of_part``: decisions of the test part within `horizon` of its end, whatever became of
+      them; in the train part those that are known by then stand for the rest
+      (`dataset.censoring_weights`);
+    - ``outcome_later``: those whose outcome was not known at the end of their part;
+    - ``crosses_border``: those of a group or batch that has a row in the test part.
+
+    Rows of one `batch`, or of one `group`, have equal numbers; `resolved` is when the outcome was
+    known. `borders` (3,) are where the train part begins, the test part begins, and all ends.
+    """
+    tests = time >= borders[1]
+    ends = np.where(tests, borders[2], borders[1])
+    dropped = np.zeros(len(time), dtype=np.int8)
+    dropped[~tests & (np.isin(batch, batch[tests]) | np.isin(group, group[tests]))] = CROSSES_BORDER
+    dropped[resolved >= ends] = OUTCOME_LATER
+    dropped[tests & (time > ends - horizon)] = END_OF_PART
+    return Split(np.where(dropped > 0, -1, tests).astype(np.int8), dropped, borders)
+
+
+def split_random(unit: Ints, *, test: float, seed: int) -> Split:
+    """Parts drawn by chance: only to show how much such a split flatters.
+
+    `unit` (n,) is what stays together: groups, or ``arange(n)`` for rows on their own; `test` is
+    the share of the test part, in units.
+    """
+    values, number = np.unique(unit, return_inverse=True)
+    place = np.random.default_rng(seed).permutation(len(values))
+    part = (place >= round((1.0 - test) * len(values))).astype(np.int8)
+    return Split(part[number], np.zeros(len(unit), dtype=np.int8), np.zeros(0, dtype=np.int64))
+
 
 MOST_WEIGHT = 5.0
 _NEVER = int(np.iinfo(np.int64).max)
@@ -31,8 +122,7 @@ Mask = NDArray[np.bool_]
 def batch_weights(batch: NDArray[np.integer]) -> NDArray[np.float64]:
     """One over the number of members that each row's batch has among these rows: float64 (n,)."""
     _, inverse, counts = np.unique(batch, return_inverse=True, return_counts=True)
-    weights: NDArray[np.float64] = 1.0 / counts[inverse]
-    return weights
+    return np.asarray(1.0 / counts[inverse])
 
 
 def drawn_together(table: pl.DataFrame) -> Ints:
@@ -154,13 +244,11 @@ class Dataset:
 
     def part(self, name: str) -> Mask:
         """The decisions of a part: bool (n,)."""
-        inside: Mask = self.table["part"].to_numpy() == PARTS.index(name)
-        return inside
+        return np.asarray(self.table["part"].to_numpy() == PARTS.index(name))
 
     def since_test(self) -> Mask:
         """The decisions from the test part's beginning on, dropped ones too: bool (n,)."""
-        since: Mask = self.table["decided"].to_numpy() >= self.borders[1]
-        return since
+        return np.asarray(self.table["decided"].to_numpy() >= self.borders[1])
 
     def holds_all_of(self, model: ModelDir) -> bool:
         """Whether every decision that taught `model` is here: its own source, or one that grew."""
@@ -185,16 +273,14 @@ class Dataset:
         column = self.table.select(
             (pl.col("part") >= 0) & pl.col(self.target).is_not_null() & pl.col("teaches")
         ).to_series()
-        usable: Mask = rows & column.to_numpy()
-        return usable
+        return np.asarray(rows & column.to_numpy())
 
     def judged(self, rows: Mask) -> Mask:
         """Those of `rows` whose value is exact: a bound teaches, and judges nothing."""
         column = f"bound {self.target}"
         if column not in self.table.columns:
             return rows
-        exact: Mask = rows & ~self.table[column].to_numpy()
-        return exact
+        return np.asarray(rows & ~self.table[column].to_numpy())
 
     def known(self) -> pl.DataFrame:
         """Every decision with an outcome that may teach, in a part or not."""
@@ -203,10 +289,8 @@ class Dataset:
     def labelled(self, rows: Mask, *, moment: str | None = None) -> tuple[pl.DataFrame, Labelled]:
         """Examples of the usable decisions among `rows`, and their part of the table.
 
-        Args:
-            rows: bool (n,).
-            moment: one of `Question.moments`, None: the first; decisions that were not yet open
-                then are left out.
+        `moment` is one of `Question.moments`, None: the first; decisions that were not yet open
+        then are left out.
         """
         return self.examples(self.table.filter(pl.Series(self.usable(rows))), moment=moment)
 

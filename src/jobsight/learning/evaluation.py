@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from jobsight.errors import TrainingError
 from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Bootstrap, Interval, Simulation
-from jobsight.learning.costs import DecisionCost, decision_costs
+from jobsight.learning.costs import DecisionCost, decision_costs, savings
 from jobsight.learning.dataset import Dataset, drawn_together
 from jobsight.learning.mixture import predicted_in_time
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.learning.question import Question
-from jobsight.learning.savings import savings
 from jobsight.learning.targets import Scores, Target
 from jobsight.models import is_baseline
 from jobsight.models.base import Floats, Labelled
@@ -56,7 +55,7 @@ class Evaluation:
         covered: whether the chosen model's bounds hold what was observed, of each row or group.
         censored: decisions without outcome, by kind.
         left_out: decisions that do not count here, by reason.
-        savings: see `jobsight.learning.savings`; None where nothing is said of what jobs used.
+        savings: see `jobsight.learning.costs`; None where nothing is said of what jobs used.
         by_moment: the same for decisions at later moments, where the question is asked then.
         answers: see `Question.answered`.
     """
@@ -98,25 +97,50 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data; None where a number is undefined."""
-        strata = [name for name, one in self.question.strata.items() if one.saved]
+        goal, known, chosen = self.goal, self.labelled, self.predictions[self.chosen]
+        shown: dict[str, Any] = {}
+        if counts := goal.counts(known.values):  # how many of each kind, and what comes of them
+            aucs = goal.rankings(chosen, known.values, known.weight)
+            finite = [auc if np.isfinite(auc) else None for auc in aucs]
+            shown = {"counts": counts, "macro_f1": self.scores[self.chosen]["macro_f1"]}
+            shown["roc_auc"] = dict(zip(counts, finite, strict=True))
+        models = {}
+        for name in self.predictions:
+            headline, gain = self.headline[name], self.gain_over_baseline.get(name)
+            bounds = None if headline.low is None else [headline.low, headline.high]
+            models[name] = {
+                **self.scores[name],
+                f"{goal.headline}_ci": bounds,
+                f"{goal.loss}_gain": None if gain is None else asdict(gain),
+                "by_row": self.scores_by_row[name],
+            }
+        reliability = None
+        if (events := goal.events(chosen, known.values)) is not None:
+            points = asdict(metrics.reliability(*events, known.weight))
+            columns = (column.tolist() for column in points.values())
+            reliability = [
+                dict(zip(points, point, strict=True)) for point in zip(*columns, strict=True)
+            ]
+        strata = [name for name, stratum in self.question.strata.items() if stratum.saved]
+        moments = {name: moment.to_json() for name, moment in self.by_moment.items()}
         return {
             "question": self.question.name,
             "target": self.target,
             "words": list(self.question.words),
-            "headline": self.goal.headline,
-            "loss": self.goal.loss,
-            "metrics": list(self.goal.metrics),
-            "higher": sorted(self.goal.higher),
+            "headline": goal.headline,
+            "loss": goal.loss,
+            "metrics": list(goal.metrics),
+            "higher": sorted(goal.higher),
             "examples": len(self.table),
             "batches": self.batches,
-            "base_rate": self.goal.mean(self.labelled.values, self.labelled.weight),
+            "base_rate": goal.mean(known.values, known.weight),
             "base_rate_bounds": self.bounds_of_rate(),
             "censored": self.censored,
             "left_out": self.left_out,
-            **self._kinds_json(),
-            "models": {name: self._model_json(name) for name in self.predictions},
+            **shown,
+            "models": models,
             "chosen": self.chosen,
-            "reliability": self._reliability_json(),
+            "reliability": reliability,
             "interval_coverage": self.coverage,
             "interval_groups": len(self.covered),
             "sure_causes": self.sure_causes(),
@@ -125,11 +149,7 @@ class Evaluation:
             **({"by_known": self.by_known()} if self.question.timed else {}),
             **({} if self.savings is None else {"cost_view": self.savings}),
             **({} if self.answers is None else {"answers": self.answers}),
-            **(
-                {"by_moment": {name: one.to_json() for name, one in self.by_moment.items()}}
-                if self.by_moment
-                else {}
-            ),
+            **({"by_moment": moments} if moments else {}),
         }
 
     def bounds_of_rate(self) -> list[float] | None:
@@ -140,40 +160,6 @@ class Evaluation:
         known, unknown = len(self.table), sum(self.censored.values())
         low = rate * known / (known + unknown)
         return [low, low + unknown / (known + unknown)]
-
-    def _kinds_json(self) -> dict[str, Any]:
-        """Of a target with kinds: how many of each, and what the chosen model makes of them."""
-        counts = self.goal.counts(self.labelled.values)
-        if not counts:
-            return {}
-        chosen, known = self.predictions[self.chosen], self.labelled
-        aucs = self.goal.rankings(chosen, known.values, known.weight)
-        return {
-            "counts": counts,
-            "macro_f1": self.scores[self.chosen]["macro_f1"],
-            "roc_auc": {
-                kind: auc if np.isfinite(auc) else None
-                for kind, auc in zip(counts, aucs, strict=True)
-            },
-        }
-
-    def _model_json(self, name: str) -> dict[str, Any]:
-        shown, gain = self.headline[name], self.gain_over_baseline.get(name)
-        return {
-            **self.scores[name],
-            f"{self.goal.headline}_ci": None if shown.low is None else [shown.low, shown.high],
-            f"{self.goal.loss}_gain": None if gain is None else asdict(gain),
-            "by_row": self.scores_by_row[name],
-        }
-
-    def _reliability_json(self) -> list[dict[str, float]] | None:
-        """The points of the chosen model's reliability plot; None: it predicts no events."""
-        events = self.goal.events(self.predictions[self.chosen], self.labelled.values)
-        if events is None:
-            return None
-        columns = asdict(metrics.reliability(*events, self.labelled.weight))
-        each = zip(*(column.tolist() for column in columns.values()), strict=True)
-        return [dict(zip(columns, values, strict=True)) for values in each]
 
     def sure_causes(self) -> dict[str, Any] | None:
         """How much is easy: decisions in causes that (nearly) always or never come true.
@@ -268,27 +254,24 @@ def evaluate_all(
 ) -> dict[str, Evaluation]:
     """Judge a model on what it has not seen of a source: one evaluation per target that it shows.
 
-    Args:
-        model: trained.
-        source: see `Question.source`.
-        score_answers: None where more than a probability is not answered.
+    `score_answers` is None where more than a probability is not answered.
 
     Raises:
         TrainingError: no decision with an outcome is left to judge by.
     """
     data = Dataset.for_judging(source, model)
-    found = {}
-    for target, one in model.targets.items():
+    evaluations = {}
+    for target, answering in model.targets.items():
         other = data.seen_by(target)
         try:
-            found[target] = evaluate(one, other, *other.unseen_by(model))
+            evaluations[target] = evaluate(answering, other, *other.unseen_by(model))
         except TrainingError:
             if target == data.target:
                 raise
     if score_answers is not None:
         answers = score_answers(model, data, data.unseen_by(model)[0])
-        found[data.target] = replace(found[data.target], answers=answers)
-    return found
+        evaluations[data.target] = replace(evaluations[data.target], answers=answers)
+    return evaluations
 
 
 def evaluate(
@@ -301,13 +284,9 @@ def evaluate(
 ) -> Evaluation:
     """Judge every model of a target on those of the dataset's decisions that `rows` marks.
 
-    Args:
-        model: trained.
-        data: read with the model's encoding, seen by the model's target.
-        rows: bool, of `data.table`: the decisions that may count.
-        left_out: the others, by reason.
-        moment: that the model is for, None: the first; then the later ones are judged too, where
-            the question is asked then.
+    `data` is read with the model's encoding and seen by its target; `left_out` are the other
+    decisions, by reason. `moment` is that of the model; None: the first, and the later ones are
+    judged too, where the question is asked then.
 
     Raises:
         TrainingError: no decision with an outcome is among them.
@@ -324,7 +303,13 @@ def evaluate(
     }
     answering, chosen = model.fitted[model.chosen].calibrated, predictions[model.chosen]
     low, high = answering.bounds(chosen)
-    scores = _scores(model, data.goal, predictions, labelled, labelled.weight)
+
+    def scored(weight: Floats) -> dict[str, Scores]:
+        of = labelled.values, weight
+        return {name: data.goal.scores(column, *of, model.fitted[name].calibrated)
+                for name, column in predictions.items()}  # fmt: skip
+
+    scores = scored(labelled.weight)
     resampled = _resampled(model, data, table, labelled, predictions)
     for name, by_chance in resampled.pop("by_chance").items():
         scores[name] |= by_chance
@@ -338,7 +323,7 @@ def evaluate(
         low=low,
         high=high,
         scores=scores,
-        scores_by_row=_scores(model, data.goal, predictions, labelled, np.ones(len(labelled))),
+        scores_by_row=scored(np.ones(len(labelled))),
         **resampled,
         covered=answering.covered(chosen, low, high, labelled.values, labelled.weight),
         censored=data.censored(rows),
@@ -348,19 +333,6 @@ def evaluate(
             for name, one in (model.moments if data.question.each_moment else {}).items()
         },
     )
-
-
-def _scores(
-    model: TargetModel,
-    goal: Target,
-    predictions: Mapping[str, Floats],
-    labelled: Labelled,
-    weight: Floats,
-) -> dict[str, Scores]:
-    return {
-        name: goal.scores(column, labelled.values, weight, model.fitted[name].calibrated)
-        for name, column in predictions.items()
-    }
 
 
 def _resampled(

@@ -48,15 +48,8 @@ def write_frames(
 
     The same input and settings give the same bytes on the same machine.
 
-    Args:
-        question: whose decisions.
-        source: see `Question.source`.
-        settings: of the question.
-        folder: replaced as a whole if it was written so before, see `jobsight.files.new_folder`.
-        sources: the input files, for the manifest.
-
-    Returns:
-        the manifest, and why what was no decision was left out.
+    The folder is replaced as a whole if it was written so before (`jobsight.files.new_folder`).
+    Returns the manifest, which lists `sources`, and why what was no decision was left out.
 
     Raises:
         UsageError: the question's decisions have no frames.

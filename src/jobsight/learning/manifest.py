@@ -12,10 +12,12 @@ import json
 import os
 import platform
 import stat
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+import msgspec
 
 from jobsight import __version__
 from jobsight.errors import ModelError
@@ -52,11 +54,7 @@ class Source:
 
     @classmethod
     def of(cls, path: Path) -> Source:
-        """Hash a file.
-
-        Raises:
-            OSError: it cannot be read.
-        """
+        """Hash a file; `OSError`: it cannot be read."""
         return cls(str(path), sha256(path), path.stat().st_size)
 
 
@@ -77,7 +75,7 @@ class Manifest:
     question: str
     seed: int
     settings: Mapping[str, Any]
-    sources: Sequence[Source]
+    sources: tuple[Source, ...]
     facts: Mapping[str, Any]
     versions: Mapping[str, str]
     files: Mapping[str, str]
@@ -120,7 +118,7 @@ def write_manifest(
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path != folder / NAME
     }
-    manifest = Manifest(question, seed, settings, sources, facts, package_versions(), files)
+    manifest = Manifest(question, seed, settings, tuple(sources), facts, package_versions(), files)
     body = without_nan({"schema": SCHEMA, **asdict(manifest)})
     write_json(folder / NAME, {**body, "sha256": digest_of(body)})
     return manifest
@@ -158,50 +156,27 @@ def read_manifest(folder: Path, *, question: str | None = None) -> Manifest:
     if data.pop("sha256", None) != digest_of(data):
         raise ModelError(f"{path} is damaged (it was changed since training: its hash differs)")
     try:
-        manifest = _from_json(data)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        manifest = msgspec.convert(data, Manifest)
+    except msgspec.ValidationError as error:
         raise ModelError(f"{path} is damaged ({type(error).__name__}: {error})") from None
-    _check_listed(folder, manifest.files)
+    for parent, folders, files in os.walk(folder):  # nothing may be there that no hash vouches for
+        for place in (Path(parent, name) for name in (*folders, *files)):
+            mode = place.lstat().st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise ModelError(f"{place} is no regular file; a model directory holds no links")
+            listed = {NAME, *manifest.files}
+            if stat.S_ISREG(mode) and place.relative_to(folder).as_posix() not in listed:
+                raise ModelError(f"{place} is not listed in {path}; move it elsewhere")
     for name, expected in manifest.files.items():
-        _check(folder, name, expected)
+        parts = PurePosixPath(name)
+        if parts.is_absolute() or ".." in parts.parts:
+            raise ModelError(f"{path} lists {name!r}, which is outside the model directory")
+        try:
+            digest = sha256(folder / parts)
+        except OSError as error:
+            raise ModelError(f"cannot read {folder / parts}: {error.strerror or error}") from None
+        except ValueError:
+            raise ModelError(f"{path} lists {name!r}, which is no file name") from None
+        if digest != expected:
+            raise ModelError(f"{folder / parts} was changed since training (its hash differs)")
     return manifest
-
-
-def _from_json(data: Mapping[str, Any]) -> Manifest:
-    return Manifest(
-        str(data["question"]),
-        int(data["seed"]),
-        dict(data["settings"]),
-        tuple(Source(**source) for source in data["sources"]),
-        dict(data["facts"]),
-        {str(name): str(version) for name, version in data["versions"].items()},
-        {str(name): str(digest) for name, digest in data["files"].items()},
-    )
-
-
-def _check_listed(folder: Path, listed: Collection[str]) -> None:
-    """Refuse what no hash vouches for: files that are not listed, links, pipes."""
-    for parent, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            path = Path(parent) / name
-            mode = path.lstat().st_mode
-            if stat.S_ISDIR(mode):
-                continue
-            if not stat.S_ISREG(mode):
-                raise ModelError(f"{path} is no regular file; a model directory holds no links")
-            if path.relative_to(folder).as_posix() not in {NAME, *listed}:
-                raise ModelError(f"{path} is not listed in {folder / NAME}; move it elsewhere")
-
-
-def _check(folder: Path, name: str, expected: str) -> None:
-    parts = PurePosixPath(name)
-    if parts.is_absolute() or ".." in parts.parts:
-        raise ModelError(f"{folder / NAME} lists {name!r}, which is outside the model directory")
-    try:
-        found = sha256(folder / parts)
-    except OSError as error:
-        raise ModelError(f"cannot read {folder / parts}: {error.strerror or error}") from None
-    except ValueError:
-        raise ModelError(f"{folder / NAME} lists {name!r}, which is no file name") from None
-    if found != expected:
-        raise ModelError(f"{folder / parts} was changed since training (its hash differs)")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jobsight.errors import UsageError
 from jobsight.models.base import Floats
-from jobsight.models.intervals import wilson
+from jobsight.models.calibration import wilson
 
 __all__ = [
     "HIGHER_IS_BETTER",
@@ -40,7 +40,6 @@ __all__ = [
     "reliability",
     "roc_auc",
     "roc_curve",
-    "score",
 ]
 
 Bools = NDArray[np.bool_]
@@ -163,40 +162,10 @@ def metric_named(name: str, *, threshold: float = 0.5) -> Metric:
 
 
 def named(name: str, known: Mapping[str, Metric]) -> Metric:
-    """One of several metrics.
-
-    Raises:
-        UsageError: there is no such metric.
-    """
+    """One of several metrics; `UsageError`: there is no such metric."""
     if name not in known:
         raise UsageError(f"no metric is named {name!r}; known are {', '.join(known)}")
     return known[name]
-
-
-def score(
-    probability: Floats,
-    success: Bools,
-    weight: Floats,
-    *,
-    threshold: float = 0.5,
-    threshold_failure: float | None = None,
-) -> dict[str, float | None]:
-    """All metrics at once, for weights (n,); None where undefined.
-
-    Args:
-        probability: float64 (n,).
-        success: bool (n,).
-        weight: float64 (n,).
-        threshold: of `f1`; chosen on the backtest by `best_threshold`.
-        threshold_failure: of `f1_failure`; `threshold` if None.
-    """
-    thresholds = {"f1_failure": threshold if threshold_failure is None else threshold_failure}
-    values: dict[str, float | None] = {}
-    for name in METRICS:
-        metric = metric_named(name, threshold=thresholds.get(name, threshold))
-        value = float(metric(probability, success, weight))
-        values[name] = value if np.isfinite(value) else None
-    return values
 
 
 def best_threshold(
@@ -300,13 +269,7 @@ def covered_bins(
 
     Bins have equal shares of the batches; those without rows are left out: bool (k,), k ≤ bins.
 
-    Args:
-        probability: float64 (n,), the predictions.
-        low: float64 (n,), lower bounds of their intervals.
-        high: float64 (n,), upper bounds.
-        success: bool (n,).
-        weight: float64 (n,).
-        bins: number of bins; give each about as many batches as stood behind the intervals.
+    Give about as many batches to each bin as stood behind the intervals.
     """
     member = _bins(probability, weight, bins)
     total = np.bincount(member, weight, bins)

@@ -28,27 +28,184 @@ array of a thousand would move c a thousand times.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from jobsight.errors import TrainingError
-from jobsight.learning.fitted import Fitted
-from jobsight.learning.mixing import FOREVER, Times, Weights, mix
+from jobsight.jit import kernel
+from jobsight.learning.modeldir import Fitted
 from jobsight.learning.targets import BinaryCalibrated
 from jobsight.models.base import Floats, Inputs, Ints, Labelled, Model
 from jobsight.models.boosted import MANY_ROWS
 from jobsight.models.calibration import Calibration
+from jobsight.models.logistic import log_odds, sigmoid
 from jobsight.models.storage import load_body, save_body
 
 if TYPE_CHECKING:
     from jobsight.learning.dataset import Dataset
 
-__all__ = ["REFIT", "Mixture", "Played", "Refits", "predicted_in_time"]
+__all__ = ["ETA", "FOREVER", "REFIT", "SHARE", "USUAL", "Mixture", "Played", "Refits",
+           "Times", "Weights", "mix", "predicted_in_time"]  # fmt: skip
+
+ETA, SHARE = 0.06, 1e-2
+"""η and α of the module, chosen on five traces of clusters and two of pools."""
+FIRST_ETA = 60.0
+"""Of probabilities, η is √(this over the outcomes learned from) as long as that is more: the first
+few hundred of a short history must be enough to tell good members from bad."""
+QUANTILES_ETA = 0.25
+"""η of quantiles, whose losses differ less; chosen on four traces, as good between 0.12 and 0.5."""
+LARGEST, QUANTILES_LARGEST = 0.5, 0.9
+"""First weight of the member that is fitted anew, if much taught it; the other one of quantiles."""
+STEP = 4e-3
+"""γ of quantiles: larger ones follow single arrays, smaller ones come too late."""
+TOGETHER = 0.25
+"""By which power of their number decisions that are drawn together move quantiles less."""
+FIRST_STEPS = 2.0
+"""γ is this over the outcomes learned from, as long as that is more."""
+USUAL = 50.0
+"""How many outcomes the weights of the beginning count for in the mean of all."""
+SUPPORT = 400
+"""Batches that must teach the member that is fitted anew for half of its largest first weight."""
+FOREVER = int(np.iinfo(np.int64).max)
+_FEW = 20_000
+"""Numbers that members said."""
+
+
+class Times(NamedTuple):
+    """Outcomes of n decisions in time order: bool or float64; `nth` as in `Dataset.table`."""
+
+    values: NDArray[Any]
+    weight: Floats
+    decided: Ints
+    known_at: Ints
+    nth: Ints
+
+
+class Weights(NamedTuple):
+    """Weights of members at one moment.
+
+    Attributes:
+        now: float64 (members,), adding up to 1.
+        usual: their mean so far, likewise.
+        learned: weight of the outcomes that both follow from, with that of the beginning.
+        offsets: float64 (levels,), of quantiles, in the target's unit.
+    """
+
+    now: Floats
+    usual: Floats
+    learned: float
+    offsets: Floats = np.zeros(0)
+
+    @classmethod
+    def first(cls, members: int, taught: int, levels: int = 0) -> Weights:
+        """Before any outcome; the last member is the one that is fitted anew, on `taught` rows."""
+        share = (QUANTILES_LARGEST if levels else LARGEST) * taught / (taught + SUPPORT)
+        first = np.append(np.full(members - 1, (1.0 - share) / (members - 1)), share)
+        return cls(first, first, USUAL, np.zeros(levels))
+
+    def mean(self, said: Floats) -> Floats:
+        """What members say together now: float64 (n,) of (n, members), else (n, levels)."""
+        if said.ndim == 2:
+            return sigmoid(log_odds(said) @ self.now)
+        return np.sort(np.einsum("nmk,m->nk", said, self.now) + self.offsets, axis=1)
+
+
+def mix(
+    said: Floats,
+    rows: Times,
+    weights: Weights,
+    until: int = FOREVER,
+    levels: tuple[float, ...] = (),
+) -> tuple[Floats, Weights]:
+    """What members say together of decisions in time, and their weights in the end.
+
+    `said` is float64 (n, members), of quantiles (n, members, levels); outcomes known from `until`
+    on (µs) teach nothing.
+
+    Returns:
+        float64 (n,) or (n, levels), and the weights.
+    """
+    if levels:
+        scores, values, over = said, rows.values, rows.values[:, None, None] - said
+        losses = np.maximum(np.array(levels) * over, (np.array(levels) - 1.0) * over).mean(axis=2)
+    else:
+        odds = log_odds(said)
+        scores, values = odds[:, :, None], np.zeros(len(said))
+        losses = np.log1p(np.exp(np.where(rows.values.astype(np.bool_)[:, None], -odds, odds)))
+    mixed = np.zeros((len(said), scores.shape[2]))
+    now, usual, offsets = (one.copy() for one in (weights.now, weights.usual, weights.offsets))
+    by_known = np.argsort(rows.known_at, kind="stable")
+    moves = rows.weight * (1.0 + rows.nth.astype(np.float64)) ** -TOGETHER
+    # Few are played sooner than Numba is imported; the numbers are the same.
+    play = _play.py_func if said.size <= _FEW else _play
+    learned = play(
+        np.ascontiguousarray(scores), losses, values,
+        np.array(levels), rows.weight, moves, rows.decided, by_known, rows.known_at, until, now,
+        usual, weights.learned, offsets, mixed,
+    )  # fmt: skip
+    after = Weights(now, usual, learned, offsets)
+    return (np.sort(mixed, axis=1) if levels else sigmoid(mixed[:, 0])), after
+
+
+@kernel
+def _play(
+    scores: Floats,
+    losses: Floats,
+    values: Floats,
+    levels: Floats,
+    weight: Floats,
+    moves: Floats,
+    decided: Ints,
+    by_known: Ints,
+    known_at: Ints,
+    until: int,
+    weights: Floats,
+    usual: Floats,
+    seen: float,
+    offsets: Floats,
+    mixed: Floats,
+) -> float:
+    """Fills `mixed` (n, k) in the order of `decided`; all else ends as of `until`."""
+    members, learned = len(weights), 0
+    for row in range(len(decided) + 1):
+        now = decided[row] if row < len(decided) else until
+        while learned < len(by_known) and known_at[by_known[learned]] < now:
+            one = by_known[learned]
+            learned += 1
+            seen += weight[one]
+            for j in range(len(levels)):
+                if levels[j] == 0.5:
+                    continue
+                level = offsets[j]
+                for k in range(members):
+                    level += weights[k] * scores[one, k, j]
+                under = 1.0 if values[one] <= level else 0.0
+                step = max(STEP, FIRST_STEPS / seen) * moves[one]
+                offsets[j] += step * (levels[j] - under)
+            eta = QUANTILES_ETA
+            if not len(levels):
+                eta = max(ETA, min(1.0, math.sqrt(FIRST_ETA / seen)))
+            total = 0.0
+            for k in range(members):
+                weights[k] *= math.exp(-eta * losses[one, k] * weight[one])
+                total += weights[k]
+            for k in range(members):
+                weights[k] = (1.0 - SHARE) * weights[k] / total + SHARE * usual[k]
+                usual[k] += weight[one] / seen * (weights[k] - usual[k])
+        if row < len(decided):
+            for j in range(scores.shape[2]):
+                mixed[row, j] = offsets[j] if len(levels) else 0.0
+                for k in range(members):
+                    mixed[row, j] += weights[k] * scores[row, k, j]
+    return seen
+
 
 GROWTH, LEAST_MORE = 1.1, 20
 """By how much the outcomes known must have grown for a model to be fitted anew."""
@@ -117,31 +274,32 @@ class Mixture:
         With many rows that is the boosted one: how well models fitted once did on a later part says
         how it drifted more than which of them would follow.
 
-        Args:
-            fitted: on the train part, by name.
-            losses: of these on a later part.
-            as_of: µs, the end of the train part.
-            levels: how many, of quantiles.
+        `losses` are those of the models, fitted on the train part, on a later one; `as_of` is the
+        end of the train part (µs); `levels` how many, of quantiles.
 
         Raises:
             TrainingError: none of them can be fitted anew.
         """
-        able = [name for name, one in fitted.items() if isinstance(one.model, Refits)]
+        able = [name for name, member in fitted.items() if isinstance(member.model, Refits)]
         if not able:
             raise TrainingError("mixture: none of its models can be fitted anew; train all of them")
         best = min(able, key=lambda name: losses[name])
         if "boosted" in able and fitted["boosted"].train_batches >= MANY_ROWS:
             best = "boosted"
-        members = {name: _plain(one) for name, one in {**fitted, REFIT: fitted[best]}.items()}
+        members = {**fitted, REFIT: fitted[best]}
+        for name, member in members.items():
+            # Maps of probabilities are of one part of the past. Quantiles stay calibrated: members
+            # whose levels are too narrow would lose weight to worse ones.
+            if isinstance(member.calibrated, BinaryCalibrated):
+                plain = Calibration("identity", (), member.calibrated.calibration.bound)
+                members[name] = replace(
+                    member, calibrated=replace(member.calibrated, calibration=plain)
+                )
         taught = fitted[best].train_batches
         return cls(members, Weights.first(len(members), taught, levels), taught, as_of)
 
     def fit(self, rows: Labelled, *, seed: int) -> None:
-        """Is made of fitted models instead, by `of`.
-
-        Raises:
-            TrainingError: always.
-        """
+        """Is made of fitted models instead, by `of`; `TrainingError`: always."""
         raise TrainingError("mixture: it is made of other models; train all of them")
 
     @property
@@ -163,29 +321,31 @@ class Mixture:
     ) -> Played:
         """Predict the decisions from `since` on in time, learning from each outcome once known.
 
-        Args:
-            data: whose decisions and outcomes; those before `since` only teach.
-            since: µs.
-            until: µs; decisions and outcomes from there on are left out.
-            moment: one of the question's, None: the first.
-            anew: whether a member is fitted anew where enough more is known; weights always move.
+        Decisions before `since` (µs) only teach; decisions and outcomes from `until` on are left
+        out. `anew`: a member is fitted anew where enough more is known; weights always move.
         """
+        from jobsight.learning.dataset import censoring_weights
+
         # Decisions that a border of parts drops teach too: here time alone says who knew what.
         table, known = data.examples(data.known(), moment=moment, weighed=False)
         decided, known_at = table["decided"].to_numpy(), table["known_at"].to_numpy()
         rows = np.flatnonzero((np.maximum(known_at, decided) >= since) & (decided < until))
         rows = rows[np.argsort(decided[rows], kind="stable")]
-        asked = known.take(rows)
+        asked, levels = known.take(rows), known.output.levels
         said, mixture = self.each(asked.inputs), self
         place = list(self.members).index(REFIT)
         for moment_known in self._refits(known_at, since, until) if anew else ():
-            then = _as_of(known, decided, known_at, moment_known)
+            then = known.take(np.flatnonzero(known_at < moment_known))
+            if levels:  # weighted for what is not known yet
+                begun = decided < moment_known
+                weight = censoring_weights(decided[begun], known_at[begun], moment_known)
+                then = replace(then, weight=weight[known_at[begun] < moment_known])
             mixture = mixture._refitted(then, data.settings.seed)
             later = decided[rows] >= moment_known
             said[later, place] = mixture.members[REFIT].predict(asked.inputs.take(later))
         nth = table["nth"].to_numpy()[rows]
         times = Times(asked.values, asked.weight, decided[rows], known_at[rows], nth)
-        mixed, weights = mix(said, times, self.weights, until, asked.output.levels)
+        mixed, weights = mix(said, times, self.weights, until, levels)
         shown = decided[rows] >= since
         return Played(
             table[rows].filter(pl.Series(shown)),
@@ -236,11 +396,7 @@ class Mixture:
 
     @classmethod
     def load(cls, folder: Path, member: Callable[[Mapping[str, Any], Path], Fitted]) -> Self:
-        """Read what `save` wrote.
-
-        Args:
-            folder: to read from.
-            member: opens a member by its data and folder.
+        """Read what `save` wrote; `member` opens a member by its data and folder.
 
         Raises:
             ModelError: a file is missing, damaged or of another schema.
@@ -258,29 +414,10 @@ class Mixture:
             return cls(members, weights, int(body["taught"]), int(body["as_of"]))
 
 
-def _plain(fitted: Fitted) -> Fitted:
-    """The model without its map of probabilities, which is of one part of the past.
-
-    Quantiles stay calibrated: members whose levels are too narrow would lose weight to worse ones.
-    """
-    if not isinstance(fitted.calibrated, BinaryCalibrated):
-        return fitted
-    plain = Calibration("identity", (), fitted.calibrated.calibration.bound)
-    return replace(fitted, calibrated=replace(fitted.calibrated, calibration=plain))
-
-
 def predicted_in_time(
     fitted: Fitted, data: Dataset, table: pl.DataFrame, labelled: Labelled, moment: str | None
 ) -> Floats:
-    """Calibrated predictions of examples; a mixture goes on learning from one to the next.
-
-    Args:
-        fitted: any model.
-        data: that the examples are of.
-        table: their rows of the table of decisions (n), in time order.
-        labelled: the examples.
-        moment: of the examples.
-    """
+    """Calibrated predictions of examples in time order; a mixture goes on learning meanwhile."""
     if not isinstance(fitted.model, Mixture):
         return fitted.predict(labelled.inputs)
     first = int(table["decided"].to_numpy().min(initial=FOREVER))
@@ -288,15 +425,3 @@ def predicted_in_time(
     since = fitted.model.as_of if first >= fitted.model.as_of else first
     played = fitted.model.play(data, since, FOREVER, moment)
     return fitted.calibrated.apply(played.of(table))
-
-
-def _as_of(known: Labelled, decided: Ints, known_at: Ints, moment: int) -> Labelled:
-    """What is known before a moment (µs); of quantiles, weighted for what is not known yet."""
-    rows = known_at < moment
-    then = known.take(np.flatnonzero(rows))
-    if not known.output.levels:
-        return then
-    from jobsight.learning.dataset import censoring_weights
-
-    weight = censoring_weights(decided[decided < moment], known_at[decided < moment], moment)
-    return replace(then, weight=weight[rows[decided < moment]])

@@ -20,14 +20,45 @@ from numpy.typing import NDArray
 from jobsight import models
 from jobsight.errors import ModelError, UsageError
 from jobsight.files import read_json, write_json
-from jobsight.learning.fitted import Fitted
 from jobsight.learning.manifest import Manifest, Source, read_manifest, write_manifest
 from jobsight.learning.question import Question
-from jobsight.learning.targets import Target
-from jobsight.models.base import Model
+from jobsight.learning.targets import Calibrated, Target
+from jobsight.models.base import Floats, Inputs, Model
 from jobsight.models.storage import load_arrays, save_arrays
 
-__all__ = ["SCHEMA", "ModelDir", "TargetModel", "by_target", "joined"]
+__all__ = ["SCHEMA", "Fitted", "ModelDir", "TargetModel", "by_target", "joined"]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model with what makes its output a prediction one can act on.
+
+    Attributes:
+        model: fitted on the train part.
+        calibrated: learned on the backtest.
+        train_batches: how many batches taught it.
+    """
+
+    model: Model
+    calibrated: Calibrated
+    train_batches: int
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """Calibrated predictions of n rows: float64 (n,) of a binary target, else (n, k)."""
+        return self.calibrated.apply(self.model.predict(inputs))
+
+    def bounds(self, predicted: Floats) -> tuple[Floats, Floats]:
+        """The bounds of calibrated predictions, see `Calibrated.bounds`."""
+        return self.calibrated.bounds(predicted)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the model itself, as plain data."""
+        return {
+            "name": self.model.name,
+            **self.calibrated.to_json(),
+            "train_batches": self.train_batches,
+        }
+
 
 SCHEMA = 1
 """Raised whenever features, decisions or files change so that an older model would be misread."""
@@ -141,7 +172,14 @@ class ModelDir:
         """
         for target, one in self.targets.items():
             one.save(folder / target)
-        write_json(folder / "model.json", self._to_json())
+        body = {
+            "schema": SCHEMA,
+            "encoding": self.encoding.to_json(),
+            "borders": self.borders.tolist(),
+            "names": list(self.names),
+            "targets": {name: target.to_json() for name, target in self.targets.items()},
+        }
+        write_json(folder / "model.json", body)
         write_json(folder / "report.json", self.report)
         save_arrays(folder / "seen.safetensors", {"seen": self.seen})
         self.manifest = write_manifest(
@@ -152,15 +190,6 @@ class ModelDir:
             sources=self.sources,
             facts=facts,
         )
-
-    def _to_json(self) -> dict[str, Any]:
-        return {
-            "schema": SCHEMA,
-            "encoding": self.encoding.to_json(),
-            "borders": self.borders.tolist(),
-            "names": list(self.names),
-            "targets": {name: one.to_json() for name, one in self.targets.items()},
-        }
 
     @classmethod
     def open(
@@ -173,12 +202,9 @@ class ModelDir:
     ) -> Self:
         """Open a model directory.
 
-        Args:
-            folder: what `save` wrote.
-            question: that it is to answer.
-            network: the network class that the user's settings name; a directory that names a
-                class of the user's own is opened only where both are the same.
-            only_chosen: load the models that answer, no others.
+        `network` is the network class that the user's settings name: a directory that names a class
+        of the user's own is opened only where both are the same. With `only_chosen`, no models are
+        loaded but those that answer.
 
         Raises:
             ModelError: it is not a model directory of this question and schema, or a file in it is
@@ -192,6 +218,12 @@ class ModelDir:
                     f"{folder} has schema {body.get('schema')!r}, this version reads {SCHEMA}; "
                     "train again"
                 )
+            borders = np.array(body["borders"], np.int64)
+            if borders.shape != (3,):
+                raise ValueError("there are not three borders of parts")
+            seen = load_arrays(folder / "seen.safetensors")["seen"]
+            if seen.dtype != np.uint64 or seen.ndim != 1:
+                raise ValueError("seen.safetensors holds no fingerprints")
             first = read_json(folder / "report.json", dict)
             others = {name: first.pop(name, None) for name in [*question.targets][1:]}
             opening = _Opening(question, network, only_chosen)
@@ -199,7 +231,7 @@ class ModelDir:
                 question=question,
                 settings=question.settings.model_validate(manifest.settings),
                 encoding=question.encoding_from(body["encoding"]),
-                borders=_borders(body["borders"]),
+                borders=borders,
                 names=tuple(map(str, body["names"])),
                 targets={
                     name: opening.target(
@@ -210,7 +242,7 @@ class ModelDir:
                 },
                 sources=manifest.sources,
                 manifest=manifest,
-                seen=_seen(folder / "seen.safetensors"),
+                seen=seen,
             )
         except _DAMAGE as error:
             raise ModelError(
@@ -245,13 +277,6 @@ _DAMAGE = (
     UsageError,
 )
 """What taking a damaged file apart may raise."""
-
-
-def _borders(data: Any) -> NDArray[np.int64]:
-    borders = np.array(data, np.int64)
-    if borders.shape != (3,):
-        raise ValueError("there are not three borders of parts")
-    return borders
 
 
 @dataclass(frozen=True)
@@ -302,13 +327,6 @@ class _Opening:
         if name not in (*models.NAMES, *self.question.models):
             raise ValueError(f"no model is named {name!r}")
         return name
-
-
-def _seen(path: Path) -> NDArray[np.uint64]:
-    seen = load_arrays(path)["seen"]
-    if seen.dtype != np.uint64 or seen.ndim != 1:
-        raise ValueError(f"{path.name} holds no fingerprints")
-    return seen
 
 
 def _folder_name(name: str) -> str:

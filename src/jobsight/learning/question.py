@@ -74,12 +74,7 @@ class Builder(Protocol):
     """Makes inputs of decisions of one source; indexed once, usable from several threads."""
 
     def build(self, rows: pl.DataFrame, moment: str) -> tuple[pl.DataFrame, Inputs]:
-        """The rows that were open at the moment, and what was known of each then, in their order.
-
-        Args:
-            rows: of the table of decisions.
-            moment: one of `Question.moments`.
-        """
+        """The rows that were open at a moment, and what was known of each then, in their order."""
 
 
 class Stratum(NamedTuple):
@@ -193,12 +188,7 @@ class Question(Protocol[S]):
 
         Audits compare them bit by bit with those that `Builder.build` gives with the decision.
 
-        Args:
-            source: whole.
-            row: one row, as `Builder.build` gave it.
-            encoding: as learned; it is not learned again.
-            settings: of the question.
-            moment: that `row` was built for.
+        The row is one that `Builder.build` gave for the moment; the encoding is not learned again.
         """
         ...
 

@@ -47,7 +47,6 @@ __all__ = [
     "job_table",
     "note_shortened",
     "open_stored",
-    "program_lines",
     "programs",
     "read",
     "read_events",
@@ -69,9 +68,7 @@ class Watch(Protocol):
     def unread(self, files: Sequence[tuple[str, str]], events: int) -> None:
         """Lists files that could not be read, with a line each.
 
-        Args:
-            files: names and lines.
-            events: how many records were read of others.
+        `events` is how many records were read of others.
 
         Raises:
             SourceError: of no others.
@@ -126,13 +123,8 @@ def read(
 ) -> Reading:
     """What a question is asked of, read from logs, stores, snapshots and files of importers.
 
-    Args:
-        question: that is asked.
-        inputs: what to read; ``-`` is standard input.
-        settings: of the store, of time zones, and the names of access point and cluster.
-        watch: is kept informed.
-        seen: is called with each document, where the question is asked of jobs.
-        hashed: False: without sources.
+    Of `inputs`, ``-`` is standard input. `seen` is called with each document, where the question is
+    asked of jobs. Unless `hashed`, the reading has no sources.
 
     Raises:
         SourceError: there is nothing in it, or it cannot be read; `StoreError`: a store cannot.
@@ -174,20 +166,31 @@ def read_events(
 ) -> EventReading:
     """Read logs, stores and snapshots into one event table, logs first; damage is noted.
 
-    Args:
-        inputs: files, folders, archives, globs, ``-``; stores.
-        settings: of logs, and of the store.
-        watch: is kept informed.
-        hashed: False: without `sources`, and without the bytes of documents.
+    Unless `hashed`, without `sources`, and without the bytes of documents.
 
     Raises:
         SourceError: a log cannot be read; `StoreError`: a store or snapshot cannot.
     """
+    from jobsight.history.eventtables import event_table
+
     logs = _logs(inputs)
     with watch.progress("reading", reads_logs=bool(logs)) as progress:
-        readings = [_events_of_logs(logs, settings, progress, hashed)] if logs else []
-        documents = [name for name in inputs if name not in logs]
-        readings += [_events_of_documents(name, settings, progress, hashed) for name in documents]
+        readings: list[EventReading] = []
+        if logs:
+            log = _read_logs(logs, settings, progress)
+            names = list(dict.fromkeys(file.source for file in log.files if file.path is not None))
+            sources = [Source.of(Path(name)) for name in names] if hashed else []
+            readings = [EventReading(log.table, log.report, sources, names)]
+        # Stores and snapshots, read document by document; only the event table is kept of each.
+        for text in (name for name in inputs if name not in logs):
+            started = time.perf_counter()
+            with stored(text, settings) as (name, total, documents):
+                stream = DocumentStream(documents, progress, total, hashed, prefix="htcondor:")
+                table = event_table(stream)
+            report = _report(table, stream.bytes)
+            report.seconds = time.perf_counter() - started
+            sources = [stream.source(name)] if hashed else []
+            readings.append(EventReading(table, report, sources, [name], stream.shortened))
     reading = readings[0] if len(readings) == 1 else _joined(readings)
     watch.unread(reading.report.unreadable, reading.report.events)
     if skipped := reading.report.skipped:
@@ -216,31 +219,6 @@ def _read_logs(logs: list[str], settings: Settings, progress: Progress) -> Any:
     return events.read_events(
         logs, access_point=settings.access_point, timezone=settings.timezone, progress=progress
     )
-
-
-def _events_of_logs(
-    logs: list[str], settings: Settings, progress: Progress, hashed: bool
-) -> EventReading:
-    log = _read_logs(logs, settings, progress)
-    names = list(dict.fromkeys(file.source for file in log.files if file.path is not None))
-    sources = [Source.of(Path(name)) for name in names] if hashed else []
-    return EventReading(log.table, log.report, sources, names)
-
-
-def _events_of_documents(
-    text: str, settings: Settings, progress: Progress, hashed: bool
-) -> EventReading:
-    """A store or snapshot, read document by document; only the event table is kept of it."""
-    from jobsight.history.eventtables import event_table
-
-    started = time.perf_counter()
-    with stored(text, settings) as (name, total, documents):
-        stream = DocumentStream(documents, progress, total, hashed, prefix="htcondor:")
-        table = event_table(stream)
-    report = _report(table, stream.bytes)
-    report.seconds = time.perf_counter() - started
-    sources = [stream.source(name)] if hashed else []
-    return EventReading(table, report, sources, [name], stream.shortened)
 
 
 def _report(table: pl.DataFrame, size: int) -> ReadReport:
@@ -306,25 +284,37 @@ def job_table(
 ) -> JobReading:
     """Read stores, snapshots, files of importers and event logs into one job table.
 
-    Args:
-        inputs: what to read.
-        settings: of the store, of time zones, and the names of access point and cluster.
-        progress: is called with how much was read, and of how much (0: unknown).
-        hashed: False: without `sources`.
-        seen: is called with each document.
+    `seen` is called with each document. Unless `hashed`, without `sources`.
 
     Raises:
         SourceError: a file cannot be read or is of no known format; `StoreError`: a store cannot.
         UsageError: nothing names the cluster of a file.
     """
+    from jobsight.documents import parse_key
+    from jobsight.history.importers import FileImport, Options
     from jobsight.history.jobtable import JobTable
 
-    stores = [one for one in inputs if not is_pipe(one) and are_documents(one)]
-    files = [one for one in inputs if one not in stores]
-    imports = {one: _import(one, settings, progress) for one in files}
-    # What comes through a pipe is read only once: its events as documents.
-    logs = [one for one in files if not is_pipe(one) and _is_log(imports[one])]
-    reads = [one for name, one in imports.items() if name not in logs]
+    options = Options(
+        cluster=settings.slurm.cluster,
+        unnamed=_UNNAMED,
+        access_point=settings.access_point,
+        slurm_timezone=settings.slurm.timezone,
+        site_timezone=settings.timezone,
+        most_tasks=settings.slurm.array_tasks,
+        progress=progress,
+    )
+    stores = [name for name in inputs if not is_pipe(name) and are_documents(name)]
+    logs: list[str] = []
+    imports: list[FileImport] = []
+    for name in inputs:
+        if name not in stores:
+            files = FileImport([name], format="auto", options=options)
+            # What comes through a pipe is read only once: its events as documents.
+            if not is_pipe(name) and [known.name for known in files.importers] == ["eventlog"]:
+                logs.append(name)
+            else:
+                imports.append(files)
+    imports.sort(key=lambda files: not files.names_cluster)
     sources: list[Source] = []
     history, unreadable = None, []
     if logs:
@@ -332,14 +322,36 @@ def job_table(
 
         log = _read_logs(logs, settings, progress)
         history, unreadable = History.from_table(log.table), log.report.unreadable
-    documents = _documents(stores, reads, settings, progress, sources if hashed else None)
-    if seen is not None:
-        documents = _shown_to(seen, documents)
-    jobs = JobTable.read(documents, history)
-    paths = {path for one in imports.values() for path in one.paths} if hashed else ()
+
+    clusters: set[str] = set()
+
+    def documents() -> Iterator[JobDocument]:
+        for text in stores:
+            with stored(text, settings) as (name, total, scanned):
+                stream = DocumentStream(scanned, progress, total, hashed=hashed)
+                yield from stream
+            if hashed:
+                sources.append(stream.source(name))
+        for files in imports:
+            if len(clusters) == 1:  # a file that names no cluster is of the only one
+                files.name_cluster(parse_key(f"{min(clusters)}:0").cluster)
+            for batch in files.batches():
+                yield from batch
+
+    def shown() -> Iterator[JobDocument]:
+        last = any(not files.names_cluster for files in imports)
+        for document in documents():
+            if last and document.id.startswith("slurm:"):
+                clusters.add(document.id.rpartition(":")[0])
+            if seen is not None:
+                seen(document)
+            yield document
+
+    jobs = JobTable.read(shown(), history)
+    paths = {path for files in imports for path in files.paths} if hashed else ()
     sources += [Source.of(path) for path in sorted(paths)]
-    unreadable = [*unreadable, *(line for one in reads for line in one.report.unreadable)]
-    said = [line for one in reads for line in one.report.said(_SHOWN)]
+    unreadable = [*unreadable, *(line for files in imports for line in files.report.unreadable)]
+    said = [line for files in imports for line in files.report.said(_SHOWN)]
     return JobReading(jobs, sources, unreadable, said)
 
 
@@ -351,106 +363,32 @@ def programs(
     Raises:
         SourceError: an input is none of these, or cannot be read; `StoreError`: a store cannot.
     """
-    from jobsight.program.examples import example_of, examples_in
+    from jobsight.program.examples import MEASURED, example_of, examples_in, lines_file
 
-    found: list[Example] = []
+    examples: list[Example] = []
     sources: list[Source] = []
-    for one in inputs:
-        lines = program_lines(one)
+    for text in inputs:
+        lines = lines_file(text)
+        if lines is None and not are_documents(text):
+            raise SourceError(
+                f"{printable(text, 200)} has no measured programs; name a folder with {MEASURED}, "
+                "a .jsonl file, or a store"
+            )
         if lines is not None:
-            own = list(examples_in(lines))
-            found += own
-            sources.append(_source_of(lines, own))
+            own, source = list(examples_in(lines)), Source.of(lines)
+            examples += own
+            # The file by its content and that of its programs.
+            digest = hashlib.sha256(source.sha256.encode())
+            for example in own:
+                digest.update(example.text.encode("utf-8", "replace"))
+            size = source.bytes + sum(len(example.text) for example in own)
+            sources.append(Source(source.name, digest.hexdigest(), size))
         else:
-            with stored(one, settings) as (name, total, documents):
+            with stored(text, settings) as (name, total, documents):
                 stream = DocumentStream(documents, progress, total)
-                found += filter(None, map(example_of, stream))
+                examples += filter(None, map(example_of, stream))
             sources.append(stream.source(name))
-    return found, sources
-
-
-def program_lines(text: str) -> Path | None:
-    """The file of lines that an input of programs names; None: a store or snapshot.
-
-    Raises:
-        SourceError: it is none of these.
-    """
-    from jobsight.program.examples import MEASURED, lines_file
-
-    lines = lines_file(text)
-    if lines is None and not are_documents(text):
-        raise SourceError(
-            f"{printable(text, 200)} has no measured programs; name a folder with {MEASURED}, "
-            "a .jsonl file, or a store"
-        )
-    return lines
-
-
-def _source_of(lines: Path, examples: list[Example]) -> Source:
-    """A file of lines as a source, by its content and that of its programs."""
-    own = Source.of(lines)
-    digest = hashlib.sha256(own.sha256.encode())
-    for one in examples:
-        digest.update(one.text.encode("utf-8", "replace"))
-    return Source(own.name, digest.hexdigest(), own.bytes + sum(len(one.text) for one in examples))
-
-
-def _shown_to(
-    seen: Callable[[JobDocument], None], documents: Iterable[JobDocument]
-) -> Iterator[JobDocument]:
-    for one in documents:
-        seen(one)
-        yield one
-
-
-def _documents(
-    stores: list[str],
-    imports: list[FileImport],
-    settings: Settings,
-    progress: Progress,
-    sources: list[Source] | None,
-) -> Iterator[JobDocument]:
-    from jobsight.documents import parse_key
-
-    clusters: set[str] = set()
-    last = [one for one in imports if not one.names_cluster]
-
-    def watched(documents: Iterable[JobDocument]) -> Iterator[JobDocument]:
-        for document in documents:
-            if last and document.id.startswith("slurm:"):
-                clusters.add(document.id.rpartition(":")[0])
-            yield document
-
-    for text in stores:
-        with stored(text, settings) as (name, total, documents):
-            stream = DocumentStream(documents, progress, total, hashed=sources is not None)
-            yield from watched(stream)
-        if sources is not None:
-            sources.append(stream.source(name))
-    for one in sorted(imports, key=lambda one: one in last):
-        if len(clusters) == 1:  # a file that names no cluster is of the only one
-            one.name_cluster(parse_key(f"{min(clusters)}:0").cluster)
-        for batch in one.batches():
-            yield from watched(batch)
-
-
-def _import(name: str, settings: Settings, progress: Progress) -> FileImport:
-    from jobsight.history.importers import FileImport, Options
-
-    options = Options(
-        cluster=settings.slurm.cluster,
-        unnamed=_UNNAMED,
-        access_point=settings.access_point,
-        slurm_timezone=settings.slurm.timezone,
-        site_timezone=settings.timezone,
-        most_tasks=settings.slurm.array_tasks,
-        progress=progress,
-    )
-    return FileImport([name], format="auto", options=options)
-
-
-def _is_log(files: FileImport) -> bool:
-    return [importer.name for importer in files.importers] == ["eventlog"]
+    return examples, sources
 
 
 def are_documents(text: str) -> bool:
@@ -494,8 +432,8 @@ def stored(text: str, settings: Settings) -> Iterator[tuple[str, int, Iterator[J
         yield text, read_manifest(path).documents, read_documents(path)
         return
     with open_stored(text, settings) as store:
-        found = store.status()
-        yield store.url, sum(found.states.values()) + found.archived, store.scan()
+        status = store.status()
+        yield store.url, sum(status.states.values()) + status.archived, store.scan()
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Stored predictions compared with what became of the jobs, by week and by model."""
+"""Stored predictions compared with what became of the jobs: by week, by model, by kind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from jobsight.learning.targets import Quantiles
 if TYPE_CHECKING:
     from jobsight.settings import Settings
 
-__all__ = ["Week", "predictions_of", "promised_by", "review", "reviewed"]
+__all__ = ["Confused", "Week", "confusion", "predictions_of", "promised_by", "review", "reviewed"]
 
 _METRICS = ("log_loss", "brier", "roc_auc")
 LEAST = 20
@@ -95,8 +95,8 @@ def predictions_of(documents: Iterable[JobDocument], question: Question[Any]) ->
 
 def promised_by(report: Mapping[str, Any], moment: str | None) -> float | None:
     """The log loss that the report of a test part gives for the model that answers."""
-    found = report.get("by_moment", {}).get(moment, report)
-    value = found.get("models", {}).get(found.get("chosen"), {}).get("log_loss")
+    own = report.get("by_moment", {}).get(moment, report)
+    value = own.get("models", {}).get(own.get("chosen"), {}).get("log_loss")
     return float(value) if isinstance(value, float | int) else None
 
 
@@ -106,22 +106,14 @@ def reviewed(
     """`review` of answers to a question about `source`, next to the tests in the registry."""
     own = settings.of(question.name, question.settings)
     models = predictions.select("model", "moment").unique().rows()
-    promised = {
-        (model, moment): _in_registry(question, model, moment, settings) for model, moment in models
-    }
+    promised: dict[tuple[str, str | None], float | None] = {}
+    for name, moment in models:
+        with contextlib.suppress(ModelError, UsageError):  # the registry may not have it
+            if "@" in name:
+                entry = Registry(settings.registry).find(name, question=question.name)
+                promised[name, moment] = promised_by(entry.open()[1], moment)
     decisions = question.decisions(source, own).table
     return review(question, decisions, predictions, promised, draws=own.bootstrap, seed=own.seed)
-
-
-def _in_registry(
-    question: Question[Any], name: str, moment: str | None, settings: Settings
-) -> float | None:
-    """What the test report of a model says; None where the registry does not have it."""
-    with contextlib.suppress(ModelError, UsageError):
-        if "@" in name:
-            _, report = Registry(settings.registry).find(name, question=question.name).open()
-            return promised_by(report, moment)
-    return None
 
 
 def review(
@@ -137,52 +129,40 @@ def review(
 
     An answer is about the decision of its job whose outcome became known next.
 
-    Args:
-        question: whose main target was predicted.
-        decisions: its table, see `jobsight.learning.question`.
-        predictions: of `predictions_of`.
-        promised: log loss of tests, by model and moment.
-        draws: of the bootstrap.
-        seed: of it.
+    `predictions` are of `predictions_of`, `promised` the log loss of tests, by model and moment.
 
     Returns:
         For each model, all weeks together, then each; models by name.
     """
-    found = _with_outcomes(question, decisions, predictions)
-    of_tests = [promised.get(pair) for pair in found.select("model", "moment").iter_rows()]
-    found = found.with_columns(
-        promised=pl.Series(of_tests, dtype=pl.Float64),
-        week=pl.from_epoch("time", time_unit="us").dt.truncate("1w").dt.date(),
-    )
-    weeks = []
-    for (model,), rows in found.group_by("model", maintain_order=True):
-        weeks.append(_week(question, None, str(model), rows, draws, seed))
-        for (day,), some in rows.group_by("week", maintain_order=True):
-            assert isinstance(day, dt.date)
-            weeks.append(_week(question, day.isoformat(), str(model), some, draws, seed))
-    return sorted(weeks, key=lambda one: (one.model, one.week or ""))
-
-
-def _with_outcomes(
-    question: Question[Any], decisions: pl.DataFrame, predictions: pl.DataFrame
-) -> pl.DataFrame:
-    """The predictions, one per decision, with its `value` and what it was `drawn` with."""
     target, goal = next(iter(question.targets.items()))
     outcomes = decisions.select(
         question.job.alias("job"), "known_at", "decided", value=pl.col(target).cast(pl.Float64),
         drawn=pl.Series(drawn_together(decisions)), decision=pl.int_range(pl.len()),
         usable=pl.col(target).is_not_null() & pl.col("teaches"),
     ).filter("usable").sort("known_at")  # fmt: skip
-    found = predictions.sort("time").join_asof(
+    answered = predictions.sort("time").join_asof(
         outcomes, left_on="time", right_on="known_at", by="job", strategy="forward",
         allow_exact_matches=False, check_sortedness=False,
     )  # fmt: skip
     if isinstance(goal, Quantiles):
         # A span counts from the decision; what was asked later is about what was left of it.
         passed = (pl.col("time") - pl.col("decided")) / 1e6
-        found = found.with_columns(value=(pl.col("value") - passed).clip(0.0))
+        answered = answered.with_columns(value=(pl.col("value") - passed).clip(0.0))
     # Answers of which nothing became known yet are of one decision per job.
-    return found.unique(["job", "model", "moment", "decision"], keep="first", maintain_order=True)
+    once = ["job", "model", "moment", "decision"]
+    answered = answered.unique(once, keep="first", maintain_order=True)
+    of_tests = [promised.get(pair) for pair in answered.select("model", "moment").iter_rows()]
+    answered = answered.with_columns(
+        promised=pl.Series(of_tests, dtype=pl.Float64),
+        week=pl.from_epoch("time", time_unit="us").dt.truncate("1w").dt.date(),
+    )
+    weeks = []
+    for (model,), rows in answered.group_by("model", maintain_order=True):
+        weeks.append(_week(question, None, str(model), rows, draws, seed))
+        for (day,), some in rows.group_by("week", maintain_order=True):
+            assert isinstance(day, dt.date)
+            weeks.append(_week(question, day.isoformat(), str(model), some, draws, seed))
+    return sorted(weeks, key=lambda one: (one.model, one.week or ""))
 
 
 def _week(
@@ -220,3 +200,63 @@ def _week(
         promised=promised,
         worse=interval[0] > promised if comparable and interval and promised is not None else None,
     )
+
+
+@dataclass(frozen=True)
+class Confused:
+    """How often a model predicted one kind where another was observed.
+
+    Attributes:
+        model: as answers name it.
+        predicted: a kind, or another word of the question's, such as ``unsure``.
+        observed: the kinds that the observation leaves possible; none: it is not known yet.
+        source: of the observation.
+        jobs: how many.
+        right: whether the predicted kind is among the observed ones; None where none is known.
+    """
+
+    model: str
+    predicted: str
+    observed: tuple[str, ...]
+    source: str | None
+    jobs: int
+    right: bool | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def confusion(
+    question: Question[Any], documents: Iterable[JobDocument], decisions: pl.DataFrame
+) -> list[Confused]:
+    """Compare the first prediction of each model for each job with what was observed.
+
+    `decisions` has `possible`, the kinds that an observation leaves, and `source`.
+
+    Returns:
+        By model, then the most frequent first.
+    """
+    target = next(iter(question.targets))
+    rows: dict[tuple[str, str], str] = {}
+    for document in documents:
+        key = parse_key(document.id)
+        for one in sorted(document.predictions, key=lambda one: one.time):
+            kind = one.answer.get(target)
+            if one.question == question.name and isinstance(kind, str):
+                rows.setdefault((one.model, f"{key.cluster} {key.job}"), kind)
+    found = pl.DataFrame(
+        [(model, job, kind) for (model, job), kind in rows.items()],
+        schema={"model": pl.String, "job": pl.String, "predicted": pl.String}, orient="row",
+    )  # fmt: skip
+    observed = decisions.select(question.job.alias("job"), "possible", "source")
+    counts = found.join(observed, on="job", how="left").group_by(
+        "model", "predicted", "possible", "source"
+    ).len()  # fmt: skip
+    return [
+        Confused(model, predicted, tuple(possible or ()), source, jobs,
+                 predicted in possible if possible else None)
+        for model, predicted, possible, source, jobs in counts.sort(
+            "model", "len", "predicted", descending=[False, True, False]
+        ).iter_rows()
+    ]  # fmt: skip

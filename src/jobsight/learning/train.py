@@ -4,32 +4,111 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from jobsight import models
+from jobsight.clock import format_micros
 from jobsight.errors import TrainingError, UsageError
-from jobsight.learning.backtest import Backtest, backtest
+from jobsight.learning.backtest import Backtest, Choice, backtest, choose_model
 from jobsight.learning.bootstrap import Bootstrap
-from jobsight.learning.dataset import Dataset
-from jobsight.learning.evaluation import evaluate
+from jobsight.learning.dataset import PARTS, Dataset
+from jobsight.learning.evaluation import Evaluation, evaluate
 from jobsight.learning.fingerprints import fingerprints
-from jobsight.learning.fitted import Fitted
 from jobsight.learning.manifest import Source
-from jobsight.learning.mixing import mix
-from jobsight.learning.mixture import Mixture, Refits
-from jobsight.learning.modeldir import ModelDir, TargetModel
+from jobsight.learning.mixture import Mixture, Refits, mix
+from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel
 from jobsight.learning.question import Question
-from jobsight.learning.selection import Choice, choose_model
-from jobsight.learning.splits import PARTS
-from jobsight.learning.trained import Parts, Trained, TrainedTarget
 from jobsight.models.base import Labelled, Model
 from jobsight.models.rules import Rules
 from jobsight.models.stack import Stack
 
-__all__ = ["fit_model", "model_names", "train"]
+__all__ = ["Parts", "Trained", "TrainedTarget", "fit_model", "model_names", "train"]
+
+Parts = dict[str, tuple[pl.DataFrame, Labelled]]
+
+
+@dataclass(frozen=True)
+class TrainedTarget:
+    """What training made for one target.
+
+    Attributes:
+        data: the dataset, seen by this target.
+        parts: table and examples of each part, by name.
+        choice: made on the backtest.
+        evaluation: of the test part.
+        skipped: models that were not trained, with the reason.
+        model: what answers.
+    """
+
+    data: Dataset
+    parts: Parts
+    choice: Choice
+    evaluation: Evaluation
+    skipped: dict[str, str]
+    model: TargetModel
+
+    def facts(self) -> dict[str, Any]:
+        """What the manifest keeps of the parts and the choice."""
+        return {
+            "parts": {
+                name: {
+                    "examples": len(table),
+                    "batches": int(table["batch"].n_unique()),
+                    "base_rate": self.data.goal.mean(labelled.values, labelled.weight),
+                }
+                for name, (table, labelled) in self.parts.items()
+            },
+            "dropped": self.data.dropped(np.ones(len(self.data.table), np.bool_)),
+            "choice": {
+                "name": self.choice.name,
+                "reason": self.choice.reason,
+                "backtest": {name: asdict(value) for name, value in self.choice.values.items()},
+            },
+            "skipped_models": self.skipped,
+        }
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What training made.
+
+    Attributes:
+        model: ready to be saved.
+        data: the dataset, its parts included.
+        targets: those that can be learned from this history, by name.
+    """
+
+    model: ModelDir
+    data: Dataset
+    targets: dict[str, TrainedTarget]
+
+    @property
+    def main(self) -> TrainedTarget:
+        """The question's first target."""
+        return next(iter(self.targets.values()))
+
+    def facts(self) -> dict[str, Any]:
+        """What the manifest keeps of the training data; of other targets below their names."""
+        decisions = self.data.decisions
+        first, *others = self.targets.items()
+        return {
+            **decisions.facts,
+            "no_decision": dict(decisions.left_out),
+            "first": _moment(decisions.since),
+            "last": _moment(decisions.until),
+            "borders": [_moment(int(border)) for border in self.data.borders],
+            **first[1].facts(),
+            **({"targets": {name: one.facts() for name, one in others}} if others else {}),
+        }
+
+
+def _moment(microseconds: int) -> str:
+    return format_micros(microseconds).replace(" ", "T")
+
 
 LEAST_BATCHES = {"train": 30, "test": 5}
 """Below these a part says nothing."""
@@ -66,13 +145,9 @@ def train(
 ) -> Trained:
     """Train, choose, calibrate and test, one target of the question after the other.
 
-    Args:
-        data: of `Dataset.for_training`.
-        names: of the models, the baselines among them; None: all of the question.
-        required: a model that must be trained for the main target; others that cannot be are left
-            out, and listed as skipped.
-        sources: the inputs, for the manifest.
-        progress: is called with what is being done.
+    `names` are those of the models, the baselines among them; None: all of the question. The model
+    `required` must be trained for the main target; others that cannot be are left out, and listed
+    as skipped.
 
     Raises:
         TrainingError: there is too little to learn from; says what would be needed.
@@ -141,13 +216,29 @@ class _Plan:
             for name in PARTS
         }
         _require_enough(parts, data)
-        made, skipped = self._fit_all(parts["train"][1], at)
+        train_part = parts["train"][1]
+        made: dict[str, Model] = {}
+        skipped: dict[str, str] = {}
+        columns, only = data.question.columns, data.question.only
+        for name in self.names:
+            if name == Mixture.name or only.get(name, data.target) != data.target:
+                continue
+            if not models.predicts(name, data.goal.output, columns):
+                continue
+            self.progress(f"training {name}{at}")
+            try:
+                made[name] = fit_model(name, data, train_part)
+            except TrainingError as error:
+                if name == self.required:
+                    raise
+                skipped[name] = str(error)
         self.progress(f"backtesting{at}")
-        before = backtest(data, parts["train"], list(made), _fitter(data))
+        before = backtest(
+            data, parts["train"], list(made), lambda kind, rows: fit_model(kind, data, rows)
+        )
         if self.required in before.skipped:
             raise TrainingError(before.skipped[self.required])
         skipped |= before.skipped
-        train_part = parts["train"][1]
         fitted = {
             name: _calibrated(data, made[name], train_part, before) for name in before.predictions
         }
@@ -163,24 +254,6 @@ class _Plan:
         return _Untested(
             parts, choice, skipped, TargetModel(choice.name, choice.reason, fitted, {})
         )
-
-    def _fit_all(self, train_part: Labelled, at: str) -> tuple[dict[str, Model], dict[str, str]]:
-        made: dict[str, Model] = {}
-        skipped: dict[str, str] = {}
-        for name in self.names:
-            columns, only = self.data.question.columns, self.data.question.only
-            if name == Mixture.name or only.get(name, self.data.target) != self.data.target:
-                continue
-            if not models.predicts(name, self.data.goal.output, columns):
-                continue
-            self.progress(f"training {name}{at}")
-            try:
-                made[name] = fit_model(name, self.data, train_part)
-            except TrainingError as error:
-                if name == self.required:
-                    raise
-                skipped[name] = str(error)
-        return made, skipped
 
 
 class _Untested(NamedTuple):
@@ -222,11 +295,7 @@ def _mixed(
 
 
 def fit_model(name: str, data: Dataset, rows: Labelled) -> Model:
-    """A model of this name, fitted.
-
-    Raises:
-        TrainingError: the examples cannot teach it anything.
-    """
+    """A model of this name, fitted; `TrainingError`: the examples cannot teach it anything."""
     model = models.create(
         name,
         rule_sets=data.question.rule_sets,
@@ -238,10 +307,6 @@ def fit_model(name: str, data: Dataset, rows: Labelled) -> Model:
     )
     model.fit(rows, seed=data.settings.seed)
     return model
-
-
-def _fitter(data: Dataset) -> Callable[[str, Labelled], Model]:
-    return lambda name, rows: fit_model(name, data, rows)
 
 
 def _calibrated(data: Dataset, model: Model, taught: Labelled, before: Backtest) -> Fitted:
@@ -293,7 +358,9 @@ def _fit_moments(data: Dataset, first: TargetModel, progress: Progress) -> dict[
             continue
         with suppress(TrainingError):
             model = fit_model(name, data, train_part)
-            before = backtest(data, examples, [name], _fitter(data))
+            before = backtest(
+                data, examples, [name], lambda kind, rows: fit_model(kind, data, rows)
+            )
             fitted = _calibrated(data, model, train_part, before)
             moments[moment] = TargetModel(name, first.reason, {name: fitted}, {})
     return moments
@@ -305,17 +372,14 @@ def _require_enough(parts: Parts, data: Dataset) -> None:
     if short:
         have = ", ".join(f"{name} {batches[name]}" for name in PARTS)
         need = ", ".join(f"{name} {least}" for name, least in LEAST_BATCHES.items())
+        everything = np.ones(len(data.table), np.bool_)
+        lost = data.dropped(everything) | data.censored(everything)
+        losses = "; ".join(f"{count} {kind}" for kind, count in lost.items()) or "none dropped"
         raise TrainingError(
             f"too few batches of {data.question.words[1]} with a known outcome ({have}; at least "
-            f"{need} are needed, {_losses(data)}); give a history of a longer time"
+            f"{need} are needed, {losses}); give a history of a longer time"
         )
     train_part = parts["train"][1]
     poor = data.goal.unlearnable(train_part.values, train_part.weight)
     if poor:
         raise TrainingError(f"{poor}; give a history of a longer time, or of more users")
-
-
-def _losses(data: Dataset) -> str:
-    everything = np.ones(len(data.table), np.bool_)
-    lost = data.dropped(everything) | data.censored(everything)
-    return "; ".join(f"{count} {kind}" for kind, count in lost.items()) or "none dropped"

@@ -28,7 +28,8 @@ OF_PROGRAMS = ("text", "svm", "forest", "dense", "recurrent", "tree")
 _CLASSES = {
     "constant": "constant:Constant", "rates": "rates:Rates", "linear": "linear:Linear",
     "boosted": "boosted:Boosted", "lstm": "recurrent:Recurrent", "stack": "stack:Stack",
-    "text": "words:Words", "svm": "svm:Svm", "forest": "forest:Forest", "dense": "networks:Dense",
+    "text": "ofprograms:Words", "svm": "ofprograms:Svm", "forest": "ofprograms:Forest",
+    "dense": "networks:Dense",
     "recurrent": "networks:NodeSequence", "tree": "networks:NodeTree",
 }  # fmt: skip
 NAMES = tuple(_CLASSES)
@@ -68,14 +69,8 @@ def create(
 ) -> Loadable:
     """A new, unfitted model.
 
-    Args:
-        name: one of `NAMES`, or ``rules:SET`` with SET a key of `rule_sets`, or a key of `columns`.
-        output: what it is to predict; see `predicts`.
-        rule_sets: the question's rule sets.
-        columns: the question's baselines that answer a feature, and these features.
-        lstm: settings of the model ``lstm``.
-        boosted: settings of the model ``boosted``.
-        members: models that ``stack`` joins.
+    `name` is one of `NAMES`, or ``rules:SET`` with SET a key of `rule_sets`, or a key of `columns`,
+    the baselines that answer a feature, with these features. `members` are what ``stack`` joins.
 
     Raises:
         UsageError: there is no such model, or none that predicts this.

@@ -75,11 +75,6 @@ class Programs:
         )
         return Programs(words, kinds, parents, self.vocabulary)  # type: ignore[arg-type]
 
-    def digested(self, row: int) -> bytes:
-        """What a hash of a program's inputs is made of."""
-        words = "\0".join(self.words[row]).encode("utf-8", "surrogatepass")
-        return words + b"\0" + self.kinds[row].tobytes() + self.parents[row].tobytes()
-
 
 @dataclass(frozen=True)
 class Inputs:
@@ -131,20 +126,21 @@ class Inputs:
     def digests(self) -> list[str]:
         """A hash of the values of each row: 16 hexadecimal digits of SHA-256, n of them."""
         names = ",".join((*self.names, *self.causes, *self.facts)).encode()
-        return [self._digest(row, names) for row in range(len(self))]
-
-    def _digest(self, row: int, names: bytes) -> str:
-        made_of = hashlib.sha256(names)
-        made_of.update(self.features[row].tobytes())
-        for column in self.causes.values():
-            made_of.update(str(column[row]).encode("utf-8", "surrogatepass") + b"\0")
-        for fact in self.facts.values():
-            made_of.update(int(fact[row]).to_bytes(8, "little", signed=True))
-        if self.frames is not None:
-            made_of.update(self.frames[row].tobytes())
-        if self.programs is not None:
-            made_of.update(self.programs.digested(row))
-        return made_of.hexdigest()[:16]
+        digests = []
+        for row in range(len(self)):
+            digest = hashlib.sha256(names)
+            digest.update(self.features[row].tobytes())
+            for column in self.causes.values():
+                digest.update(str(column[row]).encode("utf-8", "surrogatepass") + b"\0")
+            for fact in self.facts.values():
+                digest.update(int(fact[row]).to_bytes(8, "little", signed=True))
+            if self.frames is not None:
+                digest.update(self.frames[row].tobytes())
+            if (read := self.programs) is not None:
+                words = "\0".join(read.words[row]).encode("utf-8", "surrogatepass") + b"\0"
+                digest.update(words + read.kinds[row].tobytes() + read.parents[row].tobytes())
+            digests.append(digest.hexdigest()[:16])
+        return digests
 
 
 @dataclass(frozen=True)

@@ -70,10 +70,7 @@ _OF_MANY: dict[str, Any] = {
 
 
 class Boosted(Stored):
-    """Boosted trees on the features and the rates of causes.
-
-    Implements `jobsight.models.base.Model`.
-    """
+    """Boosted trees on the features and the rates of causes."""
 
     name: ClassVar[str] = "boosted"
     needs_both: ClassVar[bool] = True
@@ -104,7 +101,6 @@ class Boosted(Stored):
         self._grow(rows, seed)
 
     def refitted(self, rows: Labelled, *, seed: int) -> Boosted:
-        """A new model with as many trees, fitted on all of `rows`."""
         model = Boosted(self._settings)
         model._rounds = self._rounds
         model._grow(rows, seed)
@@ -145,7 +141,6 @@ class Boosted(Stored):
         return self._trees
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(success) of each row: float64 (n,)."""
         columns = self._columns(inputs)
         return sigmoid(_start(columns, self._causes) + self.trees.margin(columns))
 
@@ -154,7 +149,6 @@ class Boosted(Stored):
         return _join(inputs, self._causes.transform(inputs))
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``, ``trees.safetensors`` and ``lightgbm.txt``."""
         body = {
             "features": list(self._features),
             "causes": self._causes.to_json(),

@@ -1,4 +1,6 @@
-"""Maps from a model's raw probability to a calibrated one, fitted on a part later than training.
+"""Raw probabilities made calibrated ones, and how sure these are.
+
+Maps are fitted on a part later than training:
 
 - ``identity``: p itself.
 - ``platt``: σ(a · logit p + b) (Platt 1999), drawn by a small penalty to a = 1, b = 0.
@@ -7,12 +9,29 @@
 
 Every map rises (never falls) with p, and none answers 0 or 1: the result stays within
 1/(n + 2) of them, n being the batches it was fitted on.
+
+**Intervals** of 90 % hold the rate of success among like decisions. Take later decisions in bins of
+like predictions: the interval of a bin (the mean of its rows' bounds) is meant to hold the bin's
+observed, batch-weighted rate in at least 90 of 100 bins, for bins of about as many batches as stood
+behind the interval. `jobsight.learning.metrics.covered_bins` measures exactly this.
+
+Around each prediction p, calibration rows count by how near their prediction q lies, with the
+weight max(0, 1 − |asin √p − asin √q| / h), which is even on the scale where a rate's variance does
+not depend on the rate. These n batches with s successes, and one batch at p itself, give the Wilson
+interval (Wilson 1927)::
+
+    n' = n / (φ + 1) + 1        r = (s / (φ + 1) + p) / n'
+    (r + z²/2n' ± z √(r(1−r)/n' + z²/4n'²)) / (1 + z²/n')
+
+The divisor φ + 1 widens it on purpose: φ ≥ 1 is how much more whole stretches of time miss their
+prediction together than independent batches would (outages), and the 1 is the noise of the later
+bin's own rate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -21,7 +40,8 @@ from numpy.typing import NDArray
 from jobsight.models.base import Floats
 from jobsight.models.logistic import fit_logistic, log_odds, sigmoid
 
-__all__ = ["KINDS", "Calibration", "Kind", "choose_calibration", "cross_validated"]
+__all__ = ["KINDS", "Calibration", "Intervals", "Kind", "choose_calibration",
+           "cross_validated", "wilson"]  # fmt: skip
 
 Kind = Literal["identity", "platt", "beta", "isotonic"]
 KINDS: tuple[Kind, ...] = ("identity", "platt", "beta", "isotonic")
@@ -68,20 +88,31 @@ class Calibration:
         if kind == "identity" or not len(probability):
             return cls("identity", (), bound)
         if kind == "isotonic":
-            return cls(kind, _fit_isotonic(probability, success, weight), bound)
-        return cls(kind, _fit_smooth(kind, probability, success, weight), bound)
+            from sklearn.isotonic import IsotonicRegression
+
+            steps = IsotonicRegression(out_of_bounds="clip")
+            steps.fit(probability, success.astype(np.float64), sample_weight=weight)
+            values = np.maximum.accumulate(steps.y_thresholds_)
+            return cls(kind, (*steps.X_thresholds_.tolist(), *values.tolist()), bound)
+        columns = _columns(kind, probability)
+        target = np.ones(columns.shape[1])
+        target[-1] = 0.0
+        penalty = np.full(columns.shape[1], PENALTY)
+        beta = fit_logistic(columns, success, weight, penalty, target=target)
+        low = beta[:-1] < FLATTEST
+        if low.any():  # a slope that would fall is set to the flattest allowed
+            falling = np.append(low, False)
+            penalty[falling], target[falling] = 1e9, FLATTEST
+            beta = fit_logistic(columns, success, weight, penalty, target=target)
+            beta[:-1] = np.maximum(beta[:-1], FLATTEST)
+        return cls(kind, tuple(beta.tolist()), bound)
 
     def to_json(self) -> dict[str, Any]:
-        """The map as plain data, read back by `from_json`."""
-        return {"kind": self.kind, "parameters": list(self.parameters), "bound": self.bound}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """A map from plain data.
-
-        Raises:
-            KeyError, TypeError, ValueError: the data is not a calibration.
-        """
+        """Read what `to_json` gave; KeyError, TypeError, ValueError where it is not."""
         kind = data["kind"]
         if kind not in KINDS:
             raise ValueError(f"no calibration is named {kind!r}")
@@ -99,15 +130,15 @@ def choose_calibration(
 
     Only kinds that the number of batches can bear are tried (`ENOUGH`); ties go to the simpler.
 
-    Args:
-        probability: float64 (n,), raw, rows in time order.
-        success: bool (n,).
-        weight: float64 (n,), batches have weight 1.
+    The rows are in time order; batches have weight 1.
     """
     total = float(weight.sum())
     rarer = min(float(weight[success].sum()), float(weight[~success].sum()))
     tried = [kind for kind in KINDS if total >= ENOUGH[kind] and rarer >= min(ENOUGH[kind] / 2, 10)]
-    losses = [_validated_loss(kind, probability, success, weight) for kind in tried]
+    losses = []
+    for kind in tried:
+        mapped = cross_validated(kind, probability, success, weight)
+        losses.append(-float(weight @ np.log(np.where(success, mapped, 1.0 - mapped))))
     return Calibration.fit(tried[int(np.argmin(losses))], probability, success, weight)
 
 
@@ -129,13 +160,6 @@ def cross_validated(
     return mapped
 
 
-def _validated_loss(
-    kind: Kind, probability: Floats, success: NDArray[np.bool_], weight: Floats
-) -> float:
-    mapped = cross_validated(kind, probability, success, weight)
-    return -float(weight @ np.log(np.where(success, mapped, 1.0 - mapped)))
-
-
 def _columns(kind: Kind, probability: Floats) -> Floats:
     if kind == "platt":
         return np.stack([log_odds(probability), np.ones(len(probability))], axis=1)
@@ -143,30 +167,93 @@ def _columns(kind: Kind, probability: Floats) -> Floats:
     return np.stack([np.log(clipped), -np.log1p(-clipped), np.ones(len(probability))], axis=1)
 
 
-def _fit_smooth(
-    kind: Kind, probability: Floats, success: NDArray[np.bool_], weight: Floats
-) -> tuple[float, ...]:
-    """Coefficients of platt or beta; a slope that would fall is set to the flattest allowed."""
-    columns = _columns(kind, probability)
-    target = np.ones(columns.shape[1])
-    target[-1] = 0.0
-    penalty = np.full(columns.shape[1], PENALTY)
-    beta = fit_logistic(columns, success, weight, penalty, target=target)
-    low = beta[:-1] < FLATTEST
-    if low.any():
-        held = np.append(low, False)
-        penalty[held], target[held] = 1e9, FLATTEST
-        beta = fit_logistic(columns, success, weight, penalty, target=target)
-        beta[:-1] = np.maximum(beta[:-1], FLATTEST)
-    return tuple(beta.tolist())
+Z = 1.6448536269514722
+"""Standard normal quantile of 95 %: two sides leave 90 % between."""
+BANDWIDTH = 0.15
+BLOCKS = 10
+GRID = 201
 
 
-def _fit_isotonic(
-    probability: Floats, success: NDArray[np.bool_], weight: Floats
-) -> tuple[float, ...]:
-    from sklearn.isotonic import IsotonicRegression
+@dataclass(frozen=True)
+class Intervals:
+    """Bounds on a grid of predictions, read by straight lines between.
 
-    fitted = IsotonicRegression(out_of_bounds="clip")
-    fitted.fit(probability, success.astype(np.float64), sample_weight=weight)
-    knots, values = fitted.X_thresholds_, np.maximum.accumulate(fitted.y_thresholds_)
-    return (*knots.tolist(), *values.tolist())
+    Attributes:
+        low, high: float64 (201,), bounds at p = sin²(π/2 · k/200).
+        spread: φ of the module's formula.
+        batches: calibration batches behind it.
+    """
+
+    low: Floats
+    high: Floats
+    spread: float
+    batches: float
+
+    @classmethod
+    def fit(cls, probability: Floats, success: NDArray[np.bool_], weight: Floats) -> Self:
+        """Learn from n calibration rows in time order; n may be 0, then all intervals are wide.
+
+        The probabilities are calibrated by maps that did not see these rows; batches have weight 1.
+        """
+        grid = _grid()
+        # Angles are put in 201 bins first, so that memory does not grow with n · 201.
+        bins = np.rint(_angle(probability) / (np.pi / 2) * (GRID - 1)).astype(np.int64)
+        mass = np.bincount(bins, weight, GRID)
+        wins = np.bincount(bins, weight * success, GRID)
+        angles = _angle(grid)
+        near = np.maximum(0.0, 1.0 - np.abs(angles[:, None] - angles[None, :]) / BANDWIDTH)
+        counted, won = near @ mass, near @ wins
+        spread = _time_spread(probability, success, weight)
+        count = counted / (spread + 1.0) + 1.0
+        rate = (won / (spread + 1.0) + grid) / count
+        low, high = wilson(rate, count)
+        return cls(low, high, spread, float(weight.sum()))
+
+    def of(self, probability: Floats) -> tuple[Floats, Floats]:
+        """Lower and upper bound of each row: two float64 (n,) with low ≤ p ≤ high."""
+        low = np.interp(probability, _grid(), self.low)
+        high = np.interp(probability, _grid(), self.high)
+        return np.minimum(low, probability), np.maximum(high, probability)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "low": self.low.tolist(), "high": self.high.tolist()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Read what `to_json` gave; KeyError, TypeError, ValueError where it is not."""
+        low = np.array(data["low"], dtype=np.float64)
+        high = np.array(data["high"], dtype=np.float64)
+        if low.shape != (GRID,) or high.shape != (GRID,):
+            raise ValueError(f"intervals have {GRID} points")
+        return cls(low, high, float(data["spread"]), float(data["batches"]))
+
+
+def _grid() -> Floats:
+    return np.asarray(np.sin(np.linspace(0.0, np.pi / 2, GRID)) ** 2, dtype=np.float64)
+
+
+def _angle(probability: Floats) -> Floats:
+    angle: Floats = np.arcsin(np.sqrt(np.clip(probability, 0.0, 1.0)))
+    return angle
+
+
+def wilson(rate: Floats, count: Floats) -> tuple[Floats, Floats]:
+    """The 90 % Wilson interval of rates seen in so many trials: two float64 (n,)."""
+    middle = rate + Z**2 / (2.0 * count)
+    half = Z * np.sqrt(rate * (1.0 - rate) / count + Z**2 / (4.0 * count**2))
+    scale = 1.0 + Z**2 / count
+    return np.maximum((middle - half) / scale, 0.0), np.minimum((middle + half) / scale, 1.0)
+
+
+def _time_spread(probability: Floats, success: NDArray[np.bool_], weight: Floats) -> float:
+    """Mean over stretches of time of (Σ w(y − p))² / Σ w² p(1 − p), at least 1."""
+    total = float(weight.sum())
+    blocks = int(min(BLOCKS, total // 5))
+    if blocks < 2:
+        return 1.0
+    block = np.minimum((np.cumsum(weight) - weight) / total * blocks, blocks - 1).astype(np.int64)
+    missed = np.bincount(block, weight * (success - probability), blocks)
+    # A row's share of its batch is below 1, yet its fellows share its fate: w, not w², is their
+    # variance when all of a batch end alike.
+    expected = np.bincount(block, weight * probability * (1.0 - probability), blocks)
+    return max(1.0, float((missed**2).sum() / max(float(expected.sum()), 1e-9)))

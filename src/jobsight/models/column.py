@@ -25,7 +25,7 @@ class Column:
 
     Rows are alike that have the same of few values: their rate, or their quantiles. A number is
     made quantiles by those of the differences between outcomes and it. Where the feature is
-    unknown, the training rows answer where it was unknown. Implements `jobsight.models.base.Model`.
+    unknown, the training rows answer where it was unknown.
     """
 
     kind: ClassVar[str] = "column"
@@ -39,7 +39,6 @@ class Column:
         self._offsets: Floats | None = None
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Count `train`; `seed` does not matter."""
         if not len(train):
             raise TrainingError(f"{self.name}: there are no training examples")
         if self._column not in train.inputs.names:
@@ -62,7 +61,6 @@ class Column:
             self._offsets = weighted_quantiles(known, weight, train.output.levels)
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(true) of each row: float64 (n,), or quantiles: float64 (n, levels)."""
         column = self._values(inputs)
         missing = np.isnan(column)
         if self._offsets is not None:
@@ -81,7 +79,6 @@ class Column:
         return inputs.features[:, inputs.names.index(self._column)].astype(np.float64)
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``."""
         rates = [[value, known.tolist()] for value, known in self._known.items()]
         body = {"name": self.name, "column": self._column, "rates": rates}
         offsets = None if self._offsets is None else self._offsets.tolist()
@@ -91,7 +88,6 @@ class Column:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
         with load_body(folder, cls.kind) as body:
             model = cls(str(body["name"]), str(body["column"]))
             model._unknown = np.array(body["unknown"], np.float64)

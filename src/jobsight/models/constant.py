@@ -30,7 +30,7 @@ def weighted_quantiles(values: Floats, weight: Floats, levels: tuple[float, ...]
 class Constant(Stored):
     """Predicts the same for every row: a rate, the rates of kinds, quantiles or mean shares.
 
-    Rates are weighted and smoothed. Implements `jobsight.models.base.Model`.
+    Rates are weighted and smoothed.
     """
 
     name: ClassVar[str] = "constant"
@@ -40,7 +40,6 @@ class Constant(Stored):
         self.rate = rate
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Take the rate of `train`; `seed` does not matter."""
         if not len(train):
             raise TrainingError("constant: there are no training examples; give a longer history")
         values, weight, output = train.values, train.weight, train.output
@@ -57,12 +56,10 @@ class Constant(Stored):
             self.rate = np.asarray(weight @ values, np.float64) / total
 
     def predict(self, inputs: Inputs) -> Floats:
-        """The same, once for each row: float64 (n,) or (n, k)."""
         rate = np.asarray(self.rate, np.float64)
         return np.broadcast_to(rate, (len(inputs), *rate.shape)).copy()
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``."""
         save_body(folder, self.name, {"rate": np.asarray(self.rate).tolist()})
 
     def _read(self, folder: Path, body: dict[str, Any]) -> None:

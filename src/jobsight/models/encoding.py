@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.logistic import log_odds
@@ -45,7 +44,11 @@ class CauseEncoder:
             learning = cls(RateTable(()), inputs.start)
             return learning, learning.transform(inputs)
         encoder = cls(learned_table(train))
-        block = _blocks(train)
+        # In time order; a batch is where its first row is.
+        block = np.arange(len(train)) * min(BLOCKS, len(train)) // max(len(train), 1)
+        if train.batch is not None:
+            _, first, number_of = np.unique(train.batch, return_index=True, return_inverse=True)
+            block = block[first[number_of]]
         columns = np.empty((len(train), len(encoder.names)))
         for number in np.unique(block):
             inside = block == number
@@ -86,23 +89,12 @@ class CauseEncoder:
         return pairs.reshape(rows, len(self.names))
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data, read back by `from_json`."""
         return {**self.table.to_json(), "start": self.start}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """An encoder from plain data; errors as of `RateTable.from_json`."""
         return cls(RateTable.from_json(data), str(data["start"]))
-
-
-def _blocks(train: Labelled) -> NDArray[np.int64]:
-    """Block of each row, in time order; a batch lies where its first row does: int64 (n,)."""
-    rows = len(train)
-    block = np.arange(rows) * min(BLOCKS, rows) // max(rows, 1)
-    if train.batch is None:
-        return block
-    _, first, number = np.unique(train.batch, return_index=True, return_inverse=True)
-    return block[first[number]]
 
 
 @dataclass(frozen=True)
@@ -187,7 +179,6 @@ class Design:
         return np.clip(columns, -CLIP, CLIP, out=columns)
 
     def to_json(self) -> dict[str, Any]:
-        """The design as plain data, read back by `from_json`."""
         return {
             "features": list(self.features),
             "center": self.center.tolist(),
@@ -200,11 +191,7 @@ class Design:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """A design from plain data.
-
-        Raises:
-            KeyError, TypeError, ValueError: the data is not a design.
-        """
+        """Read what `to_json` gave; KeyError, TypeError, ValueError where it is not."""
         design = cls(
             tuple(str(name) for name in data["features"]),
             np.array(data["center"], dtype=np.float64),

@@ -18,9 +18,16 @@ from torch.nn import functional
 
 from jobsight.errors import TrainingError
 from jobsight.models.base import Floats, Labelled
-from jobsight.models.checkpoints import Checkpoint, Checkpoints
 from jobsight.models.logistic import sigmoid
-from jobsight.models.watching import Epoch, EpochRecord, FitEnd, FitStatus, FittingWatch
+from jobsight.models.watching import (
+    Checkpoint,
+    Checkpoints,
+    Epoch,
+    EpochRecord,
+    FitEnd,
+    FitStatus,
+    FittingWatch,
+)
 from jobsight.settings import LstmSettings
 
 __all__ = ["Examples", "Fitting", "fit_network", "rows_at_once"]
@@ -151,7 +158,7 @@ class Fitting:
             TrainingError: the loss, or a weight, is not finite any more.
         """
         number = self.epoch + 1
-        started, spent = time.perf_counter(), time.process_time()
+        started = time.perf_counter()
         self.network.train()
         torch.manual_seed(self._seed + _SEEDS * number)
         shuffled = torch.randperm(len(self._train))
@@ -159,7 +166,14 @@ class Fitting:
         for rows in torch.split(shuffled, self._settings.batch_size):
             if stop():
                 return None
-            total += self._step(rows, number)
+            self._optimizer.zero_grad()
+            loss = self._train.loss(self._train.logits(self.network, rows), rows)
+            value = float(loss.detach())
+            self._require_finite(value, number)
+            (loss / len(rows)).backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT_NORM)
+            self._optimizer.step()
+            total += value
         select_loss, select = self._judge(number)
         self.epoch = number
         if select_loss is None or select_loss < self._best:
@@ -172,18 +186,7 @@ class Fitting:
             select_loss,
             select,
             time.perf_counter() - started,
-            time.process_time() - spent,
         )
-
-    def _step(self, rows: Tensor, number: int) -> float:
-        self._optimizer.zero_grad()
-        loss = self._train.loss(self._train.logits(self.network, rows), rows)
-        value = float(loss.detach())
-        self._require_finite(value, number)
-        (loss / len(rows)).backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.network.parameters(), GRADIENT_NORM)
-        self._optimizer.step()
-        return value
 
     def _judge(self, number: int) -> tuple[float | None, Floats]:
         """Loss and P(success) of the select rows as the network is now."""

@@ -9,7 +9,6 @@ Saved as arrays and as LightGBM's text, like `jobsight.models.boosted`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -75,10 +74,7 @@ are learned by heart otherwise, and intervals become too narrow for others."""
 
 
 class BoostedColumns(Stored):
-    """Boosted trees, one forest for each column of the output.
-
-    Implements `jobsight.models.base.Model`.
-    """
+    """Boosted trees, one forest for each column of the output."""
 
     name: ClassVar[str] = "boosted"
     needs_both: ClassVar[bool] = False
@@ -99,7 +95,6 @@ class BoostedColumns(Stored):
         self._grow(rows, seed)
 
     def refitted(self, rows: Labelled, *, seed: int) -> BoostedColumns:
-        """A new model with as many trees, fitted on all of `rows`."""
         model = BoostedColumns(self._settings)
         model._rounds = self._rounds
         model._grow(_latest(rows), seed)
@@ -108,7 +103,15 @@ class BoostedColumns(Stored):
     def _grow(self, rows: Labelled, seed: int) -> None:
         parameters = self._parameters(rows, seed)
         self._features, self._kind = rows.inputs.names, rows.output.kind
-        boosters = _boosters(rows, parameters, self._rounds)
+        if levels := rows.output.levels:  # all share one set of bins
+            data = _dataset(_sharing(rows), rows.values, parameters)
+            pairs = zip(levels, self._rounds, strict=True)
+            boosters = [grow(data, {**parameters, "alpha": at}, count) for at, count in pairs]
+        else:
+            boosters = [
+                grow(_dataset(rows, _target(rows, column), parameters), parameters, count)
+                for column, count in enumerate(self._rounds)
+            ]
         self._texts = [booster.model_to_string() for booster in boosters]
         self._forests = [Trees.from_dump(booster.dump_model()) for booster in boosters]
 
@@ -118,7 +121,6 @@ class BoostedColumns(Stored):
         return _parameters(rows, seed) | self._settings.model_dump(exclude_none=True)
 
     def predict(self, inputs: Inputs) -> Floats:
-        """The k columns of each row: float64 (n, k)."""
         if not self._forests:
             raise ModelError("the model boosted is not fitted")
         require_names(inputs, self._features)
@@ -130,7 +132,6 @@ class BoostedColumns(Stored):
         return np.asarray(share / share.sum(axis=1, keepdims=True), np.float64)
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``, and ``trees-K.safetensors``, ``lightgbm-K.txt`` for each column."""
         for k, (trees, text) in enumerate(zip(self._forests, self._texts, strict=True)):
             trees.save(folder / f"trees-{k}.safetensors")
             with new_file(folder / f"lightgbm-{k}.txt") as temporary:
@@ -201,20 +202,6 @@ def _rounds(earlier: Labelled, later: Labelled, parameters: dict[str, Any]) -> l
         ))
         for column in range(k)
     ]  # fmt: skip
-
-
-def _boosters(rows: Labelled, parameters: dict[str, Any], rounds: Sequence[int]) -> list[Any]:
-    """A ``lightgbm.Booster`` of each column; those of quantiles share one set of bins."""
-    if levels := rows.output.levels:
-        data = _dataset(_sharing(rows), rows.values, parameters)
-        return [
-            grow(data, {**parameters, "alpha": level}, count)
-            for level, count in zip(levels, rounds, strict=True)
-        ]
-    return [
-        grow(_dataset(rows, _target(rows, column), parameters), parameters, count)
-        for column, count in enumerate(rounds)
-    ]
 
 
 def _latest(rows: Labelled) -> Labelled:

@@ -26,7 +26,7 @@ MOST_ROWS = 40_000
 class Linear(Stored):
     """Ridge-penalized logistic regression; the penalty is chosen on the latest rows.
 
-    Implements `jobsight.models.base.Model`. Predicting needs numpy only.
+    Predicting needs numpy only.
     """
 
     name: ClassVar[str] = "linear"
@@ -59,7 +59,6 @@ class Linear(Stored):
         self._fit(rows)
 
     def refitted(self, rows: Labelled, *, seed: int) -> Linear:
-        """A new model with the same penalty, fitted on all of `rows`."""
         model = Linear()
         model._penalty = self._penalty
         model._fit(rows)
@@ -70,14 +69,12 @@ class Linear(Stored):
         ((_, self._beta),) = fits
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(success) of each row: float64 (n,)."""
         # Row by row: BLAS rounds a row by how many stand around it, and what a mixture says must be
         # the same bytes however much is known of later rows.
         columns = _with_ones(self.design.transform(inputs))
         return sigmoid(np.einsum("ij,j->i", columns, self._beta))
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``."""
         fitted = {"beta": self._beta.tolist(), "penalty": self._penalty}
         save_body(folder, self.name, {"design": self.design.to_json(), **fitted})
 

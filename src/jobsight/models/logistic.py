@@ -7,7 +7,6 @@ each step halved until the loss falls. The minimum is unique where every λ is p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -44,25 +43,32 @@ def fit_logistic(
 ) -> Floats:
     """The coefficients β of the module's formula.
 
-    Args:
-        columns: float64 (n, k); give a column of ones for an intercept.
-        success: bool (n,).
-        weight: float64 (n,), not negative.
-        penalty: float64 (k,), λ; positive, or zero where the data determine the coefficient.
-        target: float64 (k,), what the penalty draws to; zeros if None.
-        start: float64 (k,), where to begin; the target if None.
+    Columns are float64 (n, k); give one of ones for an intercept. The penalty λ (k,) is positive,
+    or zero where the data determine the coefficient; it draws to `target`, zeros if None. `start`
+    is where to begin; the target if None.
 
     Returns:
         float64 (k,).
     """
     target = np.zeros(columns.shape[1]) if target is None else target
-    problem = _Problem(columns, success, weight, penalty, target)
     beta = (target if start is None else start).astype(np.float64)
+    sign = np.where(success, 1.0, -1.0)
+
+    def loss(beta: Floats) -> float:
+        data = weight @ np.logaddexp(0.0, -sign * (columns @ beta))
+        return float(data + 0.5 * (penalty @ (beta - target) ** 2))
+
     with _thread_pools().limit(limits=1, user_api="blas"):
-        current = problem.loss(beta)
+        current = loss(beta)
         for _ in range(STEPS):
-            step = problem.newton_step(beta)
-            while (candidate := problem.loss(beta - step)) > current and np.abs(step).max() > 1e-9:
+            probability = sigmoid(columns @ beta)
+            gradient = columns.T @ (weight * (probability - success))
+            curvature = weight * probability * (1.0 - probability)
+            hessian = columns.T @ (columns * curvature[:, None])
+            hessian += np.diag(penalty + 1e-9)
+            gradient += penalty * (beta - target)
+            step = np.linalg.solve(hessian, gradient)
+            while (candidate := loss(beta - step)) > current and np.abs(step).max() > 1e-9:
                 step = step / 2.0
             if candidate > current:
                 break
@@ -82,27 +88,3 @@ def _thread_pools() -> Any:
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()
-
-
-@dataclass(frozen=True)
-class _Problem:
-    columns: Floats
-    success: NDArray[np.bool_]
-    weight: Floats
-    penalty: Floats
-    target: Floats
-
-    def loss(self, beta: Floats) -> float:
-        sign = np.where(self.success, 1.0, -1.0)
-        data = self.weight @ np.logaddexp(0.0, -sign * (self.columns @ beta))
-        return float(data + 0.5 * (self.penalty @ (beta - self.target) ** 2))
-
-    def newton_step(self, beta: Floats) -> Floats:
-        """What to subtract from beta: the inverse Hessian times the gradient."""
-        probability = sigmoid(self.columns @ beta)
-        gradient = self.columns.T @ (self.weight * (probability - self.success))
-        curvature = self.weight * probability * (1.0 - probability)
-        hessian = self.columns.T @ (self.columns * curvature[:, None])
-        hessian += np.diag(self.penalty + 1e-9)
-        gradient += self.penalty * (beta - self.target)
-        return np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)

@@ -16,7 +16,6 @@ import importlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -140,31 +139,19 @@ class _OneHotLinear(torch.autograd.Function):
         (columns,) = ctx.saved_tensors
         counts = torch.bincount(columns.flatten(), minlength=columns.shape[1] * ctx.states)
         first = counts.cumsum(0) - counts  # (j · states,)
-        rows = _rows_by_value(columns.T, ctx.states).flatten()  # (j · rows,)
+        # For each of j cells its rows ordered by state, the same on every device.
+        if columns.is_cuda:
+            rows = columns.T.argsort(dim=1, stable=True)
+        else:
+            # NumPy sorts single bytes by counting them, 25 times faster than PyTorch sorts.
+            cells = (columns.T % ctx.states).to(torch.uint8).contiguous().numpy()
+            rows = torch.from_numpy(np.argsort(cells, axis=1, kind="stable"))
+        rows = rows.flatten()  # (j · rows,)
         made = functional.embedding_bag(rows, gradients[0].contiguous(), first, mode="sum")
         return None, made.T, None
 
 
-def _rows_by_value(columns: Tensor, states: int) -> Tensor:
-    """For each of j cells its rows ordered by state: int64 (j, rows), the same on every device."""
-    if columns.is_cuda:
-        return columns.argsort(dim=1, stable=True)
-    # NumPy sorts single bytes by counting them, 25 times faster than PyTorch sorts.
-    cells = (columns % states).to(torch.uint8).contiguous().numpy()
-    return torch.from_numpy(np.argsort(cells, axis=1, kind="stable"))
-
-
 NETWORKS: dict[str, type[nn.Module]] = {"lstm": Lstm, "lstm-flat": LstmFlat}
-
-
-def _module(name: str) -> ModuleType:
-    """A module of the user's own: installed, or in the current folder, which is searched last."""
-    here = str(Path.cwd())
-    sys.path.append(here)
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(here)
 
 
 def network_class(name: str) -> type[nn.Module]:
@@ -183,10 +170,14 @@ def network_class(name: str) -> type[nn.Module]:
             f"no network is named {name!r}; known are {', '.join(sorted(NETWORKS))}, "
             "or name your own as package.module:Class"
         )
+    here = str(Path.cwd())
+    sys.path.append(here)  # searched last
     try:
-        found = getattr(_module(module), attribute)
+        kind = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         raise SettingsError(f"cannot import the network {name!r}: {error}") from None
-    if not (isinstance(found, type) and issubclass(found, nn.Module)):
+    finally:
+        sys.path.remove(here)
+    if not (isinstance(kind, type) and issubclass(kind, nn.Module)):
         raise SettingsError(f"the network {name!r} is no torch.nn.Module")
-    return found
+    return kind

@@ -31,10 +31,7 @@ _KINDS_STD = 0.3
 
 
 class _Network(Stored):
-    """What the networks share: training for a fixed number of epochs, and the file of weights.
-
-    Implements `jobsight.models.base.Model`.
-    """
+    """What the networks share: training for a fixed number of epochs, and the file of weights."""
 
     needs_both: ClassVar[bool] = False
     epochs: ClassVar[int] = 20
@@ -56,11 +53,9 @@ class _Network(Stored):
         """What the network reads of some rows."""
 
     def size(self, inputs: Inputs) -> int:
-        """How many kinds of nodes there are."""
         return _programs(inputs).vocabulary
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Learn from `train`."""
         targets = targets_of(train)
         self._names = train.inputs.names
         self._scaled = Standard.fit(train.inputs.features)
@@ -89,7 +84,6 @@ class _Network(Stored):
         network.eval()
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities or shares of each row: float64 (n, k)."""
         if self._network is None:
             raise ModelError(f"the model {self.name} is not fitted")
         require_names(inputs, self._names)
@@ -103,7 +97,6 @@ class _Network(Stored):
         return np.asarray(torch.stack(margins).double().softmax(1).numpy(), np.float64)
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json`` and ``weights.safetensors``."""
         assert self._scaled is not None
         assert self._network is not None
         scaled, sizes = self._scaled.to_json(), list(self._sizes)
@@ -141,11 +134,9 @@ class Dense(_Network):
     decay: ClassVar[float] = 0.3
 
     def size(self, inputs: Inputs) -> int:
-        """How many features there are."""
         return len(inputs.names)
 
     def made(self, size: int, k: int) -> nn.Module:
-        """See `_Network.made`."""
         drop, hidden = nn.Dropout(_DROPPED), 32
         return nn.Sequential(drop, nn.Linear(size, hidden), nn.ReLU(), drop, nn.Linear(hidden, k))
 
@@ -178,7 +169,6 @@ class NodeSequence(_Network):
     name: ClassVar[str] = "recurrent"
 
     def made(self, size: int, k: int) -> nn.Module:
-        """See `_Network.made`."""
         return _SequenceNetwork(size, 24, k)
 
     def rows(self, inputs: Inputs) -> tuple[Any, ...]:
@@ -237,7 +227,6 @@ class NodeTree(_Network):
     name: ClassVar[str] = "tree"
 
     def made(self, size: int, k: int) -> nn.Module:
-        """See `_Network.made`."""
         return _TreeNetwork(size, 32, k)
 
     def rows(self, inputs: Inputs) -> tuple[Any, ...]:

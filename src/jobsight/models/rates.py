@@ -95,17 +95,12 @@ class RateTable:
         return rates
 
     def to_json(self) -> dict[str, Any]:
-        """The table as plain data, read back by `from_json`."""
         cells = [[list(key), weight, wins] for key, (weight, wins) in self.cells.items()]
         return {"columns": list(self.columns), "strength": self.strength, "cells": cells}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """A table from plain data.
-
-        Raises:
-            KeyError, TypeError, ValueError: the data is not a table of rates.
-        """
+        """Read what `to_json` gave; KeyError, TypeError, ValueError where it is not."""
         cells = {
             tuple(str(part) for part in key): (float(weight), float(wins))
             for key, weight, wins in data["cells"]
@@ -139,10 +134,7 @@ def learned_table(rows: Labelled) -> RateTable:
 
 
 class Rates(Stored):
-    """Answers the smoothed rate of the finest level of each row's cause.
-
-    Implements `jobsight.models.base.Model`.
-    """
+    """Answers the smoothed rate of the finest level of each row's cause."""
 
     name: ClassVar[str] = "rates"
     needs_both: ClassVar[bool] = False
@@ -151,17 +143,14 @@ class Rates(Stored):
         self.table = RateTable(())
 
     def fit(self, train: Labelled, *, seed: int) -> None:
-        """Count `train`, see `learned_table`."""
         if not len(train):
             raise TrainingError("rates: there are no training examples; give a longer history")
         self.table = learned_table(train)
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(success) of each row: float64 (n,)."""
         return self.table.rates(*self.table.support(inputs.causes, len(inputs)))[:, -1].copy()
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``."""
         save_body(folder, self.name, self.table.to_json())
 
     def _read(self, folder: Path, body: dict[str, Any]) -> None:

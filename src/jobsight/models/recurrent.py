@@ -5,10 +5,8 @@ Needs PyTorch (``pip install 'jobsight[lstm]'``), which is imported when the mod
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -27,9 +25,9 @@ from jobsight.settings import LstmSettings
 if TYPE_CHECKING:
     import torch
 
-    from jobsight.models.checkpoints import Checkpoints
     from jobsight.models.fitting import Fitting
     from jobsight.models.network import NetworkShape
+    from jobsight.models.watching import Checkpoints
 
 __all__ = ["Recurrent"]
 
@@ -44,10 +42,9 @@ class _Fitted:
 class Recurrent:
     """A network over frames, trained by weighted cross-entropy with early stopping.
 
-    Implements `jobsight.models.base.Model`. Where the inputs have a rate of like decisions that
-    goes on learning (`Inputs.start`), the network learns what that misses. One optimizer
-    (AdamW) serves the whole run; the weights of the epoch with the least loss on the select rows
-    are kept.
+    Where the inputs have a rate of like decisions that goes on learning (`Inputs.start`), the
+    network learns what that misses. One optimizer (AdamW) serves the whole run; the weights of the
+    epoch with the least loss on the select rows are kept.
     """
 
     name: ClassVar[str] = "lstm"
@@ -111,10 +108,20 @@ class Recurrent:
             raise TrainingError("lstm: the examples were built without frames")
         from jobsight.models.fitting import fit_network
 
-        with deterministic(seed, device), _blaming(self.settings.network):
-            design, shape, fitting = self._begun(train, select, seed, device)
-            identity = self._identity(seed, shape, design, train, select) if checkpoints else ""
-            end = fit_network(fitting, checkpoints, identity, watch or FittingWatch(), until)
+        try:
+            with deterministic(seed, device):
+                design, shape, fitting = self._begun(train, select, seed, device)
+                identity = self._identity(seed, shape, design, train, select) if checkpoints else ""
+                end = fit_network(fitting, checkpoints, identity, watch or FittingWatch(), until)
+        except Exception as error:  # of a network of the user's own; ours raise nothing
+            network = self.settings.network
+            if ":" not in network or isinstance(error, JobsightError):
+                raise
+            first = (str(error).splitlines() or [""])[0]
+            raise SettingsError(
+                f"the network {network!r} failed ({type(error).__name__}: {first}); see "
+                "jobsight.models.network for what it is given and has to return"
+            ) from None
         if end.status in ("finished", "early"):
             self._fitted = _Fitted(design, shape, fitting.keep_best())
         return end
@@ -156,7 +163,6 @@ class Recurrent:
         return digest.hexdigest()
 
     def predict(self, inputs: Inputs) -> Floats:
-        """P(success) of each row: float64 (n,)."""
         import torch
 
         from jobsight.models.fitting import rows_at_once
@@ -182,7 +188,6 @@ class Recurrent:
         return sigmoid(fitted.design.start(inputs) + np.concatenate(parts))
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json`` and ``network.safetensors``."""
         fitted = self.fitted
         state = fitted.network.state_dict()
         save_arrays(
@@ -229,18 +234,3 @@ class Recurrent:
             raise ModelError(f"{folder} holds weights of another network ({first})") from None
         model._fitted = _Fitted(design, shape, made.eval())
         return model
-
-
-@contextlib.contextmanager
-def _blaming(network: str) -> Iterator[None]:
-    """Turn what a network of the user's own raises into one line; ours raise nothing."""
-    try:
-        yield
-    except Exception as error:
-        if ":" not in network or isinstance(error, JobsightError):
-            raise
-        first = (str(error).splitlines() or [""])[0]
-        raise SettingsError(
-            f"the network {network!r} failed ({type(error).__name__}: {first}); see "
-            "jobsight.models.network for what it is given and has to return"
-        ) from None

@@ -8,7 +8,7 @@ four hours") is a set with the one arm that matches everything and does not rele
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -47,11 +47,7 @@ class Among:
     negated: bool = False
 
     def holds(self, facts: Facts) -> Mask:
-        """Truth of each row: bool (n,).
-
-        Raises:
-            ModelError: a column is not among the facts.
-        """
+        """Truth of each row: bool (n,); `ModelError`: a column is not among the facts."""
         columns = [_column(facts, name) for name in self.columns]
         found = np.zeros(len(columns[0]), dtype=bool)
         for choice in self.choices:
@@ -59,10 +55,6 @@ class Among:
             tests = [column == wanted for column, wanted in pairs if wanted is not None]
             found |= np.logical_and.reduce(tests) if tests else True
         return ~found if self.negated else found
-
-    def to_json(self) -> dict[str, Any]:
-        """The condition as plain data."""
-        return {"columns": self.columns, "choices": self.choices, "negated": self.negated}
 
 
 @dataclass(frozen=True)
@@ -74,18 +66,10 @@ class Between:
     high: int | None = None
 
     def holds(self, facts: Facts) -> Mask:
-        """Truth of each row: bool (n,).
-
-        Raises:
-            ModelError: the column is not among the facts.
-        """
+        """Truth of each row: bool (n,); `ModelError`: the column is not among the facts."""
         column = _column(facts, self.column)
         above = column >= self.low if self.low is not None else np.ones(len(column), dtype=bool)
         return above if self.high is None else above & (column <= self.high)
-
-    def to_json(self) -> dict[str, Any]:
-        """The condition as plain data."""
-        return {"column": self.column, "low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True)
@@ -134,47 +118,26 @@ class RuleSet:
         return decided
 
     def to_json(self) -> dict[str, Any]:
-        """The rule set as plain data, read back by `from_json`."""
-        arms = [
-            {
-                "name": arm.name,
-                "release": arm.release,
-                "conditions": [condition.to_json() for condition in arm.conditions],
-            }
-            for arm in self.arms
-        ]
-        return {"name": self.name, "arms": arms}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """A rule set from plain data.
-
-        Raises:
-            KeyError, TypeError, ValueError: the data is not a rule set.
-        """
-        arms = tuple(
-            Arm(
-                str(arm["name"]),
-                bool(arm["release"]),
-                tuple(_condition(item) for item in arm["conditions"]),
-            )
-            for arm in data["arms"]
-        )
-        return cls(str(data["name"]), arms)
-
-
-def _condition(item: Mapping[str, Any]) -> Among | Between:
-    if "column" in item:
-        return Between(str(item["column"]), item["low"], item["high"])
-    choices = tuple(tuple(choice) for choice in item["choices"])
-    return Among(tuple(item["columns"]), choices, bool(item["negated"]))
+        """Read what `to_json` gave; KeyError, TypeError, ValueError where it is not."""
+        arms = []
+        for arm in data["arms"]:
+            conditions: list[Among | Between] = []
+            for item in arm["conditions"]:
+                if "column" in item:
+                    conditions.append(Between(str(item["column"]), item["low"], item["high"]))
+                else:
+                    choices = tuple(tuple(choice) for choice in item["choices"])
+                    conditions.append(Among(tuple(item["columns"]), choices, bool(item["negated"])))
+            arms.append(Arm(str(arm["name"]), bool(arm["release"]), tuple(conditions)))
+        return cls(str(data["name"]), tuple(arms))
 
 
 class Rules:
-    """A rule set with the rate of success of each arm in training.
-
-    Implements `jobsight.models.base.Model`.
-    """
+    """A rule set with the rate of success of each arm in training."""
 
     needs_both: ClassVar[bool] = False
 
@@ -194,7 +157,6 @@ class Rules:
         self.rates = (success + STRENGTH * overall) / (weight + STRENGTH)
 
     def predict(self, inputs: Inputs) -> Floats:
-        """The rate of the arm that decides each row: float64 (n,)."""
         probability: Floats = self.rates[self.rule_set.arm_of(inputs)]
         return probability
 
@@ -203,14 +165,12 @@ class Rules:
         return self.rule_set.releases(inputs)
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``: the definition and the rates."""
         save_body(
             folder, "rules", {"rule_set": self.rule_set.to_json(), "rates": self.rates.tolist()}
         )
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read what `save` wrote."""
         with load_body(folder, "rules") as body:
             model = cls(
                 RuleSet.from_json(body["rule_set"]), np.array(body["rates"], dtype=np.float64)

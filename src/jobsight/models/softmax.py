@@ -64,11 +64,7 @@ def folds(rows: Labelled, count: int, seed: int) -> list[NDArray[np.bool_]]:
 def fit_softmax(columns: Floats, targets: Floats, weight: Floats, penalty: float) -> Floats:
     """The coefficients of the module's formula, intercepts last and unpenalized.
 
-    Args:
-        columns: float64 (n, f).
-        targets: float64 (n, k), of `targets_of`.
-        weight: float64 (n,).
-        penalty: λ.
+    Columns are float64 (n, f), targets (n, k), of `targets_of`.
 
     Returns:
         float64 (f + 1, k).
@@ -115,7 +111,6 @@ class Standard:
         return np.clip((known - self.mean) / self.scale, -5.0, 5.0)
 
     def to_json(self) -> dict[str, Sequence[float]]:
-        """As plain data."""
         return {"mean": self.mean.tolist(), "scale": self.scale.tolist()}
 
     @classmethod

@@ -37,10 +37,7 @@ Read = Callable[..., Loadable]
 def pooled_weights(said: Floats, targets: Floats, weight: Floats) -> tuple[Floats, Floats]:
     """Weights of members and offsets of columns that fit held-out predictions best.
 
-    Args:
-        said: float64 (members, n, k), probabilities.
-        targets: float64 (n, k).
-        weight: float64 (n,).
+    `said` has probabilities: float64 (members, n, k).
 
     Returns:
         float64 (members,), at least 0, and float64 (k,).
@@ -69,7 +66,7 @@ def pooled_weights(said: Floats, targets: Floats, weight: Floats) -> tuple[Float
 
 
 class Stack:
-    """Members with weights. Implements `jobsight.models.base.Model`."""
+    """Members with weights."""
 
     name: ClassVar[str] = "stack"
     needs_both: ClassVar[bool] = False
@@ -102,7 +99,6 @@ class Stack:
             self.members[name] = member
 
     def predict(self, inputs: Inputs) -> Floats:
-        """Probabilities or shares of each row: float64 (n, k)."""
         margin = np.broadcast_to(self._offsets, (len(inputs), len(self._offsets))).copy()
         for weight, (name, member) in zip(self.weights, self.members.items(), strict=True):
             if member is None:
@@ -112,7 +108,6 @@ class Stack:
         return softmax(margin)
 
     def save(self, folder: Path) -> None:
-        """Write ``model.json``, and a folder for each member."""
         body = {"members": list(self.members), "weights": self.weights.tolist()}
         body |= {"offsets": self._offsets.tolist(), "columns": self._columns}
         save_body(folder, self.name, body | {"output": asdict(self._output)})
@@ -123,7 +118,6 @@ class Stack:
 
     @classmethod
     def load(cls, folder: Path, known: Collection[str] = (), read: Read | None = None) -> Self:
-        """Read what `save` wrote; `read` loads a member, one of `known` or of its own columns."""
         with load_body(folder, cls.name) as body:
             output, columns = Output(**body["output"]), dict(body["columns"])
             names = [str(name) for name in body["members"]]

@@ -96,7 +96,6 @@ class Trees:
         return margin
 
     def save(self, path: Path) -> None:
-        """Write the arrays as safetensors."""
         save_arrays(path, {name: getattr(self, name) for name in _FORMS})
 
     @classmethod
@@ -107,14 +106,10 @@ class Trees:
             trees = cls(**{name: arrays[name] for name in _FORMS})
         except KeyError as error:
             raise ModelError(f"{path} is damaged (it lacks {error})") from None
-        if not trees._sound(columns):
+        forms = all(arrays[n].dtype == form and arrays[n].ndim == 1 for n, form in _FORMS.items())
+        if not forms or not form_trees({name: arrays[name] for name in _FORMS}, columns):
             raise ModelError(f"{path} is damaged (its nodes do not form trees)")
         return trees
-
-    def _sound(self, columns: int) -> bool:
-        arrays = {name: getattr(self, name) for name in _FORMS}
-        flat = all((arrays[n].dtype, arrays[n].ndim) == (form, 1) for n, form in _FORMS.items())
-        return flat and form_trees(arrays, columns)
 
 
 def form_trees(arrays: Mapping[str, NDArray[Any]], columns: int) -> bool:

@@ -92,12 +92,8 @@ def draw(
 ) -> Markup:
     """Draw a figure as an inline SVG element that scales with the page.
 
-    Args:
-        name: of the figure on its page; keeps the ids of two figures apart.
-        width: inches at which text has its nominal size.
-        height: inches.
-        alternative: what it shows, for readers who do not see it.
-        paint: draws on the empty figure.
+    The `name` keeps the ids of two figures on a page apart; `width` and `height` are inches, at
+    which text has its nominal size; `alternative` is what it shows, for readers who do not see it.
     """
     with styled(name):
         from matplotlib.figure import Figure
@@ -132,11 +128,8 @@ def to_svg(figure: Figure, alternative: str) -> Markup:
     canvas: Any = FigureCanvasSVG(figure)
     buffer = io.StringIO()
     canvas.print_svg(buffer, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    return _inline(buffer.getvalue(), alternative)
-
-
-def _inline(svg: str, alternative: str) -> Markup:
-    """The drawing without prolog and metadata, without a fixed size, with words next to it."""
+    svg = buffer.getvalue()
+    # Without prolog and metadata, without a fixed size, with words next to it.
     body = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", svg[svg.index("<svg") :]).strip()
     body = re.sub(r"<metadata>.*?</metadata>\s*", "", body, count=1, flags=re.S)
     box = re.search(r'viewBox="([^"]*)"', body)

@@ -132,13 +132,9 @@ def table(
     On a narrow screen a table that ends in a column of text shows its cells one below another; any
     other keeps its columns and scrolls.
 
-    Args:
-        headings: one a column.
-        rows: as many cells each.
-        caption: what it shows; read by screen readers too.
-        text_columns: which columns hold text (the first so many, or their numbers); the others
-            hold numbers and stand to the right.
-        marked: numbers of the rows to stress.
+    The caption is read by screen readers too. `text_columns` (the first so many, or their numbers)
+    hold text; the others hold numbers and stand to the right. Rows of the numbers `marked` are
+    stressed.
     """
     texts = range(text_columns) if isinstance(text_columns, int) else text_columns
     kinds = [None if k in texts else "number" for k in range(len(headings))]
@@ -166,10 +162,12 @@ def table(
 
 def document(title: str, body: Iterable[Child], *, style: str = "") -> str:
     """The whole page: UTF-8 text that stands alone."""
+    digest = hashlib.sha256(_resource("page.js").encode()).digest()
+    policy = _POLICY.format(base64.b64encode(digest).decode())
     head = join(
         [
             element("meta", charset="utf-8"),
-            element("meta", http_equiv="Content-Security-Policy", content=_policy()),
+            element("meta", http_equiv="Content-Security-Policy", content=policy),
             element("meta", name="viewport", content="width=device-width, initial-scale=1"),
             element("meta", name="generator", content=Kind.REPORT.schema),
             element("meta", name="referrer", content="no-referrer"),
@@ -181,11 +179,6 @@ def document(title: str, body: Iterable[Child], *, style: str = "") -> str:
     script = Markup(f"<script>{_resource('page.js')}</script>")
     page = element("html", element("head", head), element("body", *body, script), lang="en")
     return f"<!doctype html>\n{page}\n"
-
-
-def _policy() -> str:
-    digest = hashlib.sha256(_resource("page.js").encode()).digest()
-    return _POLICY.format(base64.b64encode(digest).decode())
 
 
 @cache

@@ -26,9 +26,18 @@ def make_sources(settings: Settings, kinds: Sequence[str] | None = None) -> list
         SettingsError: Kafka's settings do not suffice.
         SourceError: the event log or the name of the cluster is not known.
     """
-    named = settings.collect.sources
-    auto = kinds is None and named == "auto"
-    wanted = _found(settings) if auto else list(kinds if kinds is not None else named)
+    named = settings.collect.sources if kinds is None else kinds
+    wanted = list(named) if named != "auto" else []
+    if named == "auto":
+        paths: Sequence[str] | str | None = settings.eventlog.paths
+        if paths == "auto":
+            paths = CondorClient(settings.condor).setting("EVENT_LOG")
+        if paths:
+            wanted.append("eventlog")
+        if settings.slurm.cluster is not None or settings.slurm.conf is not None:
+            wanted.append("slurm")
+        if settings.kafka.brokers is not None or settings.kafka.properties is not None:
+            wanted.append("kafka")
     if not wanted:
         raise UsageError(
             "nothing to collect from: name an event log with --event-log PATH, or give --slurm or "
@@ -67,22 +76,6 @@ def event_logs(settings: Settings) -> list[Path]:
             "or name it in the setting eventlog.paths (of collect, also --event-log PATH)"
         )
     return [Path(path)]
-
-
-def _found(settings: Settings) -> list[str]:
-    """The kinds of sources that the settings, or this machine, name."""
-    kinds = []
-    if settings.eventlog.paths != "auto":
-        named = bool(settings.eventlog.paths)
-    else:
-        named = CondorClient(settings.condor).setting("EVENT_LOG") is not None
-    if named:
-        kinds.append("eventlog")
-    if settings.slurm.cluster is not None or settings.slurm.conf is not None:
-        kinds.append("slurm")
-    if settings.kafka.brokers is not None or settings.kafka.properties is not None:
-        kinds.append("kafka")
-    return kinds
 
 
 def _askers(settings: Settings) -> list[Asker]:

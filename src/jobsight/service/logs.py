@@ -62,22 +62,18 @@ class _Formatter(logging.Formatter):
             "event": printable(record.getMessage(), _WIDTH),
         }
         if self._form == "text":
-            parts = [f"{name}={_shown(value)}" for name, value in fields.items()]
+            parts = []
+            for name, value in fields.items():
+                text = printable(value, _WIDTH)
+                bare = text.replace("_", "").replace(".", "").replace("-", "")
+                plain = isinstance(value, bool | int | float) or (text.isascii() and bare.isalnum())
+                parts.append(f"{name}={text if plain else json.dumps(text, ensure_ascii=False)}")
             return " ".join(head.values()) + (f": {' '.join(parts)}" if parts else "")
         bounded = {
             name: value if isinstance(value, bool | int | float) else printable(value, _WIDTH)
             for name, value in fields.items()
         }
         return json.dumps(without_nan({**bounded, **head}), ensure_ascii=True)
-
-
-def _shown(value: Any) -> str:
-    """A value as text: in quotes unless it is a number or a plain word."""
-    text = printable(value, _WIDTH)
-    if isinstance(value, bool | int | float):
-        return text
-    plain = text.isascii() and text.replace("_", "").replace(".", "").replace("-", "").isalnum()
-    return text if plain else json.dumps(text, ensure_ascii=False)
 
 
 WIDTH = 300

@@ -17,7 +17,7 @@ from typing import Literal
 from jobsight.clock import now_micros
 from jobsight.documents import JSON, JobDocument
 from jobsight.errors import ConflictError, JobsightError, SourceError, StoreError, TooMuchError
-from jobsight.history.sources import Observed, Pause, Position, Source
+from jobsight.history.sources import Pause, Position, Source
 from jobsight.service.logs import WIDTH, LastError, Rate, log
 from jobsight.settings import CollectSettings
 from jobsight.store import Move, Store
@@ -137,7 +137,11 @@ class Worker:
         while not self._stop.is_set():
             try:
                 if not resumed:
-                    self._resume()
+                    self._enter("starting")
+                    self._saved = self._store.position(self.name)
+                    self._source.resume(self._saved, self._store.active)
+                    self._report = self._source.status()
+                    log("source resumed", source=self.name, from_the_beginning=self._saved is None)
                     resumed = True
                 more = self._turn()
             except BaseException as error:  # a fault of one source must not end the others
@@ -162,15 +166,12 @@ class Worker:
                 self._stop.wait(self._source.interval)
         self._enter("stopped")
 
-    def _resume(self) -> None:
-        self._enter("starting")
-        self._saved = self._store.position(self.name)
-        self._source.resume(self._saved, self._store.active)
-        self._report = self._source.status()
-        log("source resumed", source=self.name, from_the_beginning=self._saved is None)
-
     def _turn(self) -> bool:
-        """Poll once and save what was seen; whether more is waiting."""
+        """Poll once and merge what was seen; whether more is waiting.
+
+        The position moves with the last of the documents. More than one put takes are merged before
+        that: if this is cut short, the source reports them again, which changes nothing.
+        """
         self._enter("running")
         observed = self._source.poll()
         self._counts["polls"] += 1
@@ -182,32 +183,23 @@ class Worker:
         self._problem = problem
         if observed is None:
             return False
-        self._save(observed)
+        documents = observed.documents
+        if documents or observed.position != self._saved:
+            most = self._store.most_documents
+            while len(documents) > most:
+                self._merge(documents[:most], [])
+                documents = documents[most:]
+            moves = [Move(self.name, self._saved, observed.position)]
+            try:
+                self._merge(documents, moves)
+            except TooMuchError:
+                self._merge(documents, [])
+                self._merge([], moves)
+            self._saved = observed.position
         self._source.committed()
         for what in observed.missed:
             log("records missed", logging.WARNING, source=self.name, what=what)
         return observed.more
-
-    def _save(self, observed: Observed) -> None:
-        """Merge the documents; the position moves with the last of them.
-
-        More than one put takes are merged before the position moves: if this is cut short, the
-        source reports them again, which changes nothing.
-        """
-        documents = observed.documents
-        if not documents and observed.position == self._saved:
-            return
-        most = self._store.most_documents
-        while len(documents) > most:
-            self._merge(documents[:most], [])
-            documents = documents[most:]
-        moves = [Move(self.name, self._saved, observed.position)]
-        try:
-            self._merge(documents, moves)
-        except TooMuchError:
-            self._merge(documents, [])
-            self._merge([], moves)
-        self._saved = observed.position
 
     def _merge(self, documents: Sequence[JobDocument], moves: list[Move]) -> None:
         self._alive_for(0)

@@ -89,11 +89,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def from_text(cls, text: str | bytes) -> Part:
-        """The part of its text.
-
-        Raises:
-            StoreError: the text is damaged, or names a file elsewhere.
-        """
+        """The part of its text; `StoreError`: the text is damaged, or names a file elsewhere."""
         with suppress(msgspec.DecodeError, ValueError):
             part = msgspec.json.decode(unsealed(text), type=cls)
             if _fence_of(part.name) is not None:
@@ -133,11 +129,7 @@ Current = Callable[[Part, list[Row]], list[Row]]
 
 
 class Archive:
-    """The files in one folder. Safe to be used by several threads.
-
-    Args:
-        folder: need not exist until something is written.
-    """
+    """The files in one folder, made when something is written; safe for several threads."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -23,12 +23,9 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*(?=://)")
 def open_store(
     url: str | None = None, *, settings: StoreSettings | None = None, create: bool = False
 ) -> Store:
-    """Open the store at `url`; None: the one that the settings name.
+    """Open the store at an address as above; None: the one that the settings name.
 
-    Args:
-        url: an address as above.
-        settings: of the store; None: the defaults. Its own `url` is used where `url` is None.
-        create: make the store where there is none yet; else that is an error.
+    With `create` it is made where there is none yet; else that is an error.
 
     Raises:
         UsageError: the address cannot be understood.

@@ -158,11 +158,7 @@ def unzip(data: bytes, id_: str) -> bytes:
 
 
 def read_text(text: bytes, id_: str) -> JobDocument:
-    """The document of its JSON.
-
-    Raises:
-        StoreError: it is damaged, or is another job's document.
-    """
+    """The document of its JSON; `StoreError`: it is damaged, or is another job's document."""
     try:
         document = decode(text)
     except DocumentError as error:
@@ -180,11 +176,7 @@ def sealed(text: str) -> str:
 
 
 def unsealed(data: str | bytes) -> str:
-    """The text of `sealed`.
-
-    Raises:
-        ValueError: it was changed.
-    """
+    """The text of `sealed`; `ValueError`: it was changed."""
     text = data.decode() if isinstance(data, bytes) else data
     if sealed(text[9:]) != text:
         raise ValueError("its checksum is that of another text")
@@ -212,11 +204,7 @@ def position_to_text(source: str, position: dict[str, object]) -> str:
 
 
 def position_from_text(source: str, text: str | bytes) -> dict[str, object]:
-    """The position of its text.
-
-    Raises:
-        StoreError: the text is damaged.
-    """
+    """The position of its text; `StoreError`: the text is damaged."""
     try:
         position = json.loads(unsealed(text))
     except (TypeError, ValueError, RecursionError):

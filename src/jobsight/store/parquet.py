@@ -77,23 +77,23 @@ def write_rows(rows: Iterable[Row], path: Path) -> None:
         use_dictionary=["cluster", "user", "state"],
         write_statistics=plain,
     )
-    with writer:
-        for group in _groups(rows):
-            writer.write_table(pa.Table.from_pylist(group, schema), row_group_size=_GROUP_ROWS)
-
-
-def _groups(rows: Iterable[Row]) -> Iterator[list[dict[str, Any]]]:
     group: list[dict[str, Any]] = []
-    held = 0
-    for row in rows:
-        text = row.text()
-        if group and (len(group) == _GROUP_ROWS or held + len(text) > _GROUP_BYTES):
-            yield group
-            group, held = [], 0
-        group.append({**asdict(row.keys), "revision": row.revision, "document": text})
-        held += len(text)
-    if group:
-        yield group
+    size = 0
+
+    def flush() -> None:
+        writer.write_table(pa.Table.from_pylist(group, schema), row_group_size=_GROUP_ROWS)
+        group.clear()
+
+    with writer:
+        for row in rows:
+            text = row.text()
+            if group and (len(group) == _GROUP_ROWS or size + len(text) > _GROUP_BYTES):
+                flush()
+                size = 0
+            group.append({**asdict(row.keys), "revision": row.revision, "document": text})
+            size += len(text)
+        if group:
+            flush()
 
 
 @contextlib.contextmanager
@@ -119,11 +119,7 @@ def readable(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[pq.ParquetFile]:
-    """A part that is open while the block runs.
-
-    Raises:
-        StoreError: it is missing or damaged.
-    """
+    """A part that is open while the block runs; `StoreError`: it is missing or damaged."""
     import pyarrow.parquet as pq
 
     with readable(path), pq.ParquetFile(path) as file:

@@ -12,9 +12,8 @@ from __future__ import annotations
 from jobsight.errors import OutputError, StoreError
 from jobsight.store.archive import Archive, name_of
 from jobsight.store.base import Backend, OvertakenError, live_rows
-from jobsight.store.packing import ENDED
-from jobsight.store.reports import PruneReport
-from jobsight.store.rows import Order, Query, Row
+from jobsight.store.packing import ENDED, LEAST_TIME
+from jobsight.store.rows import Order, PruneReport, Query, Row
 
 __all__ = ["prune"]
 
@@ -26,14 +25,29 @@ def prune(
     backend: Backend, archive: Archive, before: int, *, least: int = 1, overdue: int | None = None
 ) -> PruneReport:
     """Move old jobs to the archive; see `Store.prune`."""
-    if not _is_worth_a_file(backend, before, least, overdue):
-        return PruneReport()
+    with backend.view() as view:
+        due = enumerate(live_rows(view, Query(until=before, states=ENDED)), start=1)
+        late = LEAST_TIME if overdue is None else overdue
+        if not any(number >= least or row.keys.time < late for number, row in due):
+            return PruneReport()
     if known := backend.parts():
         # Where its latest file is missing, the folder is another, or its disk is away: what would
         # be written there now is hidden once it is back.
         archive.require(known[-1])
     archive.claim(f"{backend.number('identity'):016x}")
-    fence = _take_fence(backend, archive)
+    latest = backend.number("fence")
+    # Refused where another store prunes into the folder as well: so nothing of the other's is ever
+    # behind a fence of this one, and cleared away.
+    if later := archive.later(backend.parts(), latest):
+        if backend.number("fence") != latest:
+            raise OvertakenError
+        raise StoreError(
+            f"{archive.folder} has {later}, which this store does not know: a copy of it was "
+            "pruned into the same folder, or it was restored from a backup, or lost its last "
+            "seconds with the power; give each copy a folder of its own (store.archive), or move "
+            "that file away"
+        )
+    fence = backend.next_fence()
     archive.clear(backend.parts(), fence)
     documents = parts = size = 0
     after: Order | None = None
@@ -52,34 +66,6 @@ def prune(
             size += part.size
     archive.clear(backend.parts(), fence)
     return PruneReport(documents, parts, size)
-
-
-def _is_worth_a_file(backend: Backend, before: int, least: int, overdue: int | None) -> bool:
-    with backend.view() as view:
-        due = live_rows(view, Query(until=before, states=ENDED))
-        for number, row in enumerate(due, start=1):
-            if number >= least or (overdue is not None and row.keys.time < overdue):
-                return True
-    return False
-
-
-def _take_fence(backend: Backend, archive: Archive) -> int:
-    """The next fence; refused in a folder where another than this store prunes as well.
-
-    So nothing of the other's is ever behind a fence of this one, and cleared away.
-    """
-    latest = backend.number("fence")
-    later = archive.later(backend.parts(), latest)
-    if later is None:
-        return backend.next_fence()
-    if backend.number("fence") != latest:
-        raise OvertakenError
-    raise StoreError(
-        f"{archive.folder} has {later}, which this store does not know: a copy of it was "
-        "pruned into the same folder, or it was restored from a backup, or lost its last "
-        "seconds with the power; give each copy a folder of its own (store.archive), or move "
-        "that file away"
-    )
 
 
 def _oldest(backend: Backend, before: int, after: Order | None) -> list[Row]:

@@ -215,10 +215,8 @@ return {'ok', gone}
 class RedisBackend(Backend):
     """The rows of a store in a server.
 
-    Args:
-        url: its address, see `jobsight.store.opening`.
-        settings: of the store; the archive has no folder unless they name one.
-        create: begin a store where the prefix has none.
+    The archive has no folder unless the settings name one. With `create` a store begins where the
+    prefix has none.
 
     Raises:
         UsageError: the address cannot be understood.
@@ -268,7 +266,11 @@ class RedisBackend(Backend):
         args += (len(rows), len(positions))
         for keys, data, based_on in rows:
             revision = "" if based_on is None else f"{based_on:016x}"
-            args += (keys.id, revision, _head(keys), data)
+            user, raw = keys.user, keys.raw or ""
+            length = _NO_USER if user is None else len(user.encode())
+            lengths = f"{len(keys.state):02x}{length:04x}{len(raw):02x}"
+            head = f"{_moment(keys.time)}{lengths}{keys.state}{user or ''}{raw}"
+            args += (keys.id, revision, head, data)
         for source, old, new in positions:
             args += (source, old or "", new)
         result, *names = self._call(_PUT, *args)
@@ -369,33 +371,29 @@ class RedisBackend(Backend):
         after: str = ""
         while ids := self.ids(after, None, _CHUNK):
             after = f"{ids[-1]} "  # no id has a blank
-            yield from self._misplaced(ids)
-        keys = [f"{self._prefix}{index}" for index in (":i", ":t")]
-        keys += [f"{self._prefix}:s:{state}" for state in ("", *State)]
-        by_id, by_time, *by_state = self._server.sizes(keys)
+            rows = self.read(ids)
+            with self._server.explained():
+                pipeline = self._server.client.pipeline(transaction=False)
+                for keys in (row.keys for row in rows.values()):
+                    place = _member((keys.time, keys.id))
+                    for index in (":t", f":s:{keys.state}", f":u:{keys.user or ''}", ":a"):
+                        pipeline.zscore(f"{self._prefix}{index}", place)
+                    pipeline.zscore(f"{self._prefix}:r", f"{keys.raw}:{keys.id}")
+                scores = iter(pipeline.execute())
+            for id_ in ids:
+                row = rows.get(id_)
+                if row is not None:
+                    indexed = [next(scores) is not None for _ in range(5)]
+                    keys = row.keys
+                    right = [True, True, keys.user is not None, keys.active, keys.raw is not None]
+                # Another process may have written it between the two looks at it.
+                if (row is None or indexed != right) and self.read([id_]).get(id_) == row:
+                    yield f"the indexes of {id_!r} are not its document's"
+        indexes = [f"{self._prefix}{index}" for index in (":i", ":t")]
+        indexes += [f"{self._prefix}:s:{state}" for state in ("", *State)]
+        by_id, by_time, *by_state = self._server.sizes(indexes)
         if not by_id == by_time == sum(by_state) and self.number("revision") == revision:
             yield f"there are {by_id} jobs by id, {by_time} by time and {sum(by_state)} by state"
-
-    def _misplaced(self, ids: Sequence[str]) -> Iterator[str]:
-        """Jobs that lack a place in an index, or have one that is not their document's."""
-        rows = self.read(ids)
-        with self._server.explained():
-            pipeline = self._server.client.pipeline(transaction=False)
-            for keys in (row.keys for row in rows.values()):
-                place = _member((keys.time, keys.id))
-                for index in (":t", f":s:{keys.state}", f":u:{keys.user or ''}", ":a"):
-                    pipeline.zscore(f"{self._prefix}{index}", place)
-                pipeline.zscore(f"{self._prefix}:r", f"{keys.raw}:{keys.id}")
-            scores = iter(pipeline.execute())
-        for id_ in ids:
-            row = rows.get(id_)
-            if row is not None:
-                indexed = [next(scores) is not None for _ in range(5)]
-                keys = row.keys
-                right = [True, True, keys.user is not None, keys.active, keys.raw is not None]
-            # Another process may have written it between the two looks at it.
-            if (row is None or indexed != right) and self.read([id_]).get(id_) == row:
-                yield f"the indexes of {id_!r} are not its document's"
 
 
 class _Now(View):
@@ -462,20 +460,8 @@ def _member(order: Order) -> str:
     return f"{_moment(order[0])}{order[1]}"
 
 
-def _head(keys: Keys) -> str:
-    """What precedes a packed document, without the revision."""
-    user, raw = keys.user, keys.raw or ""
-    length = _NO_USER if user is None else len(user.encode())
-    lengths = f"{len(keys.state):02x}{length:04x}{len(raw):02x}"
-    return f"{_moment(keys.time)}{lengths}{keys.state}{user or ''}{raw}"
-
-
 def _row_of(id_: str, text: bytes) -> Row:
-    """The row of a document as the server has it.
-
-    Raises:
-        StoreError: it is damaged.
-    """
+    """The row of a document as the server has it; `StoreError`: it is damaged."""
     try:
         revision, time = int(text[:16], 16), int(text[16:32], 16) - _ZERO
         user_at, length = 40 + int(text[32:34], 16), int(text[34:38], 16)

@@ -119,10 +119,6 @@ def _password(settings: StoreSettings) -> str | None:
 class RedisServer:
     """A server and this process's connections to it; safe to be used by several threads.
 
-    Args:
-        url: its address; may hold a password.
-        settings: of the store.
-
     Attributes:
         url: its address, fit to be shown.
         client: of the redis library; its answers are bytes.

@@ -66,17 +66,8 @@ def export(
 ) -> Snapshot:
     """Write the documents that `Store.scan` gives, with the arguments of these names, to a folder.
 
-    In bounded memory.
-
-    Args:
-        store: to be read.
-        folder: new, empty, or a snapshot, which is replaced.
-        since: as by `Store.scan`.
-        until: as by `Store.scan`.
-        states: as by `Store.scan`.
-        user: as by `Store.scan`.
-        cluster: as by `Store.scan`.
-        progress: called with the number of documents written, now and then.
+    In bounded memory. The folder is new, empty, or a snapshot, which is replaced; `progress` is
+    called with the number of documents written, now and then.
 
     Raises:
         OutputError: the folder cannot be written, or holds something else.
@@ -122,11 +113,7 @@ def is_snapshot(path: Path) -> bool:
 
 
 def read_manifest(folder: Path) -> Snapshot:
-    """The manifest of a snapshot.
-
-    Raises:
-        SourceError: it is missing, damaged, or of another version.
-    """
+    """The manifest of a snapshot; `SourceError`: it is missing, damaged, or of another version."""
     path = folder / MANIFEST
     try:
         content = read_json(path, dict)

@@ -50,12 +50,8 @@ _ROWS = 200
 class SqliteBackend(Backend):
     """The rows of a store in one file.
 
-    Args:
-        path: of the file, or a link to it. The archive is next to the file itself, in
-            ``<path>.archive``, unless the settings name a folder.
-        settings: of the store.
-        create: make the file where there is none.
-        filesystem: returns the kind of file system that a path is on.
+    The archive is next to the file itself, not to a link to it, in ``<path>.archive``, unless the
+    settings name a folder. With `create` the file is made where there is none.
 
     Raises:
         StoreUnavailableError, StoreError: as by `jobsight.store.open_store`.

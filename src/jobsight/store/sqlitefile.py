@@ -102,14 +102,9 @@ def is_remote(kind: str) -> bool:
 
 
 def filesystem_of(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str | None:
-    """The kind of file system that `path` is, or will be, on, e.g. ``ext4``.
+    """The kind of file system that `path` is, or will be, on, e.g. ``ext4``; None: not known.
 
-    Args:
-        path: need not exist.
-        mounts: the kernel's list (proc(5), ``/proc/[pid]/mountinfo``).
-
-    Returns:
-        None: not known.
+    `mounts` is the kernel's list (proc(5), ``/proc/[pid]/mountinfo``).
     """
     # First of all: where an automounter waits, to follow the path is what mounts its file system.
     place = os.fsencode(os.path.realpath(path))
@@ -147,12 +142,7 @@ class _Handle:
 
 
 class SqliteFile:
-    """One SQLite file and this process's connections to it.
-
-    Args:
-        path: of the file.
-        timeout: seconds to wait for locks.
-        filesystem: returns the kind of file system that a path is on.
+    """One SQLite file and this process's connections to it; waits `timeout` seconds for locks.
 
     Attributes:
         read_only: the file cannot be written by this user.
@@ -191,21 +181,22 @@ class SqliteFile:
             )
         self._require_place(create)
         # In this order: another process may make the file meanwhile.
-        self.read_only = self._path.exists() and not self._is_writable()
+        log = os.access(self._log.parent, os.W_OK) or self._log.exists()
+        self.read_only = self._path.exists() and not (log and os.access(self._path, os.W_OK))
         with self.explained():
-            if create and self._is_blank():
-                self._create()
+            if create:  # a kill may have left nothing in the file yet
+                blank = not self._path.exists() or self._path.stat().st_size == 0
+                if not blank:
+                    with closing(self._connect()) as db:
+                        blank = not any(_pragma(db, name) for name in _MARKS) and not _tables(db)
+                if blank:
+                    self._create()
             db = self._thread_connection()
             self._require_ours(db)
             if not self.read_only:
                 # A copy that was made by VACUUM INTO has no log; while it is read, it stays so.
                 with suppress(sqlite3.OperationalError):
                     db.execute("PRAGMA journal_mode = WAL")
-
-    def _is_writable(self) -> bool:
-        """Whether this user may write the file, and the log that it needs."""
-        writable = os.access(self._log.parent, os.W_OK) or self._log.exists()
-        return writable and os.access(self._path, os.W_OK)
 
     def _require_place(self, create: bool) -> None:
         try:
@@ -229,13 +220,6 @@ class SqliteFile:
             raise StoreError(
                 f"no store can be kept at {self._shown}: {error.strerror or error}; {_ELSEWHERE}"
             ) from None
-
-    def _is_blank(self) -> bool:
-        """Whether there is nothing in the file yet; a kill may have left it so."""
-        if not self._path.exists() or self._path.stat().st_size == 0:
-            return True
-        with closing(self._connect()) as db:
-            return not any(_pragma(db, name) for name in _MARKS) and not _tables(db)
 
     def _create(self) -> None:
         """Make the tables, unless another process does it first."""

@@ -148,8 +148,8 @@ class _Attempt(FittingWatch):
             self.saved(1, {**spent, "select_loss": scores.get(data.goal.loss), **scores})
             self._conclude("epochs")
             return
-        from jobsight.models.checkpoints import Checkpoints
         from jobsight.models.recurrent import Recurrent
+        from jobsight.models.watching import Checkpoints
 
         end = Recurrent(settings.lstm).fit_resumably(
             taught,

@@ -25,7 +25,7 @@ from jobsight.documents import (
 from jobsight.errors import JobError
 from jobsight.ids import parse_job_name
 from jobsight.store import open_store
-from jobsight.store.finding import find_ids
+from jobsight.store.store import find_ids
 
 LIVES = (State.PENDING, State.RUNNING, State.COMPLETED)
 JOBS = [

@@ -35,13 +35,6 @@ def test_copies_within_a_batch_add_no_certainty() -> None:
     assert (many.value, many.low, many.high) == pytest.approx((one.value, one.low, one.high))
 
 
-def test_seeded() -> None:
-    bootstrap, probability = pool()
-    assert bootstrap.interval(roc_auc, probability) == bootstrap.interval(roc_auc, probability)
-    other = Bootstrap(bootstrap.values, bootstrap.weight, bootstrap.batch, 500, seed=1)
-    assert other.interval(roc_auc, probability) != bootstrap.interval(roc_auc, probability)
-
-
 def test_differences_are_paired() -> None:
     bootstrap, probability = pool()
     worse = np.clip(probability + 0.02, 0, 1)

@@ -50,13 +50,6 @@ def test_a_difference_has_the_sign_of_the_second_and_its_mirror() -> None:
     assert found.to_json()["better"] is True
 
 
-def test_a_model_is_no_better_than_itself() -> None:
-    model = pools.trained().model
-    found = compare(model, model, pools.history())
-    assert found.difference == Interval(0.0, 0.0, 0.0)
-    assert not found.better
-
-
 @pytest.mark.parametrize("metric", ["roc_auc", "f1", "f1_failure", "brier"])
 def test_other_metrics_decide_too(metric: str) -> None:
     found = compare(answered_by("constant"), answered_by("boosted"), pools.grown(), metric=metric)

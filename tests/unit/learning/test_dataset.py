@@ -8,8 +8,17 @@ from tests.support.histories import table
 
 from jobsight.errors import TrainingError
 from jobsight.history.timelines import History
-from jobsight.learning.dataset import Dataset, _in_parts
-from jobsight.learning.splits import PARTS
+from jobsight.learning.dataset import (
+    CROSSES_BORDER,
+    END_OF_PART,
+    OUTCOME_LATER,
+    PARTS,
+    Dataset,
+    _in_parts,
+    part_borders,
+    split_forward,
+    split_random,
+)
 from jobsight.questions.hold.question import HOLD
 
 
@@ -25,12 +34,6 @@ def test_parts_lie_one_after_another_and_their_outcomes_are_known_in_time(data: 
         assert table["released"].is_between(data.borders[k], data.borders[k + 1]).all()
         settled = table.filter(pl.col("resolved_row").is_not_null())
         assert (settled["resolved_time"] < data.borders[k + 1]).all()
-
-
-def test_no_group_or_batch_stands_in_two_parts(data: Dataset) -> None:
-    inside = data.table.filter(pl.col("part") >= 0)
-    for name in ("group", "batch"):
-        assert (inside.group_by(name).agg(pl.col("part").n_unique())["part"] == 1).all()
 
 
 def test_the_scale_does_not_change_when_the_history_after_the_train_part_does(
@@ -98,3 +101,54 @@ def test_a_history_holds_all_of_a_model_when_it_has_grown_but_not_when_it_is_ano
         (pools.history(clusters=80, seed=9), False),
     ):
         assert Dataset.for_audit(history, model).holds_all_of(model) == known
+
+
+SHARES = (0.5, 0.2, 0.1, 0.2)
+
+
+def ints(*values: int) -> np.ndarray:
+    return np.array(values, dtype=np.int64)
+
+
+def test_borders_share_out_batches_not_rows() -> None:
+    time = np.concatenate([np.zeros(90, dtype=np.int64), np.arange(1, 10)])
+    batch = np.concatenate([np.zeros(90, dtype=np.int64), np.arange(1, 10)])
+    assert part_borders(time, batch, SHARES, end=20).tolist() == [0, 5, 7, 8, 21]
+
+
+def test_few_batches_leave_parts_empty() -> None:
+    assert part_borders(ints(3), ints(0), SHARES, end=5).tolist() == [3, 3, 6, 6, 6]
+    with pytest.raises(TrainingError, match="no decisions"):
+        part_borders(ints(), ints(), SHARES, end=5)
+
+
+def test_rows_are_dropped_by_kind() -> None:
+    time = ints(0, 10, 20, 30, 40, 50, 60, 70)
+    resolved = time + 5
+    resolved[2] = 45
+    split = split_forward(
+        time, np.arange(8), ints(0, 1, 2, 3, 4, 5, 6, 0), resolved, borders=ints(0, 40, 100),
+        horizon=8,
+    )  # fmt: skip
+    assert split.part.tolist() == [-1, 0, -1, 0, 1, 1, 1, 1]
+    assert split.dropped.tolist() == [CROSSES_BORDER, 0, OUTCOME_LATER, 0, 0, 0, 0, 0]
+    assert split.rows("train").tolist() == [1, 3]
+
+
+def test_decisions_near_the_end_of_the_test_part_go_whatever_became_of_them() -> None:
+    time = ints(0, 35, 90, 95)
+    split = split_forward(
+        time, np.arange(4), np.arange(4), time, borders=ints(0, 40, 100), horizon=8
+    )
+    assert split.dropped.tolist() == [0, 0, 0, END_OF_PART]
+    assert split.part.tolist() == [0, 0, 1, -1]
+
+
+def test_random_parts_keep_units_whole_and_shares() -> None:
+    unit = np.repeat(np.arange(100), 3)
+    split = split_random(unit, test=0.2, seed=1)
+    assert [len(split.rows(name)) for name in PARTS] == [240, 60]
+    assert all(len(set(split.part[unit == one].tolist())) == 1 for one in range(100))
+    assert np.array_equal(split.part, split_random(unit, test=0.2, seed=1).part)
+    assert not np.array_equal(split.part, split_random(unit, test=0.2, seed=2).part)
+    assert len(split_random(ints(), test=0.2, seed=0).part) == 0

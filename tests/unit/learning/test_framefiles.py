@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 from tests.support.histories import micros, table
 
-from jobsight.errors import OutputError
 from jobsight.history.timelines import History
 from jobsight.learning import framefiles
 from jobsight.learning.framefiles import write_frames
@@ -65,15 +64,6 @@ def test_what_is_written(tmp_path: Path) -> None:
     assert manifest["sources"] == [{"name": "pool.log", "sha256": "00", "bytes": 7}]
 
 
-def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        write(tmp_path / name, 9)
-    files = sorted(path.name for path in (tmp_path / "a").iterdir())
-    assert len(files) == 6
-    for name in files:
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-
-
 def test_blocks_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "whole", 9)
     monkeypatch.setattr(framefiles, "_BLOCK", 2)
@@ -87,10 +77,3 @@ def test_nothing_released_writes_empty_arrays(tmp_path: Path) -> None:
     assert np.load(tmp_path / "out/frames.npy").shape == (0, 4, 3)
     assert manifest["counts"]["examples"] == 0
     assert manifest["times"] == [None, None]
-
-
-def test_a_folder_that_is_not_ours_stays(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("x")
-    with pytest.raises(OutputError):
-        write(tmp_path, 3)
-    assert (tmp_path / "thesis.tex").read_text() == "x"

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from jobsight.errors import UsageError
 from jobsight.learning import metrics
+from jobsight.learning.targets import Binary
 
 PROBABILITY = np.array([0.1, 0.4, 0.4, 0.8])
 SUCCESS = np.array([False, True, False, True])
@@ -29,7 +32,8 @@ def test_agree_with_scikit_learn(sample: tuple[np.ndarray, np.ndarray, np.ndarra
         "brier": reference.brier_score_loss(y, p, sample_weight=w),
         "log_loss": reference.log_loss(y, inside, sample_weight=w),
     }
-    found = metrics.score(p, y, w, threshold=0.3, threshold_failure=0.6)
+    limits = replace(Binary().calibrate(p, y, w, np.arange(len(p))), threshold=0.3)
+    found = Binary().scores(p, y, w, replace(limits, threshold_failure=0.6))
     assert {name: found[name] for name in expected} == pytest.approx(expected)
     assert {*expected, "ece"} == set(metrics.METRICS)
 
@@ -62,12 +66,12 @@ def test_rows_of_weights_are_scored_one_by_one(
 
 
 def test_undefined_is_none() -> None:
-    one = metrics.score(PROBABILITY, np.ones(4, bool), ONES)
+    one = Binary().scores(PROBABILITY, np.ones(4, bool), ONES)
     assert one["roc_auc"] is None
     assert one["average_precision"] == 1.0
-    none = metrics.score(PROBABILITY, np.zeros(4, bool), ONES)
+    none = Binary().scores(PROBABILITY, np.zeros(4, bool), ONES)
     assert none["average_precision"] is None
-    empty = metrics.score(np.zeros(0), np.zeros(0, bool), np.zeros(0))
+    empty = Binary().scores(np.zeros(0), np.zeros(0, bool), np.zeros(0))
     assert empty == dict.fromkeys(metrics.METRICS)
     assert len(metrics.roc_curve(PROBABILITY, np.ones(4, bool), ONES).x) == 0
     assert len(metrics.precision_recall_curve(PROBABILITY, np.zeros(4, bool), ONES).x) == 0

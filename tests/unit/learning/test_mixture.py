@@ -17,10 +17,20 @@ from tests.unit.models.quantiles import spread
 
 from jobsight.errors import ModelError, TrainingError
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.fitted import Fitted
-from jobsight.learning.mixing import ETA, FIRST_ETA, FOREVER, SHARE, USUAL, Times, Weights, mix
-from jobsight.learning.mixture import REFIT, Mixture, predicted_in_time
-from jobsight.learning.modeldir import ModelDir
+from jobsight.learning.mixture import (
+    ETA,
+    FIRST_ETA,
+    FOREVER,
+    REFIT,
+    SHARE,
+    USUAL,
+    Mixture,
+    Times,
+    Weights,
+    mix,
+    predicted_in_time,
+)
+from jobsight.learning.modeldir import Fitted, ModelDir
 from jobsight.learning.targets import QuantilesCalibrated
 from jobsight.models.base import Floats, Labelled
 from jobsight.models.constant import Constant
@@ -100,7 +110,7 @@ def test_few_rows_are_mixed_to_the_same_bits_as_many(
         return [one.tobytes() for one in (found, after.now, after.usual, after.offsets)]
 
     few = mixed()
-    monkeypatch.setattr("jobsight.learning.mixing._FEW", 0)
+    monkeypatch.setattr("jobsight.learning.mixture._FEW", 0)
     assert mixed() == few
 
 

@@ -1,16 +1,16 @@
 import json
 import os
+import shutil
 import stat
-from collections.abc import Callable
+import subprocess
 from pathlib import Path
 
 import pytest
 from tests.support.hold_models import Made, constant_model
 
-from jobsight.errors import ModelError, UsageError
+from jobsight.errors import ModelError, OutputError, UsageError
 from jobsight.learning.modeldir import ModelDir
-from jobsight.learning.registry import DEFAULT, Registry
-from jobsight.learning.registry.models import folder_name
+from jobsight.learning.registry import DEFAULT, Registry, folder_name
 from jobsight.modes import set_group_access
 from jobsight.questions.hold.question import HOLD
 
@@ -91,17 +91,6 @@ def test_what_is_put_is_the_very_model(registry: Path, made: Made) -> None:
     assert {one.name for one in entry.folder.iterdir()} == {one.name for one in folder.iterdir()}
 
 
-def test_a_promotion_that_was_overtaken_is_refused(registry: Path, made: Made) -> None:
-    kept = Registry(registry)
-    first, second, third = (kept.put(made(seed), "hold") for seed in (1, 2, 3))
-    kept.promote(kept.find(second), over=first, why="")
-    with pytest.raises(ModelError, match=f"the champion is {second} by now, not {first}"):
-        kept.promote(kept.find(third), over=first, why="")
-    # Who is champion already need not be promoted.
-    kept.promote(kept.find(second), over=None, why="")
-    assert len(kept.history("hold")) == 4
-
-
 def test_a_champion_is_removed_only_by_force_and_none_is_left(registry: Path, made: Made) -> None:
     kept = Registry(registry)
     first, second = kept.put(made(1), "hold"), kept.put(made(2), "hold")
@@ -136,41 +125,22 @@ def test_a_report_without_its_baselines_is_refused(
     assert not list(registry.rglob("registry.json"))
 
 
-def test_the_constant_is_baseline_enough(registry: Path, made: Made) -> None:
-    models = {"boosted": {"log_loss": 0.1}, "constant": {"log_loss": 0.2}}
-    assert Registry(registry).put(made(report={"models": models}), "hold")
-
-
 def test_a_model_without_a_report_is_refused(registry: Path, tmp_path: Path) -> None:
     constant_model(0.5).save(tmp_path / "model", seed=0, facts={})
     with pytest.raises(ModelError, match="lacks the baselines"):
         Registry(registry).put(tmp_path / "model", "hold")
 
 
-@pytest.mark.parametrize(
-    ("harm", "said"),
-    [
-        (lambda folder: (folder / "model.json").write_text("{}"), "was changed since training"),
-        (lambda folder: (folder / "report.json").unlink(), "cannot read .*report.json"),
-        (lambda folder: (folder / "more").write_text(""), "is not listed"),
-        (lambda folder: (folder / "more").symlink_to("/etc"), "holds no links"),
-        (lambda folder: (folder / "manifest.json").unlink(), "is no model directory"),
-        (lambda folder: (folder / "manifest.json").write_text("["), "is damaged"),
-    ],
-)
-def test_files_that_do_not_match_their_hashes_are_refused(
-    registry: Path, made: Made, harm: Callable[[Path], object], said: str
+def test_files_that_do_not_match_their_hashes_or_the_question_are_refused(
+    registry: Path, made: Made
 ) -> None:
     folder = made()
-    harm(folder)
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match="answers 'hold', not 'fail'"):
+        Registry(registry).put(folder, "fail")
+    (folder / "model.json").write_text("{}")
+    with pytest.raises(ModelError, match="was changed since training"):
         Registry(registry).put(folder, "hold")
     assert Registry(registry).entries() == []
-
-
-def test_a_model_of_another_question_is_refused(registry: Path, made: Made) -> None:
-    with pytest.raises(ModelError, match="answers 'hold', not 'fail'"):
-        Registry(registry).put(made(), "fail")
 
 
 def test_a_damaged_entry_is_told_and_mended_by_putting_it_again(registry: Path, made: Made) -> None:
@@ -260,3 +230,100 @@ def test_an_ambiguous_beginning_is_refused(
         kept.put(made(number), "hold")
     with pytest.raises(ModelError, match="abcd may be abcd0000, abcd1111; write more digits"):
         kept.find("abcd")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", "{}", '{"schema": "jobsight.registry/2"}', '{"schema": "jobsight.registry/1"}'],
+)
+def test_a_damaged_record_is_one_error_that_names_it(registry: Path, made: Made, text: str) -> None:
+    Registry(registry).put(made(), "hold")
+    path = registry / "hold" / DEFAULT / "registry.json"
+    path.write_text(text)
+    for ask in (Registry(registry).entries, lambda: Registry(registry).champion("hold")):
+        with pytest.raises(ModelError) as told:
+            ask()
+        assert str(path) in str(told.value)
+        assert "\n" not in str(told.value)
+        other = "schema" in str(told.value)
+        way_on = "the version of Jobsight that" if other else f"remove the folder {path.parent},"
+        assert way_on in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("champion", 7), ("champion", []), ("digest", "../../etc"), ("digest", 7),
+        ("event", "gone"), ("by", None), ("time", None), ("time", 1e400),
+    ],
+)  # fmt: skip
+def test_a_record_with_a_hostile_value_is_refused(
+    registry: Path, made: Made, field: str, value: object
+) -> None:
+    Registry(registry).put(made(), "hold")
+    path = registry / "hold" / DEFAULT / "registry.json"
+    whole = json.loads(path.read_text())
+    whole["records"][0] |= {field: value}
+    path.write_text(json.dumps(whole))
+    with pytest.raises(ModelError, match=r"registry\.json is damaged"):
+        Registry(registry).champion("hold")
+
+
+def test_a_model_that_was_deleted_by_hand_harms_no_other(registry: Path, made: Made) -> None:
+    kept = Registry(registry)
+    first, second = kept.put(made(1), "hold"), kept.put(made(2), "hold")
+    shutil.rmtree(registry / "hold" / DEFAULT / first)
+    champion = Registry(registry).champion("hold")
+    assert champion is not None
+    with pytest.raises(ModelError, match="is no model directory"):
+        champion.open()
+    kept.promote(kept.find(second), over=first, why="")
+    champion = Registry(registry).champion("hold")
+    assert champion is not None
+    assert champion.digest == second
+    champion.open()
+
+
+def test_what_killed_writers_left_is_deleted(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jobsight.files._UNLOCKED", 0.0)
+    kept = Registry(registry)
+    kept.put(made(1), "hold")
+    place = registry / "hold" / DEFAULT
+    left, foreign = place / ".jobsight-a.part", place / "z"
+    for path in (left, foreign):
+        path.mkdir()
+    kept.put(made(2), "hold")
+    assert not left.exists()
+    assert foreign.exists()
+
+
+def test_a_full_disk_leaves_nothing_behind(
+    registry: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    folder = made()
+    monkeypatch.setattr("jobsight.learning.registry.shutil.copyfile", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        Registry(registry).put(folder, "hold")
+    assert list((registry / "hold" / DEFAULT).iterdir()) == []
+
+
+def test_nobody_needs_a_home_or_a_name(registry: Path, made: Made) -> None:
+    import sys
+
+    code = (
+        "import sys; from pathlib import Path; from jobsight.learning.registry import Registry; "
+        "print(Registry(Path(sys.argv[1])).put(Path(sys.argv[2]), 'hold'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(registry), str(made())],
+        env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert Registry(registry).find(done.stdout.strip()).champion

@@ -1,5 +1,7 @@
 """Stored predictions and what became of the jobs."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,10 @@ from tests.support.storedjobs import SECOND, START
 
 from jobsight.documents import JobDocument, Prediction, State, merge
 from jobsight.learning.question import Question
-from jobsight.learning.review import Week, predictions_of, promised_by, review
+from jobsight.learning.review import Week, confusion, predictions_of, promised_by, review
+from jobsight.program.examples import Example
+from jobsight.questions.bound.programs import table_of
+from jobsight.questions.bound.question import BOUND_QUESTION
 from jobsight.questions.fail.question import FAIL, FailSettings
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.start.question import START as START_QUESTION
@@ -118,3 +123,28 @@ def test_of_quantiles_the_share_within_the_interval_counts() -> None:
     assert (every.predictions, every.known) == (3, 3)
     assert every.predicted == pytest.approx(0.8) and every.observed == pytest.approx(1 / 3)
     assert every.log_loss is None and every.worse is None
+
+
+def said(job: int, *kinds: str) -> JobDocument:
+    predictions = tuple(
+        Prediction("bound", "stack@1", time, "", {"class": kind}) for time, kind in enumerate(kinds)
+    )
+    return JobDocument(f"slurm:c:{job}", 1, predictions=predictions)
+
+
+def observed(job: int, *classes: str) -> Example:
+    return Example(f"slurm:c:{job}", "a.sh", "", "bash", "a", {}, classes, job=f"c {job}")
+
+
+def test_the_first_answer_of_a_model_counts_and_any_possible_class_is_right() -> None:
+    source = [observed(1, "io"), observed(2, "cpu", "memory"), observed(3, "io")]
+    table = table_of(source, 0, lambda _one: None)
+    documents = [said(1, "io", "cpu"), said(2, "memory"), said(3, "cpu"), said(4, "unsure")]
+    found = confusion(BOUND_QUESTION, documents, table)
+    assert {(one.predicted, one.observed, one.right) for one in found} == {
+        ("io", ("io",), True),
+        ("memory", ("cpu", "memory"), True),
+        ("cpu", ("io",), False),
+        ("unsure", (), None),
+    }
+    assert sum(one.jobs for one in found) == 4

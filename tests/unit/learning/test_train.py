@@ -16,8 +16,7 @@ from jobsight.learning.dataset import Dataset
 from jobsight.learning.targets import BinaryCalibrated
 from jobsight.learning.train import fit_model, model_names, train
 from jobsight.models.base import Floats, Inputs, Labelled, Model
-from jobsight.models.calibration import choose_calibration, cross_validated
-from jobsight.models.intervals import Intervals
+from jobsight.models.calibration import Intervals, choose_calibration, cross_validated
 from jobsight.questions.hold import question
 from jobsight.questions.hold.answering.chances import delays_of
 from jobsight.questions.hold.examples.builder import ExampleBuilder

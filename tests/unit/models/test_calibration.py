@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
+from jobsight.learning.metrics import covered_bins
 from jobsight.models.calibration import (
     KINDS,
     Calibration,
+    Intervals,
     Kind,
     choose_calibration,
     cross_validated,
@@ -27,15 +29,6 @@ def test_overconfidence_is_mended(kind: str) -> None:
     for low, high in ((0.0, 0.4), (0.4, 0.6), (0.6, 1.0)):
         inside = (mapped >= low) & (mapped < high)
         assert abs(mapped[inside].mean() - outcome[inside].mean()) < 0.06
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_certainty_is_bounded_by_the_number_of_batches(kind: str) -> None:
-    probability = np.repeat([0.0, 1.0], 20)
-    fitted = Calibration.fit(kind, probability, probability > 0.5, np.ones(40))  # type: ignore[arg-type]
-    mapped = fitted.apply(np.array([0.0, 0.5, 1.0]))
-    assert mapped.min() >= 1 / 42
-    assert mapped.max() <= 1 - 1 / 42
 
 
 def test_a_ranking_upside_down_is_flattened_not_turned() -> None:
@@ -68,14 +61,12 @@ def test_the_choice_follows_the_data() -> None:
     assert np.abs(chosen.apply(good) - good).mean() < 0.06
 
 
-def test_plain_data_and_back() -> None:
-    probability, success = sample(300)
-    for kind in KINDS:
-        fitted = Calibration.fit(kind, probability, success, np.ones(300))
-        assert Calibration.from_json(fitted.to_json()) == fitted
+def test_data_of_something_else_is_refused() -> None:
     for bad in ({"kind": "x"}, {"kind": "platt", "parameters": [1.0], "bound": 0.1}):
         with pytest.raises(ValueError, match="calibration"):
             Calibration.from_json(bad)
+    with pytest.raises(ValueError, match="201 points"):
+        Intervals.from_json({"low": [0.0], "high": [1.0], "spread": 1.0, "batches": 1.0})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,3 +80,47 @@ def test_cross_validated_values_do_not_rest_on_their_own_outcomes(kind: Kind) ->
     assert np.array_equal(before[:60], after[:60])
     assert (kind == "identity") == np.array_equal(before, after)
     assert cross_validated(kind, probability[:0], success[:0], weight[:0]).shape == (0,)
+
+
+def pool(
+    random: np.random.Generator, batches: int, outages: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Batches of 1–6 rows sharing a fate; whole stretches of 10 batches shift together."""
+    stretch = np.repeat(random.normal(scale=outages, size=batches // 10 + 1), 10)[:batches]
+    margin = random.normal(scale=1.5, size=batches)
+    fate = random.random(batches) < sigmoid(margin + stretch)
+    sizes = random.integers(1, 7, batches)
+    row = np.repeat(np.arange(batches), sizes)
+    return sigmoid(margin)[row], fate[row], (1.0 / sizes)[row]
+
+
+@pytest.mark.parametrize("outages", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("batches", [100, 400])
+def test_ninety_of_a_hundred_later_bins_are_covered(batches: int, outages: float) -> None:
+    random = np.random.default_rng(batches)
+    covered = []
+    for _ in range(40):
+        intervals = Intervals.fit(*pool(random, batches, outages))
+        probability, success, weight = pool(random, batches, outages)
+        low, high = intervals.of(probability)
+        covered.append(covered_bins(probability, low, high, success, weight, bins=5).mean())
+    assert np.mean(covered) >= 0.9
+
+
+def test_more_batches_give_narrower_intervals() -> None:
+    random = np.random.default_rng(0)
+    widths = []
+    for batches in (0, 30, 300, 3000):
+        low, high = Intervals.fit(*pool(random, batches, 0.0)).of(np.array([0.5]))
+        widths.append(float(high[0] - low[0]))
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > 0.7
+    assert widths[-1] < 0.2
+
+
+def test_certain_failure_is_told_apart_by_a_few_dozen_batches() -> None:
+    probability = np.full(60, 0.02)
+    intervals = Intervals.fit(probability, np.zeros(60, bool), np.ones(60))
+    low, high = intervals.of(np.array([0.02, 0.9]))
+    assert high[0] < 0.15
+    assert low[1] < 0.4 < 0.9 < high[1]

@@ -53,13 +53,6 @@ def test_inputs_without_the_feature_are_refused() -> None:
         fitted(rows).predict(other)
 
 
-def test_it_keeps_its_name_and_feature(tmp_path: Path) -> None:
-    fitted(examples([0, 1], [True, False])).save(tmp_path)
-    again = Column.load(tmp_path)
-    assert again.name == "rates" and not again.needs_both
-    assert again.predict(examples([1, 0], [True, True]).inputs)[0] < 0.5
-
-
 def spans(column: list[float], values: list[float]) -> Labelled:
     rows = examples(column, [True] * len(column))
     return replace(rows, values=np.array(values), output=QUANTILES)

@@ -65,9 +65,3 @@ def test_a_feature_that_never_varied_stays_silent_later() -> None:
     features[:, 3] = 1e6
     later = design.transform(replace(LATER.inputs, features=features))
     assert np.all(later[:, 3] == 0.0)
-
-
-def test_plain_data_and_back() -> None:
-    design, _ = Design.fit(TRAIN)
-    again = Design.from_json(design.to_json())
-    assert np.array_equal(again.transform(LATER.inputs), design.transform(LATER.inputs))

@@ -55,7 +55,3 @@ def test_rates_of_arms_lean_on_the_overall_rate() -> None:
 def test_a_missing_fact_is_named() -> None:
     with pytest.raises(ModelError, match="'holds'"):
         SET.releases(inputs(code=[1], subcode=[1]))
-
-
-def test_plain_data_and_back() -> None:
-    assert RuleSet.from_json(SET.to_json()) == SET

@@ -4,7 +4,6 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,12 @@ from tests.support.limits import limit
 from tests.testbed.namespace import until
 from tests.unit.service.linesource import LineSource
 
-from jobsight.errors import SourceError, StoreError, StoreUnavailableError, UsageError
+from jobsight.errors import SourceError, UsageError
 from jobsight.files import read_json
 from jobsight.service.collector import Collector, Housekeeper
 from jobsight.settings import CollectSettings
 from jobsight.store import Put, Store, open_store
-from jobsight.store.reports import PruneReport
+from jobsight.store.rows import PruneReport
 from jobsight.testing import made_document
 
 
@@ -87,15 +86,6 @@ def test_several_sources_beside_each_other_one_of_them_in_trouble(
     assert written["stopped"] is not None
     assert written["sources"][bug.name]["crashes"] == 3
     assert {one["state"] for one in written["sources"].values()} == {"stopped"}
-
-
-def test_once_ends_by_itself(tmp_path: Path, store: Store) -> None:
-    collector = Collector(
-        lambda: store, [some_lines(tmp_path, "a", 9)], settings(tmp_path), once=True
-    )
-    assert collector.run()
-    assert collector.ended
-    assert read_json(tmp_path / "status.json", dict)["store"]["states"] == {"completed": 9}
 
 
 def test_once_with_trouble_is_not_well_but_the_others_are_collected(
@@ -215,36 +205,6 @@ def test_a_status_that_cannot_be_written_stops_nothing(tmp_path: Path, store: St
     (tmp_path / "file").write_text("")
     unwritable = settings(tmp_path).model_copy(update={"status_file": tmp_path / "file" / "x"})
     assert Collector(lambda: store, [some_lines(tmp_path, "a", 9)], unwritable, once=True).run()
-
-
-def test_a_store_that_is_away_is_waited_for_and_one_that_is_wrong_is_not(
-    tmp_path: Path, store: Store
-) -> None:
-    source, looked = some_lines(tmp_path, "a", 9), threading.Event()
-    answers: list[Exception] = [StoreUnavailableError("away"), StoreError("of another schema")]
-
-    def opened() -> Store:
-        if len(answers) == 1:
-            looked.wait(limit(10))
-        if answers:
-            raise answers.pop(0)
-        return store
-
-    with ThreadPoolExecutor(1) as pool:
-        ended = pool.submit(Collector(opened, [source], settings(tmp_path)).run)
-        until((tmp_path / "status.json").exists)
-        waiting = read_json(tmp_path / "status.json", dict)
-        looked.set()
-        with pytest.raises(StoreError, match="of another schema"):
-            ended.result(10)
-    assert (waiting["store"]["last_error"]["text"], source.resumed) == ("away", 0)
-    with Running(Collector(opened, [source], settings(tmp_path))) as collector:
-        until(lambda: sum(1 for _ in store.scan()) == 9)
-    told = collector.status()
-    assert waiting["sources"][source.name].keys() == told["sources"][source.name].keys()
-    answers += [StoreUnavailableError("away")]
-    with pytest.raises(StoreUnavailableError):
-        Collector(opened, [source], settings(tmp_path), once=True).run()
 
 
 def test_no_source_or_one_twice_is_refused(tmp_path: Path, store: Store) -> None:

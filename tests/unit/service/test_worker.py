@@ -57,7 +57,7 @@ class Running:
         assert self.worker.join(limit(10))
 
 
-def test_once_takes_everything_and_ends_well(lines: Path, store: Store) -> None:
+def test_once_takes_everything_and_goes_on_where_it_stopped(lines: Path, store: Store) -> None:
     source = LineSource(lines)
     worker = run_once(source, store)
     assert worker.state == "done"
@@ -67,13 +67,12 @@ def test_once_takes_everything_and_ends_well(lines: Path, store: Store) -> None:
     assert (told["documents"], told["changed"], told["polls"]) == (250, 250, 3)
     assert told["healthy"] and told["source"]["line"] == 250
     assert (source.commits, source.closes) == (3, 1)
-
-
-def test_a_second_run_goes_on_where_the_first_stopped(lines: Path, store: Store) -> None:
-    run_once(LineSource(lines), store)
     with lines.open("a") as file:
         file.write("one more\n")
-    assert run_once(LineSource(lines), store).snapshot()["documents"] == 1
+    again = LineSource(lines)
+    again.half = "squeue: timed out"
+    worker = run_once(again, store)
+    assert (worker.state, worker.snapshot()["documents"]) == ("failed", 1)
     assert sum(1 for _ in store.scan()) == 251
 
 
@@ -138,13 +137,6 @@ def test_a_source_has_recovered_only_when_all_of_it_works_again(
         source.half = None
         until(lambda: worker.healthy and recovered() > 0)
     assert recovered() == 1
-
-
-def test_once_a_source_half_in_trouble_has_failed(lines: Path, store: Store) -> None:
-    source = LineSource(lines)
-    source.half = "squeue: timed out"
-    assert run_once(source, store).state == "failed"
-    assert sum(1 for _ in store.scan()) == 250
 
 
 def test_a_crash_is_counted_with_its_place_and_the_source_resumed(

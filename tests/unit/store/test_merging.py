@@ -12,7 +12,7 @@ from jobsight.documents import Event, JobDocument, Prediction, State, Submission
 from jobsight.errors import DocumentError, TooMuchError
 from jobsight.ids import parse_job_name
 from jobsight.store import Move, Put, Store
-from jobsight.store.finding import find_ids
+from jobsight.store.store import find_ids
 from jobsight.testing.madejobs import NOON, event, made_document, made_partial
 
 SECOND = 1_000_000

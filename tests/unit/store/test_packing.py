@@ -29,11 +29,6 @@ def unpack(data: bytes, id_: str) -> JobDocument:
     return read_text(unzip(data, id_), id_)
 
 
-def test_what_was_packed_unpacks_equal() -> None:
-    document = made_document(3, script="#!/bin/sh\n" * 1000)
-    assert unpack(pack(document), document.id) == document
-
-
 def test_the_dictionary_belongs_to_the_schema() -> None:
     """A store that was written with another dictionary cannot be read."""
     text = Path(packing.__file__).with_name("typical.jsonl").read_bytes()

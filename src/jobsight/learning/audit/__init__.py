@@ -16,10 +16,9 @@ from jobsight.learning.audit.quality import (
     check_strata,
     check_time,
 )
-from jobsight.learning.dataset import Dataset
+from jobsight.learning.dataset import PARTS, Dataset
 from jobsight.learning.evaluation import Evaluation, evaluate
 from jobsight.learning.modeldir import ModelDir
-from jobsight.learning.splits import PARTS
 
 __all__ = ["CHECKS", "Audit", "Audited", "Check", "audit", "audited"]
 
@@ -104,11 +103,8 @@ class Audit:
 def audit(model: ModelDir, source: Any, *, progress: Progress = lambda _step: None) -> Audit:
     """Check the main target of a trained model on a source, best the one it was trained on.
 
-    Args:
-        model: opened with all its models.
-        source: its own: training can then be repeated. On another, what needs that is left out and
-            said so.
-        progress: is called with what is being done.
+    The model is opened with all its models. Of its own source, training can be repeated; of
+    another, what needs that is left out and said so.
 
     Raises:
         TrainingError: no decision with an outcome is left to judge by.
@@ -128,11 +124,7 @@ def audit(model: ModelDir, source: Any, *, progress: Progress = lambda _step: No
 
 
 def audited(model: ModelDir, source: Any) -> Audited:
-    """What checks are made on.
-
-    Raises:
-        TrainingError: no decision with an outcome is left to judge by.
-    """
+    """What checks are made on; `TrainingError`: no decision with an outcome is left to judge by."""
     data = Dataset.for_audit(source, model)
     own = data.holds_all_of(model)
     if own:

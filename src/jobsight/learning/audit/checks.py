@@ -82,11 +82,8 @@ def power(fault: str) -> str:
 def worse(difference: Interval, tests: int = 1) -> tuple[float, float] | None:
     """Whether a difference is above 0: one-sided p-value, and the difference that would be found.
 
-    The interval of 95 % is taken for that of a normal distribution. None where it is undefined.
-
-    Args:
-        difference: of a measure of which less is better.
-        tests: how many are made at once, for the second number.
+    The interval of 95 % is taken for that of a normal distribution. None where it is undefined. Of
+    the measure less is better; so many `tests` are made at once.
     """
     value, low, high = difference.value, difference.low, difference.high
     if value is None or low is None or high is None:
@@ -149,11 +146,7 @@ class Audited:
         return self.evaluation.table, self.evaluation.labelled
 
     def taught(self) -> Labelled:
-        """Examples of the train part.
-
-        Raises:
-            TrainingError: this is another history.
-        """
+        """Examples of the train part; `TrainingError`: this is another history."""
         if not self.own:
             raise TrainingError(OTHER_LOGS)
         return self.parts["train"][1]

@@ -22,7 +22,7 @@ from jobsight.learning.audit.checks import (
     power,
 )
 from jobsight.learning.bootstrap import POWER
-from jobsight.learning.fitted import Fitted
+from jobsight.learning.modeldir import Fitted
 from jobsight.learning.targets import Target
 from jobsight.learning.train import fit_model
 from jobsight.models.base import Floats, Inputs, Labelled
@@ -44,9 +44,7 @@ def families(
 ) -> dict[str, tuple[str, ...]]:
     """The features by what they are about; what is before ``:`` or ``,`` in a name says it.
 
-    Args:
-        names: of the features.
-        known: beginnings of names by family; others are a family of their own.
+    `known` has beginnings of names by family; others are a family of their own.
     """
     about = {prefix: family for family, prefixes in known.items() for prefix in prefixes}
     found: dict[str, list[str]] = {}
@@ -69,24 +67,22 @@ def check_features(it: Audited) -> Result:
         fitted, it.data.goal, test, [random.permutation(len(test)) for _ in turns]
     )
     tables = {"features": columns, "families": _by_training(it) if it.own else []}
-    return Result(_single(it, columns, tables["families"]), tables)
-
-
-def _single(it: Audited, columns: list[dict[str, Any]], families_: list[dict[str, Any]]) -> Check:
-    _, test = it.test
-    won = _evenest(it.data.goal, test)
-    enough = min(won, float(test.weight.sum()) - won) >= LEAST_OF_EACH
+    total = float(test.weight.sum())
+    # Of the view of the outcomes that has most of both.
+    true = [float(test.weight[view].sum()) for view in it.data.goal.views(test.values)]
+    won = max(true, key=lambda weight: min(weight, total - weight))
+    enough = min(won, total - won) >= LEAST_OF_EACH
     alone = [row for row in columns if row["alone"] is not None]
     best = max(alone, key=lambda row: row["alone"], default=None)
-    rests = ", ".join(row["family"] for row in families_[:3] if row["loss"] > 0)
+    rests = ", ".join(row["family"] for row in tables["families"][:3] if row["loss"] > 0)
     words = f"{it.studied} rests most on {rests}. " if rests else ""
     if not it.own:
         words = f"Families were not ranked: {OTHER_LOGS}. "
     if best is None or not enough:
         words += "Too few batches to judge one feature by."
-        return Check("features", "honesty", None, words)
+        return Result(Check("features", "honesty", None, words), tables)
     auc = best["alone"]
-    error = _auc_error(auc, won, float(test.weight.sum()) - won)
+    error = _auc_error(auc, won, total - won)
     grade: Grade = "failed" if auc >= TOO_GOOD and it.model.question.timed else "passed"
     if not it.model.question.timed:
         words += "Inputs have no past that could tell the outcome. "
@@ -98,7 +94,7 @@ def _single(it: Audited, columns: list[dict[str, Any]], families_: list[dict[str
            else ": no single one gives the outcome away." if grade == "passed"
            else ": too good to be known beforehand; look at how it is made.")
     )  # fmt: skip
-    error = _auc_error(TOO_GOOD, won, float(test.weight.sum()) - won)
+    error = _auc_error(TOO_GOOD, won, total - won)
     found = min(TOO_GOOD + stats.norm.ppf(POWER) * error, 1.0)
     numbers = {
         "model": it.studied,
@@ -107,14 +103,7 @@ def _single(it: Audited, columns: list[dict[str, Any]], families_: list[dict[str
         "detectable": float(found),
     }
     words_of_power = power(f"one whose ROC AUC is {found:.3f} or more")
-    return Check("features", "honesty", grade, words, numbers, words_of_power)
-
-
-def _evenest(goal: Target, test: Labelled) -> float:
-    """Weight of what is true in the view of the outcomes that has most of both."""
-    total = float(test.weight.sum())
-    true = [float(test.weight[view].sum()) for view in goal.views(test.values)]
-    return max(true, key=lambda weight: min(weight, total - weight))
+    return Result(Check("features", "honesty", grade, words, numbers, words_of_power), tables)
 
 
 def _auc_error(auc: float, won: float, lost: float) -> float:

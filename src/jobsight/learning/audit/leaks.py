@@ -1,9 +1,15 @@
-"""Does anything reach the model that it could not have known?"""
+"""Does anything reach the model that it could not have known?
+
+That no inputs rest on anything written after their decision is proved: for each decision the source
+is cut off there, everything is built again from what is left, and the two must be equal bit by bit.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,16 +27,74 @@ from jobsight.learning.audit.checks import (
     grade_of,
     power,
 )
-from jobsight.learning.audit.truncation import prove_as_of
 from jobsight.learning.bootstrap import POWER
-from jobsight.learning.dataset import batch_weights
+from jobsight.learning.dataset import PARTS, batch_weights, split_random
 from jobsight.learning.mixture import Mixture
-from jobsight.learning.splits import PARTS, split_random
+from jobsight.learning.question import Question
 from jobsight.learning.train import fit_model
 from jobsight.models.base import Floats, Ints, Labelled
 
-__all__ = ["check_shuffled", "check_split", "check_truncation", "shuffle_batches",
-           "shuffle_check"]  # fmt: skip
+__all__ = ["Proof", "check_shuffled", "check_split", "check_truncation", "prove_as_of",
+           "shuffle_batches", "shuffle_check"]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What came of building examples again without the future.
+
+    Attributes:
+        checked: number of examples built again.
+        differences: row of the decision table, and the first thing that differs there.
+    """
+
+    checked: int
+    differences: tuple[tuple[int, str], ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences
+
+
+def prove_as_of(
+    question: Question[Any],
+    source: Any,
+    decisions: pl.DataFrame,
+    settings: Any,
+    encoding: Any,
+    *,
+    moment: str | None = None,
+) -> Proof:
+    """Build inputs as usual, and each of them again from the source cut off at its decision.
+
+    Features, causes, facts and frames are compared, bit by bit. Of the question `hold` a pool's log
+    of 90 000 rows takes about a tenth of a second per decision and core.
+
+    The encoding is not learned again, since it comes from the training part alone. `moment` is one
+    of the question's, None: the first.
+    """
+    moment = question.moments(encoding)[0] if moment is None else moment
+    table, inputs = question.builder(source, encoding, settings).build(decisions, moment)
+
+    def check(row: int) -> str | None:
+        again = question.again(source, table[row], encoding, settings, moment)
+        if again is None:
+            return "the decision is not there"
+        here = inputs.take(np.array([row]))
+        for place, name in enumerate(here.names):
+            if here.features[:, place].tobytes() != again.features[:, place].tobytes():
+                return name
+        for name, column in (*here.causes.items(), *here.facts.items()):
+            if column[0] != {**again.causes, **again.facts}[name][0]:
+                return name
+        if here.frames is not None and again.frames is not None:
+            return None if here.frames.tobytes() == again.frames.tobytes() else "frames"
+        return None
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = enumerate(pool.map(check, range(len(table))))
+        return Proof(len(table), tuple((row, what) for row, what in found if what is not None))
+
 
 SHUFFLES = 8
 
@@ -43,13 +107,7 @@ PROVED = 100
 
 
 def shuffle_batches(outcome: pl.Series, batch: Ints, seed: int) -> pl.Series:
-    """The outcomes, each batch's given to another batch: what is alike stays alike.
-
-    Args:
-        outcome: n of them, known.
-        batch: int64 (n,).
-        seed: of the permutation.
-    """
+    """The n outcomes, each batch's given to another batch: what is alike stays alike."""
     _, number, counts = np.unique(batch, return_inverse=True, return_counts=True)
     order = np.argsort(number, kind="stable")
     start = np.concatenate([[0], np.cumsum(counts)[:-1]])
@@ -105,7 +163,12 @@ def shuffle_check(rows: list[dict[str, Any]]) -> Check:
             continue
         low, high = min(known), max(known)
         numbers[kind] = {"mean": float(np.mean(known)), "low": low, "high": high}
-        tests.append(_by_chance(known))
+        # Student's t: is the mean off one half, and from which distance on would that be found?
+        freedom = len(known) - 1
+        error = max(float(np.std(known, ddof=1) / np.sqrt(len(known))), 1e-9)
+        off = abs(float(np.mean(known)) - 0.5) / error
+        gap = stats.t.isf(DOUBTFUL / (2 * KINDS), freedom) + stats.t.ppf(POWER, freedom)
+        tests.append((min(1.0, 2 * KINDS * float(stats.t.sf(off, freedom))), float(gap) * error))
         words.append(f"{kind} {np.mean(known):.2f} ({low:.2f} to {high:.2f})")
     if not tests:
         detail = "No model could be trained on shuffled outcomes."
@@ -121,15 +184,6 @@ def shuffle_check(rows: list[dict[str, Any]]) -> Check:
     )  # fmt: skip
     words_of_power = power(f"a mean that is off one half by {found:.2f}")
     return Check("shuffled_outcomes", "honesty", grade, detail, numbers, words_of_power)
-
-
-def _by_chance(aucs: list[float]) -> tuple[float, float]:
-    """p-value of a mean off one half, by Student's t, and the distance that would be found."""
-    freedom = len(aucs) - 1
-    error = max(float(np.std(aucs, ddof=1) / np.sqrt(len(aucs))), 1e-9)
-    off = abs(float(np.mean(aucs)) - 0.5) / error
-    found = stats.t.isf(DOUBTFUL / (2 * KINDS), freedom) + stats.t.ppf(POWER, freedom)
-    return min(1.0, 2 * KINDS * float(stats.t.sf(off, freedom))), float(found) * error
 
 
 def check_split(it: Audited) -> Result:
@@ -152,7 +206,38 @@ def check_split(it: Audited) -> Result:
         rows.append({"split": name, **dict(zip(("roc_auc", "loss"), means, strict=True))})
     for row in rows:
         row["flatters"] = None if row["roc_auc"] is None else row["roc_auc"] - auc
-    return Result(_split_check(it, kind, rows), {"splits": rows})
+    earlier, test = (it.parts[name][0] for name in PARTS)
+    shared = {
+        name: len(set(test[column].to_list()) & set(earlier[column].to_list()))
+        for name, column in (("groups", "group"), ("batches", "batch"))
+    }
+    forward = bool(earlier["known_at"].to_numpy().max() < it.data.borders[1])
+    passed = forward and not any(shared.values())
+    shown = "; ".join(
+        f"{row['split']} {row['roc_auc']:.2f}" for row in rows if row["roc_auc"] is not None
+    )
+    if passed:
+        words = (
+            "Every outcome that taught the model was known before the test began, and no batch and "
+            "no group is on both sides."
+        )
+    else:
+        words = (
+            "The split is not one of time: "
+            f"{shared['groups']} groups and {shared['batches']} batches are on both sides, so the "
+            "test part asks what the model has seen."
+        )
+    numbers = {"model": kind, "shared": shared, "forward": forward}
+    compared = f"{test['batch'].n_unique()} batches and {test['group'].n_unique()} groups"
+    check = Check(
+        "split",
+        "honesty",
+        "passed" if passed else "failed",
+        f"{words} Test ROC AUC of {kind} by split: {shown}.",
+        numbers,
+        f"All {compared} of the test part were compared: it would have found a single one.",
+    )
+    return Result(check, {"splits": rows})
 
 
 def _random(
@@ -178,40 +263,6 @@ def _scored(it: Audited, predicted: Floats, rows: Labelled) -> tuple[float, floa
     goal = it.data.goal
     loss = float(goal.metric(goal.loss)(predicted, rows.values, rows.weight))
     return goal.ranking(predicted, rows.values, rows.weight), loss
-
-
-def _split_check(it: Audited, kind: str, rows: list[dict[str, Any]]) -> Check:
-    earlier, test = (it.parts[name][0] for name in PARTS)
-    shared = {
-        name: len(set(test[column].to_list()) & set(earlier[column].to_list()))
-        for name, column in (("groups", "group"), ("batches", "batch"))
-    }
-    forward = bool(earlier["known_at"].to_numpy().max() < it.data.borders[1])
-    passed = forward and not any(shared.values())
-    shown = "; ".join(
-        f"{row['split']} {row['roc_auc']:.2f}" for row in rows if row["roc_auc"] is not None
-    )
-    if passed:
-        words = (
-            "Every outcome that taught the model was known before the test began, and no batch and "
-            "no group is on both sides."
-        )
-    else:
-        words = (
-            "The split is not one of time: "
-            f"{shared['groups']} groups and {shared['batches']} batches are on both sides, so the "
-            "test part asks what the model has seen."
-        )
-    numbers = {"model": kind, "shared": shared, "forward": forward}
-    compared = f"{test['batch'].n_unique()} batches and {test['group'].n_unique()} groups"
-    return Check(
-        "split",
-        "honesty",
-        "passed" if passed else "failed",
-        f"{words} Test ROC AUC of {kind} by split: {shown}.",
-        numbers,
-        f"All {compared} of the test part were compared: it would have found a single one.",
-    )
 
 
 def check_truncation(it: Audited) -> Result:

@@ -51,13 +51,9 @@ def check_time(it: Audited) -> Result:
             # Loss of the model that answers less that of the constant one, with its interval.
             pair = {name: evaluation.predictions[name][inside] for name in (chosen, "constant")}
             bootstrap = evaluation.bootstrap(settings.bootstrap, settings.seed, inside)
-            margins = bootstrap.differences(goal.metric(goal.loss), pair, "constant")
-            row["against_constant"] = asdict(margins[chosen])
+            differences = bootstrap.differences(goal.metric(goal.loss), pair, "constant")
+            row["against_constant"] = asdict(differences[chosen])
         rows.append(row)
-    return Result(_time_check(rows), {"time": rows})
-
-
-def _time_check(rows: list[dict[str, Any]]) -> Check:
     margins = [
         Interval(**row["against_constant"]) for row in rows
         if row["batches"] >= LEAST_BATCHES and row["against_constant"] is not None
@@ -68,7 +64,7 @@ def _time_check(rows: list[dict[str, Any]]) -> Check:
     numbers: dict[str, Any] = {"slices": len(rows), "judged": len(tests)}
     if not tests:
         detail = f"No slice of time has {LEAST_BATCHES} batches to judge by."
-        return Check("over_time", "quality", None, detail, numbers)
+        return Result(Check("over_time", "quality", None, detail, numbers), {"time": rows})
     p_values, found = zip(*tests, strict=True)
     adjusted = stats.false_discovery_control(p_values)
     off = int((adjusted <= DOUBTFUL).sum())
@@ -82,7 +78,8 @@ def _time_check(rows: list[dict[str, Any]]) -> Check:
         "the constant rate beyond chance."
     )
     fault = power(f"a loss higher than the constant's by {numbers['detectable']:.2f} in one")
-    return Check("over_time", "quality", grade_of(adjusted.min()), detail, numbers, fault)
+    check = Check("over_time", "quality", grade_of(adjusted.min()), detail, numbers, fault)
+    return Result(check, {"time": rows})
 
 
 def check_strata(it: Audited) -> Result:
@@ -111,7 +108,32 @@ def check_strata(it: Audited) -> Result:
     adjusted = stats.false_discovery_control([row["p_value"] for _, row in judged])
     for (_, row), value in zip(judged, adjusted, strict=True):
         row["q_value"] = float(value)
-    return Result(_strata_check(judged, it.model.question.words[2]), tables)
+    off = [(name, row) for name, row in judged if row["q_value"] <= DOUBTFUL]
+    off.sort(key=lambda stratum: stratum[1]["q_value"])
+    gap = float(np.median([row["detectable"] or np.inf for _, row in judged]))
+    numbers = {
+        "judged": len(judged),
+        "off": [f"{name} {row['value']}" for name, row in off],
+        "p_value": min(row["q_value"] for _, row in judged),
+        "detectable": _number(gap),
+    }
+    if off:
+        shown = "; ".join(
+            f"{name} {row['value'][:60]}: predicted {row['predicted']:.0%}, observed "
+            f"{row['base_rate']:.0%} in {row['batches']:.0f} batches (adjusted p "
+            f"{row['q_value']:.3f})"
+            for name, row in off[:3]
+        )
+        detail = f"{len(off)} of {len(judged)} strata differ from their predictions: {shown}."
+    else:
+        names = ", ".join(dict.fromkeys(name for name, _ in judged))
+        detail = (
+            f"In all {len(judged)} strata of {LEAST_BATCHES} batches or more "
+            f"(by {names}) as many {it.model.question.words[2]} as predicted, within chance."
+        )
+    fault = f"a rate off by {gap:.0%} in half of them" if np.isfinite(gap) else "none in most"
+    grade = grade_of(numbers["p_value"])
+    return Result(Check("strata", "quality", grade, detail, numbers, power(fault)), tables)
 
 
 def _test_strata(it: Audited, by: str, rows: list[dict[str, Any]], tests: int) -> None:
@@ -146,34 +168,6 @@ def _test_strata(it: Audited, by: str, rows: list[dict[str, Any]], tests: int) -
     for row, value, gap, foreseen, rate in zip(rows, p_values, gaps, mean, rates, strict=True):
         row |= {"p_value": float(value), "detectable": _number(gap)}
         row |= {"predicted": float(foreseen), "base_rate": float(rate)}
-
-
-def _strata_check(judged: list[tuple[str, dict[str, Any]]], true: str) -> Check:
-    off = [(name, row) for name, row in judged if row["q_value"] <= DOUBTFUL]
-    off.sort(key=lambda stratum: stratum[1]["q_value"])
-    gap = float(np.median([row["detectable"] or np.inf for _, row in judged]))
-    numbers = {
-        "judged": len(judged),
-        "off": [f"{name} {row['value']}" for name, row in off],
-        "p_value": min(row["q_value"] for _, row in judged),
-        "detectable": _number(gap),
-    }
-    if off:
-        shown = "; ".join(
-            f"{name} {row['value'][:60]}: predicted {row['predicted']:.0%}, observed "
-            f"{row['base_rate']:.0%} in {row['batches']:.0f} batches (adjusted p "
-            f"{row['q_value']:.3f})"
-            for name, row in off[:3]
-        )
-        detail = f"{len(off)} of {len(judged)} strata differ from their predictions: {shown}."
-    else:
-        names = ", ".join(dict.fromkeys(name for name, _ in judged))
-        detail = (
-            f"In all {len(judged)} strata of {LEAST_BATCHES} batches or more "
-            f"(by {names}) as many {true} as predicted, within chance."
-        )
-    fault = f"a rate off by {gap:.0%} in half of them" if np.isfinite(gap) else "none in most"
-    return Check("strata", "quality", grade_of(numbers["p_value"]), detail, numbers, power(fault))
 
 
 def _number(value: float) -> float | None:

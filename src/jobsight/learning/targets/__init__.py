@@ -5,7 +5,7 @@ calibrated on decisions later than the training. Every metric takes predictions,
 (..., n), and returns (...): with one row of weights per resample, all resamples are scored at once.
 
 - `Binary`: P(true). Metrics of `jobsight.learning.metrics`; maps of `jobsight.models.calibration`,
-  and 90 % intervals for the rate among like decisions (`jobsight.models.intervals`).
+  and 90 % intervals for the rate among like decisions (`jobsight.models.calibration`).
 - `Classes`: a probability for each kind; temperature scaling (Guo et al., ICML 2017) and sets of
   kinds that hold the one observed nine times in ten (split conformal prediction).
 - `Quantiles`: a number at each level; conformalized quantile regression (Romano, Patterson and
@@ -15,9 +15,14 @@ calibrated on decisions later than the training. Every metric takes predictions,
 
 from jobsight.learning.targets.base import Calibrated, Scores, Target
 from jobsight.learning.targets.binary import CHANCE, Binary, BinaryCalibrated, errors_by_chance
-from jobsight.learning.targets.classes import Classes, ClassesCalibrated
-from jobsight.learning.targets.quantiles import Quantiles, QuantilesCalibrated
-from jobsight.learning.targets.shares import Shares, SharesCalibrated
+from jobsight.learning.targets.columns import (
+    Classes,
+    ClassesCalibrated,
+    Quantiles,
+    QuantilesCalibrated,
+    Shares,
+    SharesCalibrated,
+)
 
 __all__ = [
     "CHANCE",

@@ -98,11 +98,7 @@ class Target(ABC):
 
     @abstractmethod
     def metric(self, name: str) -> Metric:
-        """The metric of a name in `metrics`.
-
-        Raises:
-            UsageError: there is no such metric.
-        """
+        """The metric of a name in `metrics`; `UsageError`: there is no such metric."""
 
     @abstractmethod
     def calibrate(

@@ -15,8 +15,7 @@ from jobsight.learning.bootstrap import Simulation
 from jobsight.learning.metrics import HIGHER_IS_BETTER, METRICS, Metric
 from jobsight.learning.targets.base import LEAST_OF_EACH, Calibrated, Scores, Target, Values
 from jobsight.models.base import BINARY, Floats, Ints, Output
-from jobsight.models.calibration import Calibration, choose_calibration, cross_validated
-from jobsight.models.intervals import Intervals
+from jobsight.models.calibration import Calibration, Intervals, choose_calibration, cross_validated
 
 __all__ = ["CHANCE", "Binary", "BinaryCalibrated", "errors_by_chance"]
 
@@ -45,7 +44,6 @@ class BinaryCalibrated(Calibrated):
     threshold_failure: float
 
     def apply(self, raw: Floats) -> Floats:
-        """See `Calibrated.apply`."""
         return self.calibration.apply(raw)
 
     def bounds(self, predicted: Floats) -> tuple[Floats, Floats]:
@@ -68,7 +66,6 @@ class BinaryCalibrated(Calibrated):
         return (predicted >= limits[metric]).astype(np.float64)
 
     def to_json(self) -> dict[str, Any]:
-        """See `Calibrated.to_json`."""
         return {
             "calibration": self.calibration.to_json(),
             "intervals": self.intervals.to_json(),
@@ -95,21 +92,17 @@ class Binary(Target):
 
     @property
     def output(self) -> Output:
-        """See `Target.output`."""
         return BINARY
 
     def values(self, column: pl.Series) -> Values:
-        """See `Target.values`."""
         return column.cast(pl.Boolean).to_numpy()
 
     def metric(self, name: str) -> Metric:
-        """See `Target.metric`; F-measures at the threshold 0.5."""
         return metrics.metric_named(name)
 
     def calibrate(
         self, raw: Floats, values: Values, weight: Floats, batch: Ints, *, as_is: bool = False
     ) -> BinaryCalibrated:
-        """See `Target.calibrate`."""
         if as_is:
             calibration = Calibration.fit("identity", raw, values, weight)
         else:
@@ -125,7 +118,6 @@ class Binary(Target):
         )
 
     def calibrated(self, data: Mapping[str, Any]) -> BinaryCalibrated:
-        """See `Target.calibrated`."""
         return BinaryCalibrated(
             Calibration.from_json(data["calibration"]),
             Intervals.from_json(data["intervals"]),
@@ -142,9 +134,13 @@ class Binary(Target):
         else:
             true = metrics.best_threshold(predicted, values, weight, of="success")
             limits = true, metrics.best_threshold(predicted, values, weight, of="failure")
-        return metrics.score(
-            predicted, values, weight, threshold=limits[0], threshold_failure=limits[1]
-        )
+        thresholds = dict(zip(("f1", "f1_failure"), limits, strict=True))
+        scores: Scores = {}
+        for name in METRICS:
+            metric = metrics.metric_named(name, threshold=thresholds.get(name, 0.5))
+            value = float(metric(predicted, values, weight))
+            scores[name] = value if np.isfinite(value) else None
+        return scores
 
     def decided(self, metric: str, predicted: Floats, values: Values, weight: Floats) -> Floats:
         """For F-measures, decisions at the best threshold, as probabilities of 0 and 1."""
@@ -174,19 +170,15 @@ class Binary(Target):
         )
 
     def mean(self, values: Values, weight: Floats) -> float | None:
-        """Share of what is true, by weight."""
         return float(np.average(values, weights=weight)) if len(values) else None
 
     def views(self, values: Values) -> list[NDArray[np.bool_]]:
-        """The values themselves."""
         return [values]
 
     def ranks(self, predicted: Floats) -> list[Floats]:
-        """The probabilities themselves."""
         return [predicted]
 
     def events(self, predicted: Floats, values: Values) -> tuple[Floats, Values] | None:
-        """The probabilities and the values themselves."""
         return predicted, values
 
 

@@ -24,9 +24,8 @@ from jobsight.history.past import COLUMNS, NUMBERS, Past
 from jobsight.history.pastwalk import D50, PRIOR
 from jobsight.history.slurm.pendingreasons import last_reasons, refusal
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.fitted import Fitted
 from jobsight.learning.mixture import Mixture
-from jobsight.learning.modeldir import ModelDir, TargetModel
+from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel
 from jobsight.models.base import Floats, Inputs
 from jobsight.models.boosted import MANY_ROWS
 from jobsight.program.submission.proposals import Ceilings

@@ -30,7 +30,7 @@ from jobsight.questions.hold.answering.verdict import Verb
 from jobsight.questions.hold.examples.builder import frames_of
 from jobsight.questions.hold.examples.decisions import HeldHistory, held_jobs
 from jobsight.reports.page import Markup, element, figure, join, section, table
-from jobsight.reports.poolplots import frames_plot, timeline_plot
+from jobsight.reports.plots import frames_plot, timeline_plot
 from jobsight.reports.scores import answer_rows
 from jobsight.reports.shown import OwnParts, Shown
 from jobsight.text import printable

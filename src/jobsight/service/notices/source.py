@@ -22,8 +22,15 @@ from jobsight.documents import JSON, JobDocument, parse_key
 from jobsight.errors import OutputError, SourceError
 from jobsight.history.sources import Observed, Position, Source
 from jobsight.service.kafka import Connection, Sender, send_dead_letters
-from jobsight.service.notices.messages import Notice, PoisonError, read_notice
-from jobsight.service.notices.watching import Asker, Watched, has_ended, meant
+from jobsight.service.notices.watching import (
+    Asker,
+    Notice,
+    PoisonError,
+    Watched,
+    has_ended,
+    meant,
+    read_notice,
+)
 from jobsight.settings import KafkaSettings
 from jobsight.text import printable
 

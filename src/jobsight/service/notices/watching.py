@@ -1,4 +1,12 @@
-"""Which jobs were noticed, and when they are looked up.
+"""Notices of jobs: which job a message of Kafka names, and when the jobs noticed are looked up.
+
+The topic that a message came from decides, as configured. In a topic of job notices a message names
+a job to look at, and nothing else of it is read: ``{"cluster": …, "job_id": …}``; `cluster` is a
+Slurm cluster or an HTCondor access point, `job_id` a text or number (``123``, ``123_4``, ``123+1``
+are Slurm's, ``123.4`` HTCondor's). Only in a topic that is configured as one of Slurm's
+jobcomp/kafka does a message report the job (`jobsight.history.slurm.jobcomp`), and only of the
+cluster that the topic is configured for. Anything else is poison: the reason says why. So is a
+notice that is not UTF-8; Slurm sends whatever bytes a script or a name holds.
 
 A job is watched from its notice until its scheduler reports its end. Jobs that were found are still
 watched after a restart, by any collector, because the store has them as living and noticed; those
@@ -8,10 +16,13 @@ not found yet are in the source's position.
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from time import time
+from typing import Any
 
 import msgspec
 
@@ -21,12 +32,115 @@ from jobsight.errors import DocumentError, SourceError, UsageError
 from jobsight.history.condor.client import Ad, CondorClient
 from jobsight.history.jobads import document_from_ad
 from jobsight.history.slurm.client import SlurmClient
+from jobsight.history.slurm.ids import parse_id
+from jobsight.history.slurm.jobcomp import document_from_message, job_of_message
 from jobsight.history.slurm.lookup import SlurmLookup
-from jobsight.service.notices.messages import Notice
-from jobsight.settings import SlurmSettings
+from jobsight.settings import KafkaSettings, SlurmSettings
 from jobsight.text import printable
 
-__all__ = ["MOST_WAITING", "Asker", "CondorAsker", "SlurmAsker", "Watched", "has_ended", "meant"]
+__all__ = [
+    "MOST_WAITING",
+    "Asker",
+    "CondorAsker",
+    "Notice",
+    "PoisonError",
+    "SlurmAsker",
+    "Watched",
+    "has_ended",
+    "meant",
+    "read_notice",
+]
+
+_CLUSTER_WIDTH = 255
+_SHOWN = 60
+_CONDOR = re.compile(r"(\d{1,10})\.(\d{1,10})", re.ASCII)
+_EARLIEST = 631_152_000_000_000  # 1990
+
+
+class PoisonError(Exception):
+    """A message names no job, or is not believed; its text is the reason."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What a message says.
+
+    Attributes:
+        key: the job; of a Slurm array, perhaps the whole of it.
+        sent: when the message was, µs since 1970.
+        document: what a message of jobcomp reports of the job; None: it is a notice.
+    """
+
+    key: JobKey
+    sent: int
+    document: JobDocument | None = None
+
+
+def read_notice(
+    value: bytes | None, topic: str, settings: KafkaSettings, *, sent: int, now: int
+) -> Notice:
+    """The notice of a message.
+
+    Raises:
+        PoisonError: it is too long, not UTF-8, not JSON, of other fields or types than those of its
+            topic, of another cluster, or of an id or time that no scheduler has.
+    """
+    if value is None:
+        raise PoisonError("no value")
+    if len(value) > settings.message_bytes:
+        raise PoisonError(f"{len(value)} bytes are more than {settings.message_bytes}")
+    cluster = settings.jobcomp.get(topic)
+    try:
+        said = json.loads(value.decode("utf-8", "strict" if cluster is None else "replace"))
+    except UnicodeDecodeError:
+        raise PoisonError("no UTF-8") from None
+    except (ValueError, RecursionError):
+        raise PoisonError("no JSON") from None
+    if not isinstance(said, dict):
+        raise PoisonError("no JSON object")
+    if cluster is not None:
+        latest = now + round(settings.clock_skew_seconds * 1e6)
+        named = _name(said.get("cluster") or cluster).lower()
+        if cluster.lower() not in ("*", named) or named == "*":
+            raise PoisonError("jobcomp: not of the cluster that kafka.jobcomp names for its topic")
+        try:
+            job, document = job_of_message(said).name, document_from_message(said, named)
+        except (ValueError, RecursionError) as error:
+            raise PoisonError(f"jobcomp: {printable(error, 200)}") from None
+        if any(event.time > latest for event in document.timeline):
+            raise PoisonError("jobcomp: a time in the future; see that the clocks agree")
+        if any(event.time < _EARLIEST for event in document.timeline):
+            raise PoisonError("jobcomp: a time that cannot be")
+        return Notice(JobKey("slurm", named, job), sent, document)
+    if "jobid" in said and "job_id" not in said:
+        raise PoisonError("a message of jobcomp; its topic is not one of kafka.jobcomp")
+    cluster, job_id = _name(said.get("cluster")), said.get("job_id")
+    if type(job_id) is int:
+        job_id = str(job_id)
+    if not isinstance(job_id, str):
+        raise PoisonError("job_id: no text and no number")
+    text = job_id.strip()
+    if condor := _CONDOR.fullmatch(text):
+        number, proc = int(condor[1]), int(condor[2])
+        if not 0 < number < 2**31 or proc >= 2**31:
+            raise PoisonError("job_id: out of range")
+        return Notice(JobKey("htcondor", cluster, f"{number}.{proc}"), sent)
+    try:
+        parsed = parse_id(text)
+    except ValueError as error:
+        raise PoisonError(f"job_id: {printable(error, _SHOWN)}") from None
+    if parsed.tasks is not None or parsed.step is not None:
+        raise PoisonError("job_id: a step, or several tasks")
+    # By the name that Slurm itself gives it.
+    return Notice(JobKey("slurm", cluster.lower(), parsed.name), sent)
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > _CLUSTER_WIDTH:
+        raise PoisonError("cluster: no name")
+    if not value.isprintable() or any("\ud800" <= one <= "\udfff" for one in value):
+        raise PoisonError("cluster: a name with control characters")
+    return value.strip()
 
 
 class Asker(ABC):
@@ -284,7 +398,13 @@ class Watched:
             elif time() - entry.since > self._unknown_after:
                 self.given_up += 1
                 del self._jobs[key]
-        return [document if has_ended(document) else _noticed(document) for document in found]
+        marked = []
+        for document in found:
+            submitted, timeline = document.submission.submitted, document.timeline
+            if submitted is not None and not has_ended(document):  # of each job the same entry
+                timeline = (*timeline, Event(time=submitted, source="notice", word="NOTICED"))
+            marked.append(msgspec.structs.replace(document, timeline=timeline))
+        return marked
 
 
 def meant(key: JobKey) -> tuple[JobKey, ...]:
@@ -297,12 +417,3 @@ def has_ended(document: JobDocument) -> bool:
     """Whether what a source reports of a job has its end in it."""
     state = merge(None, document).state
     return state is not None and state.ended
-
-
-def _noticed(document: JobDocument) -> JobDocument:
-    """The document with an entry that says that the job was noticed: of each job the same one."""
-    submitted = document.submission.submitted
-    if submitted is None:
-        return document
-    mark = Event(time=submitted, source="notice", word="NOTICED")
-    return msgspec.structs.replace(document, timeline=(*document.timeline, mark))

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from jobsight.documents import to_json
 from jobsight.errors import UsageError
 from jobsight.service.web.analysis import unless_gone
+from jobsight.service.web.asking import MOST_JOBS, summary
 from jobsight.service.web.guards import RefusedError
-from jobsight.service.web.joblists import MOST_JOBS, summary
 from jobsight.service.web.site import Site
 from jobsight.service.web.tokens import Caller
 
@@ -123,7 +123,8 @@ _Id = Annotated[
 ]
 _Moment = Annotated[int | None, Query(ge=-(2**62), le=2**62, description="µs since 1970.")]
 _Text = Annotated[str, Field(max_length=_MOST_SCRIPT)]
-_Option = Annotated[str, Field(max_length=1000)]
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
+_Options = Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
 
 
 def _json(data: Any) -> Response:
@@ -141,8 +142,8 @@ class Script(BaseModel):
         },
     )
     script: _Text
-    name: Annotated[str, Field(min_length=1, max_length=200)] = "script.sh"
-    options: Annotated[list[_Option], Field(max_length=100)] = []
+    name: _Name = "script.sh"
+    options: _Options = []
 
 
 class Wanted(BaseModel):
@@ -153,8 +154,8 @@ class Wanted(BaseModel):
     )
     jobs: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=_MOST_IDS)] = []
     script: _Text | None = None
-    name: Annotated[str, Field(min_length=1, max_length=200)] = "script.sh"
-    options: Annotated[list[_Option], Field(max_length=100)] = []
+    name: _Name = "script.sh"
+    options: _Options = []
 
 
 @router.get("/jobs", response_model=dict[str, Any], responses=example("jobs"))

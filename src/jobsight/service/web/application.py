@@ -119,9 +119,19 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _explained(request: Request, error: Exception) -> Response:
-    status, detail = _status_of(error)
-    caller: Caller | None = request.scope["state"].get("caller")
-    if isinstance(error, JobsightError):
+    if isinstance(error, HTTPException):
+        status, detail = error.status_code, printable(error.detail, 300)
+    elif isinstance(error, RequestValidationError):
+        wrong = [
+            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+            for fault in error.errors()[:_MOST_SHOWN]
+        ]
+        status, detail = 422, printable("; ".join(wrong), 1000)
+    else:
+        assert isinstance(error, JobsightError)
+        kinds = {JobError: 404, UsageError: 422, SourceError: 422, StoreUnavailableError: 503}
+        status = next((code for kind, code in kinds.items() if isinstance(error, kind)), 500)
+        caller: Caller | None = request.scope["state"].get("caller")
         detail = request.app.state.site.explained(caller, error)
     return _problem(request.scope, status, detail)
 
@@ -138,20 +148,6 @@ def _problem(scope: Scope, status: int, detail: str) -> Response:
     shown: Response = pages.problem(Request(scope), status, detail)
     shown.headers.update(_ALSO.get(status, {}))
     return shown
-
-
-def _status_of(error: Exception) -> tuple[int, str]:
-    if isinstance(error, HTTPException):
-        return error.status_code, printable(error.detail, 300)
-    if isinstance(error, RequestValidationError):
-        wrong = [
-            f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
-            for one in error.errors()[:_MOST_SHOWN]
-        ]
-        return 422, printable("; ".join(wrong), 1000)
-    kinds = ((JobError, 404), (UsageError, 422), (SourceError, 422), (StoreUnavailableError, 503))
-    status = next((number for kind, number in kinds if isinstance(error, kind)), 500)
-    return status, str(error)
 
 
 _BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)

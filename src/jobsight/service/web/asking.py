@@ -1,10 +1,12 @@
-"""The questions asked of a `Ready`, by the table of questions; answers as plain data."""
+"""The questions asked of a `Ready`, by the table of questions, and pages of jobs: plain data."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,9 @@ import polars as pl
 from jobsight.answering.jobtables import OPEN, answer_unsubmitted, script_row
 from jobsight.clock import now_micros
 from jobsight.codes import hold_name
-from jobsight.documents import State, condor_id
+from jobsight.documents import JobDocument, State, condor_id, parse_key
+from jobsight.documents.keys import clusters_named
+from jobsight.documents.spans import life, ran, submitted, time_of, total, why
 from jobsight.errors import JobError, JobsightError, UsageError
 from jobsight.files import without_nan
 from jobsight.history.jobsasked import requested
@@ -28,7 +32,7 @@ from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.fail.answering import Answerer as Failures
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.hold.answering.groups import group_answers
-from jobsight.service.web.joblists import MOST_JOBS, summary
+from jobsight.store.rows import Order, Query
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
@@ -37,19 +41,70 @@ if TYPE_CHECKING:
     from jobsight.service.web.ready import Ready
     from jobsight.store import Store
 
-__all__ = [
-    "about_job",
-    "about_script",
-    "answers_for_waiting",
-    "held_groups",
-    "name_for",
-    "new_holds",
-    "pending_rows",
-    "quality",
-    "similar_runs",
-    "state_counts",
-    "warm_up",
-]
+__all__ = ["MOST_JOBS", "JobsPage", "about_job", "about_script", "answers_for_waiting",
+           "held_groups", "name_for", "new_holds", "page_of", "pending_rows", "quality",
+           "similar_runs", "state_counts", "summary", "warm_up"]  # fmt: skip
+
+MOST_JOBS = 500
+"""Jobs of one page."""
+_MICROS = re.compile(r"-?\d{1,18}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class JobsPage:
+    """Documents of jobs, and the cursor of the page that follows; None: it is the last."""
+
+    jobs: Sequence[JobDocument]
+    next: str | None
+
+
+def page_of(
+    store: Store, query: Query, cluster: str | None, after: str | None, limit: int
+) -> JobsPage:
+    """A page of at most `limit` and `MOST_JOBS` of the jobs that a query finds, newest first.
+
+    `cluster` is an access point or Slurm cluster, or the id up to its last colon; None: all.
+    `after` is the cursor `JobsPage.next` of the page before.
+
+    Raises:
+        UsageError: the cursor is not one.
+    """
+    place: Order | None = None
+    if after is not None:
+        time_, _, id_ = after.partition(":")
+        if not _MICROS.fullmatch(time_):
+            raise UsageError("this cursor is not one of a page of jobs; begin without")
+        place = int(time_), id_
+    limit = max(1, min(limit, MOST_JOBS))
+    documents: list[JobDocument] = []
+    for name in [None] if cluster is None else clusters_named(cluster):
+        rows = itertools.islice(store.rows(replace(query, cluster=name), place), limit + 1)
+        documents += [row.document() for row in rows]
+    documents.sort(key=lambda document: (time_of(document), document.id), reverse=True)
+    shown = documents[:limit]
+    more = len(documents) > limit
+    return JobsPage(shown, f"{time_of(shown[-1])}:{shown[-1].id}" if more else None)
+
+
+def summary(document: JobDocument) -> dict[str, Any]:
+    """A job as a row of a list: plain data; times µs since 1970, spans in seconds."""
+    key, now = parse_key(document.id), now_micros()
+    return {
+        "id": document.id,
+        "job": key.job,
+        "scheduler": key.scheduler,
+        "cluster": key.cluster,
+        "user": document.submission.user,
+        "name": document.submission.name,
+        "state": document.state and document.state.value,
+        "submitted": submitted(document),
+        "changed": time_of(document),
+        "waited_s": total(one for one in life(document, now) if one.state is State.PENDING),
+        "ran_s": ran(document, now),
+        "memory_mb": document.usage.memory_mb,
+        "why": why(document),
+    }
+
 
 HOLD = "hold"
 WAITS = (State.PENDING.value, State.HELD.value)
@@ -219,7 +274,7 @@ def new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
         end, step = max(ready.end, now_micros()), hours * 3_600_000_000 // _STEPS
         start = (end // step - _STEPS + 1) * step
         times = [start + k * step for k in range(_STEPS)]
-        steps = {"step_s": step // 1_000_000, "times": times}
+        steps: dict[str, Any] = {"step_s": step // 1_000_000, "times": times}
         history = ready.tables.history
         if history is None:
             return {**steps, "causes": [], "sites": [], "origins": []}
@@ -238,20 +293,16 @@ def new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
             "sites": places,
             "origins": origins(holds["reason"]),
         }
-        counted = {name: _counted(names, at) for name, names in named.items()}
-        return {**steps, **counted}
+        for kind, names in named.items():  # rows without a name are left out
+            series = []
+            for name in names.drop_nulls().unique(maintain_order=True):
+                inside = (names == name).fill_null(value=False).to_numpy()
+                counts = np.bincount(at[inside], minlength=_STEPS)
+                series.append({"name": name, "counts": counts.tolist()})
+            steps[kind] = sorted(series, key=lambda row: -sum(row["counts"]))[:_MOST_ROWS]
+        return steps
 
     return ready.cached(("outages", owner, hours), _FRESH, made)
-
-
-def _counted(names: pl.Series, at: np.ndarray[Any, np.dtype[np.int64]]) -> list[dict[str, Any]]:
-    """Names with their counts per step; rows without a name are left out."""
-    found = []
-    for name in names.drop_nulls().unique(maintain_order=True):
-        inside = (names == name).fill_null(value=False).to_numpy()
-        counts = np.bincount(at[inside], minlength=_STEPS)
-        found.append({"name": name, "counts": counts.tolist()})
-    return sorted(found, key=lambda one: -sum(one["counts"]))[:_MOST_ROWS]
 
 
 def state_counts(ready: Ready, owner: str | None) -> dict[str, int]:

@@ -189,29 +189,23 @@ class Gate:
             origin = headers.get("origin")
             if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
                 raise RefusedError(403, "a page of another site sent this request")
-        caller = self._caller(scope, headers)
-        scope["state"]["caller"] = caller
-        self._count(caller.name if caller else _client(scope))
         path = scope["path"].removeprefix(scope.get("root_path", ""))
-        if caller is None and not path.startswith(_OPEN):
-            raise RefusedError(401, "a token is needed: `jobsight token add`, or `scontrol token`")
-
-    def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
         kind, _, text = headers.get("authorization", "").partition(" ")
         cookie = cookie_parser(headers.get("cookie", "")).get(COOKIE)
         token = text.strip() if kind.lower() == "bearer" else None
         token = token or headers.get("x-slurm-user-token") or cookie
+        connection, caller = scope["state"].get("connection"), None
         if token is not None:
-            found = self._tokens.caller(token)
-            path = scope["path"].removeprefix(scope.get("root_path", ""))
-            if found is None and not path.startswith(_SIGNING_IN):
+            caller = self._tokens.caller(token)
+            if caller is None and not path.startswith(_SIGNING_IN):
                 self._count(_client(scope))
                 raise RefusedError(401, "this token is not valid, or not any more")
-            return found
-        connection = scope["state"].get("connection")
-        if connection is None or any(name in headers for name in _PROXIES):
-            return None
-        return self._own if connection.user == os.getuid() else None
+        elif connection is not None and not any(name in headers for name in _PROXIES):
+            caller = self._own if connection.user == os.getuid() else None
+        scope["state"]["caller"] = caller
+        self._count(caller.name if caller else _client(scope))
+        if caller is None and not path.startswith(_OPEN):
+            raise RefusedError(401, "a token is needed: `jobsight token add`, or `scontrol token`")
 
     def _count(self, who: str) -> None:
         """Refuse a caller that asks too often: a bucket of tokens for each."""

@@ -12,9 +12,8 @@ from mcp_types import ToolAnnotations
 from jobsight import __version__
 from jobsight.documents import to_json
 from jobsight.errors import JobsightError
-from jobsight.service.web.asking import name_for
+from jobsight.service.web.asking import name_for, summary
 from jobsight.service.web.guards import RefusedError
-from jobsight.service.web.joblists import summary
 from jobsight.service.web.site import Site
 from jobsight.service.web.tokens import Caller
 from jobsight.text import printable

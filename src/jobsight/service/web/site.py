@@ -27,19 +27,21 @@ from jobsight.documents.spans import why
 from jobsight.documents.states import State, parse_states
 from jobsight.errors import JobError, JobsightError, SourceError, StoreUnavailableError, UsageError
 from jobsight.ids import parse_job_name
-from jobsight.learning.registry import Registry
-from jobsight.learning.registry.listing import listed
-from jobsight.learning.registry.listing import shown as model_shown
+from jobsight.learning.registry import Registry, listed
+from jobsight.learning.registry import shown as model_shown
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.bound.answering import BOUND_ANSWERS
 from jobsight.service import status as collectors
 from jobsight.service.logs import log
 from jobsight.service.web.analysis import Analysts
 from jobsight.service.web.asking import (
+    MOST_JOBS,
+    JobsPage,
     about_job,
     about_script,
     held_groups,
     new_holds,
+    page_of,
     pending_rows,
     quality,
     similar_runs,
@@ -47,12 +49,11 @@ from jobsight.service.web.asking import (
     warm_up,
 )
 from jobsight.service.web.events import Events, News
-from jobsight.service.web.joblists import MOST_JOBS, JobsPage, page_of
 from jobsight.service.web.ready import Follower, Ready
 from jobsight.service.web.tokens import Caller, Tokens
-from jobsight.store.finding import find_ids
 from jobsight.store.packing import user_key
 from jobsight.store.rows import Query
+from jobsight.store.store import find_ids
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings
@@ -82,7 +83,11 @@ class Pseudonyms:
 
         Also without what a name has before an ``@`` and behind a backslash.
         """
-        known = {form: name for name in names if name for form in _forms(name)}
+        known: dict[str, str] = {}
+        for name in names:
+            short = name.rpartition("\\")[2].partition("@")[0]
+            known |= dict.fromkeys((name, name.replace("\\", "\\\\"), short), name)
+        known.pop("", None)
         if not known:
             return text
         words = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
@@ -116,12 +121,6 @@ class Pseudonyms:
     def real(self, pseudonym: str, names: Iterable[str]) -> str | None:
         """Which of these names has that pseudonym; None: none of them."""
         return next((one for one in names if self.of(one) == pseudonym), None)
-
-
-def _forms(name: str) -> set[str]:
-    """How a user's name is written: as it is, in a JSON text, without its domain."""
-    short = name.rpartition("\\")[2].partition("@")[0]
-    return {name, name.replace("\\", "\\\\"), short} - {""}
 
 
 _FRESH = 60.0
@@ -166,7 +165,9 @@ class Site:
         """
         found = parse_states(list(states))
         asked = None if found is None else frozenset(map(str, found))
-        user = self._real_name(who, user)
+        if user is not None and self._hides(who):  # a pseudonym alone means one
+            owners = self._ready().tables.jobs.table["owner"].drop_nulls().unique()
+            user = Pseudonyms(self.tokens.pseudonym_key).real(user, owners) or "\0"
         if who.only is not None and user not in (None, who.only):
             return JobsPage([], None)
         owner = who.only or user
@@ -463,13 +464,6 @@ class Site:
         known = [one for one in names if one]
         hidden: T = Pseudonyms(self.tokens.pseudonym_key).in_data(data, known)
         return hidden
-
-    def _real_name(self, who: Caller, name: str | None) -> str | None:
-        """The user that a filter means; with names hidden, a pseudonym alone means one."""
-        if name is None or not self._hides(who):
-            return name
-        owners = self._ready().tables.jobs.table["owner"].drop_nulls().unique()
-        return Pseudonyms(self.tokens.pseudonym_key).real(name, owners) or "\0"
 
 
 def _public(who: Caller, model: dict[str, Any]) -> dict[str, Any]:

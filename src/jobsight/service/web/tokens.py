@@ -109,18 +109,14 @@ class Tokens:
 
     def caller(self, text: str) -> Caller | None:
         """Whom a token names; None: it is not valid, or not any more."""
-        found = _FORM.fullmatch(text)
-        if found is None:
-            return self._of_slurm(text)
-        with self._lock:
-            self._read()
-            token = self._tokens.get(found[1])
-        given = _hash(found[2])
-        if token is None or not hmac.compare_digest(token.hash, given) or token.expired:
-            return None
-        return Caller(token.name, token.role)
-
-    def _of_slurm(self, text: str) -> Caller | None:
+        if parts := _FORM.fullmatch(text):
+            with self._lock:
+                self._read()
+                token = self._tokens.get(parts[1])
+            given = _hash(parts[2])
+            if token is None or not hmac.compare_digest(token.hash, given) or token.expired:
+                return None
+            return Caller(token.name, token.role)
         if not self._slurm_key or len(text) > _LONGEST_JWT:
             return None
         import jwt  # takes longer to import than all the rest of a command
@@ -141,11 +137,7 @@ class Tokens:
         return sorted(self._tokens.values(), key=lambda one: one.made)
 
     def add(self, name: str, role: Role, days: float | None) -> str:
-        """Make a token for a user; it is shown this once.
-
-        Raises:
-            UsageError: no user is named so.
-        """
+        """Make a token for a user; it is shown this once; `UsageError`: no user is named so."""
         if not _NAME.fullmatch(name):
             raise UsageError(f"{printable(name, 40)!r} is not the name of a user")
         secret, made = secrets.token_urlsafe(32), now_micros()

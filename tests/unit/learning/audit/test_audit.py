@@ -62,17 +62,12 @@ def test_a_sound_model_passes(sound: Audit) -> None:
     assert sound.verdict.startswith(f"{sound.grade.capitalize()}: ")
 
 
-def test_every_check_states_its_power(sound: Audit) -> None:
-    judged = [check for check in sound.checks if check.grade is not None]
-    assert len(judged) >= 7
-    assert all("would have found" in check.power for check in judged)
-
-
 def test_the_audit_is_plain_data(sound: Audit) -> None:
     data = sound.to_json()
     assert {"question", "model", "checks", "verdict", "families", "features", "time"} <= data.keys()
     for check in data["checks"]:
         assert {"name", "grade", "detail", "power", "numbers"} <= check.keys()
+        assert check["grade"] is None or "would have found" in check["power"]
     assert {row["family"] for row in data["families"]} >= {"this job", "its transfer origin"}
 
 

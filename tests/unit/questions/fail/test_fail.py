@@ -18,7 +18,7 @@ from jobsight.history.events import read_events
 from jobsight.history.jobsasked import KeysUsed, jobs_asked
 from jobsight.history.jobtable import JobTable
 from jobsight.history.timelines import History
-from jobsight.learning.audit.truncation import prove_as_of
+from jobsight.learning.audit.leaks import prove_as_of
 from jobsight.learning.dataset import drawn_together
 from jobsight.program.preflight.check import Checker
 from jobsight.program.preflight.reports import Report

@@ -16,7 +16,7 @@ from tests.support.storedjobs import job, told
 
 from jobsight.documents import JobDocument, Request, State, Submission
 from jobsight.history.jobtable import JobTable
-from jobsight.learning.audit.truncation import prove_as_of
+from jobsight.learning.audit.leaks import prove_as_of
 from jobsight.learning.dataset import Dataset, censoring_weights
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.learning.modeldir import ModelDir, by_target

@@ -1,12 +1,12 @@
 """The chances of held jobs: by a trained model, else by the log's own rates, as of any moment.
 
 A mixture goes on learning: its weights follow the outcomes of releases that it was not trained on,
-each once it is known (`jobsight.learning.mixing`). Its members stay as they were trained; what they
-say of an earlier release is worked out once, so the weights as of a moment take a millisecond.
+each once it is known (`jobsight.learning.mixture`). Its members stay as they were trained; what
+they say of an earlier release is worked out once, so the weights as of a moment take a millisecond.
 
 Where there is no model yet, today's rules and this log's own rates answer. Rates lean from cause to
 code to all, as `jobsight.models.rates` has them, over the batches that had ended by then; the
-interval is Wilson's, widened as in `jobsight.models.intervals` with φ = 1. Both are marked as
+interval is Wilson's, widened as in `jobsight.models.calibration` with φ = 1. Both are marked as
 uncalibrated: nothing has compared them with later outcomes.
 """
 
@@ -22,12 +22,10 @@ from jobsight.history.labels import RowLabels
 from jobsight.history.outcomes import apply_horizon
 from jobsight.learning.dataset import batch_weights
 from jobsight.learning.fingerprints import fingerprints
-from jobsight.learning.fitted import Fitted
-from jobsight.learning.mixing import Times, Weights, mix
-from jobsight.learning.mixture import Mixture
-from jobsight.learning.modeldir import ModelDir
+from jobsight.learning.mixture import Mixture, Times, Weights, mix
+from jobsight.learning.modeldir import Fitted, ModelDir
 from jobsight.models.base import Floats, Inputs
-from jobsight.models.intervals import wilson
+from jobsight.models.calibration import wilson
 from jobsight.models.rates import RateTable
 from jobsight.models.rules import Among, Arm, Between, RuleSet
 from jobsight.questions.hold.answering.findings import Finding, Findings

@@ -24,7 +24,7 @@ from jobsight.history.reasons import origin
 from jobsight.history.reasons import site as site_named
 from jobsight.history.timelines import History, Ints
 from jobsight.ids import JobId
-from jobsight.models.intervals import wilson
+from jobsight.models.calibration import wilson
 from jobsight.questions.hold.examples.evidence import Evidence, gather_evidence
 from jobsight.text import counted, printable
 

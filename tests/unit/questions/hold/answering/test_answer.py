@@ -23,8 +23,7 @@ from jobsight.history.labels import current_jobs
 from jobsight.history.timelines import History
 from jobsight.ids import JobId
 from jobsight.learning.fingerprints import fingerprints
-from jobsight.learning.mixing import Weights
-from jobsight.learning.mixture import REFIT, Mixture
+from jobsight.learning.mixture import REFIT, Mixture, Weights
 from jobsight.learning.modeldir import ModelDir
 from jobsight.questions.hold.answerable import HOLD_ANSWERS
 from jobsight.questions.hold.answering.answer import Answer, Answerer
