@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from jobsight.kernelcache import is_compiled
+from jobsight.kernelcache import are_compiled
 
 __all__ = [
     "Kernel",
@@ -24,7 +24,7 @@ __all__ = [
     "kernel",
     "numba_is_here",
     "on_compile",
-    "spared",
+    "uncompiled",
 ]
 
 P = ParamSpec("P")
@@ -33,8 +33,9 @@ R = TypeVar("R")
 _VERY_LITTLE, _LITTLE = 0.4, 4.0
 """Seconds of a process in plain Python: up to these Numba's import takes longer; the compiler."""
 on_compile: list[Callable[[], None]] = []
-"""What is called before a kernel is compiled that is not in the cache: that takes its time."""
-_work = {"done": 0.0, "ahead": 0.0, "spared": 0.0}
+"""What is called before a kernel that may have to be compiled: that takes its time."""
+_work = {"done": 0.0, "ahead": 0.0, "uncompiled": 0.0}
+_are_compiled = functools.cache(are_compiled)
 
 
 class Kernel(Generic[P, R]):
@@ -85,7 +86,7 @@ class Kernel(Generic[P, R]):
         """Numba's function."""
         from jobsight.compiling import compiled
 
-        if not self._is_compiled:
+        if not _are_compiled():
             for report in on_compile:
                 report()
         return compiled(self.py_func, **self._options)
@@ -95,20 +96,17 @@ class Kernel(Generic[P, R]):
         """What another kernel that calls this one takes it for."""
         return self.compiled._numba_type_
 
-    @functools.cached_property
-    def _is_compiled(self) -> bool:
-        return is_compiled(self.py_func)
-
     def _suits_python(self, seconds: float) -> bool:
         if numba_is_here():
             return False
         _work["done"] += seconds  # threads may lose some of it
         work = max(_work["done"], _work["ahead"])
-        if work > _VERY_LITTLE:
-            if work > _LITTLE or self._is_compiled:
-                return False
-            _work["spared"] = work
-        return True
+        if work <= _VERY_LITTLE:
+            return True
+        if _are_compiled():
+            return False
+        _work["uncompiled"] = work
+        return work <= _LITTLE
 
 
 class Primitive:
@@ -156,6 +154,6 @@ def expect(seconds: float) -> None:
     _work["ahead"] = max(_work["ahead"], _work["done"] + seconds)
 
 
-def spared() -> bool:
-    """Whether kernels ran in plain Python that would have been compiled otherwise."""
-    return _work["spared"] > 0.0
+def uncompiled() -> bool:
+    """Whether this process had so much to do that compiled kernels serve, and they are missing."""
+    return _work["uncompiled"] > 0.0

@@ -10,18 +10,17 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from jobsight.runtime import cache_folder
 
 __all__ = [
+    "are_compiled",
     "cache_directory",
     "compile_later",
-    "is_compiled",
     "lock_file",
+    "note_compiled",
     "processor",
     "sources",
 ]
@@ -103,11 +102,22 @@ def _is_ours(folder: Path) -> bool:
     )
 
 
-def is_compiled(function: Callable[..., Any]) -> bool:
-    """Whether the machine code of a kernel is in the cache; else its first call is slow."""
+def are_compiled() -> bool:
+    """Whether the machine code of all kernels is there that small inputs can do without."""
+    marker = _marker()
+    return marker is not None and marker.exists()
+
+
+def note_compiled() -> None:
+    """Note that they are all compiled: from now on `are_compiled`."""
+    if (marker := _marker()) is not None:
+        marker.touch()
+
+
+def _marker() -> Path | None:
+    # A folder that is named by the user may serve several versions and machines.
     folder = cache_directory()
-    name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}"
-    return folder is not None and any(Path(folder).glob(f"*/{name}-*.nbi"))
+    return None if folder is None else Path(folder, f"compiled-{sources()}-{processor()}")
 
 
 def lock_file() -> Path:

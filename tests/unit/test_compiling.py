@@ -97,17 +97,15 @@ assert "scipy.linalg" in sys.modules
     subprocess.run([sys.executable, "-c", done], check=True)
 
 
-def test_whether_a_kernel_has_to_be_compiled_is_known(tmp_path: Path) -> None:
-    program = """
-import numpy as np
-from jobsight.history.timelines import _follow
-from jobsight.kernelcache import is_compiled
-before = is_compiled(_follow.py_func)
-_follow(np.zeros(2, np.int64))
-assert (before, is_compiled(_follow.py_func)) == (False, True)
-"""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+def test_that_all_kernels_are_compiled_is_known_by_version_and_processor(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert not kernelcache.are_compiled()
+    kernelcache.note_compiled()
+    assert kernelcache.are_compiled()
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
+    assert not kernelcache.are_compiled()
 
 
 def _jobs(count: int) -> int:

@@ -20,7 +20,7 @@ from jobsight import __version__
 from jobsight.cli.output import flush, some_unread
 from jobsight.cli.verbs import LazyGroup
 from jobsight.errors import JobsightError, UsageError
-from jobsight.jit import spared
+from jobsight.jit import uncompiled
 from jobsight.kernelcache import compile_later
 from jobsight.runtime import install_command
 from jobsight.text import visible
@@ -117,7 +117,7 @@ def main(words: list[str] | None = None) -> None:
             if isinstance(leaving.__context__, BrokenPipeError):  # typer makes status 1 of it
                 raise leaving.__context__ from None
             flush()  # now, while a full disk can still be reported
-            if spared():
+            if uncompiled():
                 compile_later()
             raise leaving from None
     except JobsightError as error:

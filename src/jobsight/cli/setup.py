@@ -16,7 +16,7 @@ import typer
 from jobsight.cli.output import note, say
 from jobsight.errors import OutputError
 from jobsight.files import new_file
-from jobsight.kernelcache import cache_directory, lock_file
+from jobsight.kernelcache import cache_directory, lock_file, note_compiled
 from jobsight.locks import take
 
 __all__ = ["kernels", "systemd"]
@@ -87,6 +87,7 @@ def kernels(
         resource.setrlimit(resource.RLIMIT_CPU, (_MOST_S, _MOST_S))
     try:
         _compile()
+        note_compiled()
     finally:
         os.close(lock)
     say(f"compiled in {cache_directory()}")

@@ -61,7 +61,7 @@ _QUOTE, _CLOSE, _ZERO, _EQUALS, _GREATER = 34, 41, 48, 61, 62
 _GUARDED = np.isin(np.arange(1000), (0, 4, 7, 9, 12, 13, 28, 33))
 """Event numbers that `is_foreign` knows something of."""
 _AD_END = re.compile(rb"\n[\x00-9]")
-_PER_BYTE = 1.5e-7
+_PER_BYTE = 2e-7
 """Seconds of plain Python until a byte is in the event table."""
 _COUNT, _SKIPS, _INSIDE, _JUNK_START, _FULL = 0, 1, 2, 3, 4  # the scanner's state, an int64 array
 
