@@ -304,16 +304,18 @@ def job_table(
         progress=progress,
     )
     stores = [name for name in inputs if not is_pipe(name) and are_documents(name)]
-    logs: list[str] = []
-    imports: list[FileImport] = []
-    for name in inputs:
-        if name not in stores:
-            files = FileImport([name], format="auto", options=options)
-            # What comes through a pipe is read only once: its events as documents.
-            if not is_pipe(name) and [known.name for known in files.importers] == ["eventlog"]:
-                logs.append(name)
-            else:
-                imports.append(files)
+    others = {
+        name: FileImport([name], format="auto", options=options)
+        for name in inputs
+        if name not in stores
+    }
+    # What comes through a pipe is read only once: its events as documents.
+    logs = [
+        name
+        for name, files in others.items()
+        if not is_pipe(name) and [known.name for known in files.importers] == ["eventlog"]
+    ]
+    imports = [files for name, files in others.items() if name not in logs]
     imports.sort(key=lambda files: not files.names_cluster)
     sources: list[Source] = []
     history, unreadable = None, []
@@ -348,7 +350,7 @@ def job_table(
             yield document
 
     jobs = JobTable.read(shown(), history)
-    paths = {path for files in imports for path in files.paths} if hashed else ()
+    paths = {path for files in others.values() for path in files.paths} if hashed else ()
     sources += [Source.of(path) for path in sorted(paths)]
     unreadable = [*unreadable, *(line for files in imports for line in files.report.unreadable)]
     said = [line for files in imports for line in files.report.said(_SHOWN)]
