@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from jobsight.documents import JobDocument
-    from jobsight.history.importers import FileImport
     from jobsight.history.jobtable import JobTable
     from jobsight.learning.question import Question
     from jobsight.program.examples import Example
