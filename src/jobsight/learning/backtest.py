@@ -119,11 +119,11 @@ def backtest(
         labelled.values[chosen],
         drawn_together(table)[chosen],
         labelled.weight[chosen],
-        {name: np.concatenate([one[name] for one in said[::-1]]) for name in said[0]},
+        {name: np.concatenate([said_of[name] for said_of in said[::-1]]) for name in said[0]},
         decided=table["decided"].to_numpy()[chosen],
         known_at=table["known_at"].to_numpy()[chosen],
         nth=table["nth"].to_numpy()[chosen],
-        block=np.concatenate([np.full(len(one), -k, np.int64) for k, one in enumerate(rows)][::-1]),
+        block=np.concatenate([np.full(len(own), -k, np.int64) for k, own in enumerate(rows)][::-1]),
         skipped=skipped,
     )
 

@@ -329,8 +329,8 @@ def evaluate(
         censored=data.censored(rows),
         left_out=dict(left_out),
         by_moment={
-            name: evaluate(one, data, rows, left_out, moment=name)
-            for name, one in (model.moments if data.question.each_moment else {}).items()
+            name: evaluate(later, data, rows, left_out, moment=name)
+            for name, later in (model.moments if data.question.each_moment else {}).items()
         },
     )
 

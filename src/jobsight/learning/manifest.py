@@ -148,9 +148,11 @@ def read_manifest(folder: Path, *, question: str | None = None) -> Manifest:
         raise ModelError(f"cannot read {path}: {error.strerror or error}") from None
     except ValueError as error:
         raise ModelError(f"{path} is damaged ({error})") from None
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        found = data.get("schema") if isinstance(data, dict) else None
-        raise ModelError(f"{path} has schema {found!r}, this version reads {SCHEMA!r}; train again")
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if schema != SCHEMA:
+        raise ModelError(
+            f"{path} has schema {schema!r}, this version reads {SCHEMA!r}; train again"
+        )
     if question is not None and data.get("question") != question:
         raise ModelError(f"{folder} answers {data.get('question')!r}, not {question!r}")
     if data.pop("sha256", None) != digest_of(data):

@@ -478,7 +478,7 @@ def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
             **listed(entry),
             "settings": dict(manifest.settings),
             "seed": manifest.seed,
-            "sources": [asdict(one) for one in manifest.sources],
+            "sources": [asdict(source) for source in manifest.sources],
             "versions": dict(manifest.versions),
             "facts": dict(manifest.facts),
             "report": report,

@@ -200,7 +200,6 @@ class _Set(NamedTuple):
     rows: Labelled
 
     def dataset(self, parameters: dict[str, Any], reference: Any = None) -> Any:
-        """The same as a ``lightgbm.Dataset``."""
         return lightgbm().Dataset(
             self.columns,
             self.rows.success.astype(np.float64),

@@ -92,7 +92,6 @@ class Lstm(_Recurrent):
         self.mix = nn.Parameter(start + 0.1 * torch.randn(self.pools, others) / max(others, 1))
 
     def embedded(self, frames: Tensor) -> Tensor:
-        """(batch, m, j) → (batch, m, hidden)."""
         batch, m, j = frames.shape
         own = functional.one_hot(frames[:, :, 0], self.states).to(torch.float32)
         # One-hot states of the others times their weights, without making them: each weight is
@@ -112,7 +111,6 @@ class LstmFlat(_Recurrent):
         super().__init__(shape.j * shape.states, shape, settings)
 
     def embedded(self, frames: Tensor) -> Tensor:
-        """(batch, m, j) → (batch, m, hidden)."""
         batch, m, j = frames.shape
         made: Tensor = _OneHotLinear.apply(frames.reshape(-1, j), self.embed.weight, self.states)  # type: ignore[no-untyped-call]
         return (made + self.embed.bias).view(batch, m, -1)

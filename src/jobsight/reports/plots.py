@@ -54,7 +54,7 @@ def profile_plot(windows: Sequence[Window], title: str) -> Markup:
     shares = window_shares(windows)
     walls = np.array([window.seconds for window in windows])
     edges = np.concatenate([[0.0], np.cumsum(walls)])
-    stacks = {kind: np.array([one[kind] for one in shares]) / walls for kind in _KINDS}
+    stacks = {kind: np.array([share[kind] for share in shares]) / walls for kind in _KINDS}
     stacks["queued"] = 1 - sum(stacks.values())
 
     def paint(figure: Figure) -> None:
@@ -111,15 +111,15 @@ def curves_plot(evaluation: Evaluation, kind: str) -> Markup:
     curve_of = metrics.roc_curve if is_roc else metrics.precision_recall_curve
     name, what, across, up, title = _CURVES[kind]
     styles = _styles(evaluation)
-    aucs = {one: evaluation.scores[one]["roc_auc"] or 0.0 for one in evaluation.predictions}
-    ordered = sorted(aucs, key=lambda one: (-aucs[one], one))
+    aucs = {model: evaluation.scores[model]["roc_auc"] or 0.0 for model in evaluation.predictions}
+    ordered = sorted(aucs, key=lambda model: (-aucs[model], model))
     values = {
-        one: (
+        model: (
             "undefined"
-            if evaluation.scores[one][kind] is None
-            else f"{evaluation.scores[one][kind]:.2f}"
+            if evaluation.scores[model][kind] is None
+            else f"{evaluation.scores[model][kind]:.2f}"
         )
-        for one in ordered
+        for model in ordered
     }
 
     def paint(figure: Figure) -> None:
@@ -128,15 +128,15 @@ def curves_plot(evaluation: Evaluation, kind: str) -> Markup:
             axes.plot([0, 1], [0, 1], color="#c3ccd3", lw=1, zorder=1)
         else:
             axes.axhline(np.average(success, weights=weight), color="#c3ccd3", lw=1, zorder=1)
-        for one in ordered:
-            curve = curve_of(evaluation.predictions[one], success, weight)
+        for model in ordered:
+            curve = curve_of(evaluation.predictions[model], success, weight)
             if not len(curve.x):
                 continue
             # Precision says nothing before the first success is found.
             first = 0 if is_roc else int(np.argmax(curve.x > 0))
             axes.plot(
-                curve.x[first:], curve.y[first:], label=f"{printable(one, 24)}  {values[one]}",
-                drawstyle="default" if is_roc else "steps-pre", **styles[one],
+                curve.x[first:], curve.y[first:], label=f"{printable(model, 24)}  {values[model]}",
+                drawstyle="default" if is_roc else "steps-pre", **styles[model],
             )  # fmt: skip
         axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=across, ylabel=up)
         axes.set_aspect("equal")
@@ -145,7 +145,7 @@ def curves_plot(evaluation: Evaluation, kind: str) -> Markup:
             title_fontsize=9.5,
         )  # fmt: skip
 
-    words = ", ".join(f"{one} {value}" for one, value in values.items())
+    words = ", ".join(f"{model} {value}" for model, value in values.items())
     return draw(name, 5.6, 6.6, f"{what}: {words}.", paint)
 
 

@@ -86,8 +86,8 @@ def _models_part(shown: Shown, target: str) -> Markup:
         ),
         _curves(evaluation),
         *(
-            element("details", element("summary", f"At the moment {moment}"), _scores_table(one))
-            for moment, one in evaluation.by_moment.items()
+            element("details", element("summary", f"At the moment {moment}"), _scores_table(own))
+            for moment, own in evaluation.by_moment.items()
         ),
         element(
             "div",
@@ -196,10 +196,10 @@ def _costs_part(shown_: Shown) -> Markup | None:
     order = sorted(evaluation.costs, key=lambda name: evaluation.costs[name].cost)
     rows = []
     for name in order:
-        one = evaluation.costs[name]
+        cost = evaluation.costs[name]
         label = name.replace("_", " ")
-        shares = [percent(value) for value in (one.released, one.wasted, one.lost)]
-        rows.append([label, number(one.cost, 2), interval(one.low, one.high), *shares])
+        shares = [percent(value) for value in (cost.released, cost.wasted, cost.lost)]
+        rows.append([label, number(cost.cost, 2), interval(cost.low, cost.high), *shares])
     shown = table(
         ["who decides", "cost", "95 % interval", "released", "wasted", "lost"],
         rows,
@@ -231,11 +231,11 @@ def _savings_part(shown: Shown) -> Markup | None:
     tables = [
         table(
             ["from", "asked", "rightly", "disturbed", "95 %", "core-hours", "95 %", "of all"],
-            savings_rows(one.savings),
+            savings_rows(judged.savings),
             caption=f"Per 1,000 {several}{f', at the moment {at}' if at else ''}.",
         )
-        for at, one in moments.items()
-        if one.savings is not None
+        for at, judged in moments.items()
+        if judged.savings is not None
     ]
     return section(
         "What acting on it saves",

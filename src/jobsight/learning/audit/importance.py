@@ -95,14 +95,14 @@ def check_features(it: Audited) -> Result:
            else ": too good to be known beforehand; look at how it is made.")
     )  # fmt: skip
     error = _auc_error(TOO_GOOD, won, total - won)
-    found = min(TOO_GOOD + stats.norm.ppf(POWER) * error, 1.0)
+    detectable = min(TOO_GOOD + stats.norm.ppf(POWER) * error, 1.0)
     numbers = {
         "model": it.studied,
         "strongest": best["feature"],
         "roc_auc": auc,
-        "detectable": float(found),
+        "detectable": float(detectable),
     }
-    words_of_power = power(f"one whose ROC AUC is {found:.3f} or more")
+    words_of_power = power(f"one whose ROC AUC is {detectable:.3f} or more")
     return Result(Check("features", "honesty", grade, words, numbers, words_of_power), tables)
 
 

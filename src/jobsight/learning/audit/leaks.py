@@ -92,8 +92,8 @@ def prove_as_of(
         return None
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = enumerate(pool.map(check, range(len(table))))
-        return Proof(len(table), tuple((row, what) for row, what in found if what is not None))
+        compared = enumerate(pool.map(check, range(len(table))))
+        return Proof(len(table), tuple((row, what) for row, what in compared if what is not None))
 
 
 SHUFFLES = 8
@@ -174,7 +174,7 @@ def shuffle_check(rows: list[dict[str, Any]]) -> Check:
         detail = "No model could be trained on shuffled outcomes."
         return Check("shuffled_outcomes", "honesty", None, detail, numbers)
     grade = grade_of(min(p for p, _ in tests))
-    found = max(gap for _, gap in tests)
+    smallest = max(gap for _, gap in tests)
     detail = (
         f"Trained on outcomes shuffled over batches, {SHUFFLES} times, test ROC AUC is "
         f"{'; '.join(words)}: "
@@ -182,7 +182,7 @@ def shuffle_check(rows: list[dict[str, Any]]) -> Check:
            "later is for the check of truncation." if grade == "passed"
            else "off one half, as if outcomes reached the inputs through the table of decisions.")
     )  # fmt: skip
-    words_of_power = power(f"a mean that is off one half by {found:.2f}")
+    words_of_power = power(f"a mean that is off one half by {smallest:.2f}")
     return Check("shuffled_outcomes", "honesty", grade, detail, numbers, words_of_power)
 
 

@@ -65,13 +65,13 @@ def check_time(it: Audited) -> Result:
     if not tests:
         detail = f"No slice of time has {LEAST_BATCHES} batches to judge by."
         return Result(Check("over_time", "quality", None, detail, numbers), {"time": rows})
-    p_values, found = zip(*tests, strict=True)
+    p_values, gaps = zip(*tests, strict=True)
     adjusted = stats.false_discovery_control(p_values)
     off = int((adjusted <= DOUBTFUL).sum())
     numbers |= {
         "worse_than_constant": off,
         "p_value": float(adjusted.min()),
-        "detectable": float(np.median(found)),
+        "detectable": float(np.median(gaps)),
     }
     detail = (
         f"Over {len(rows)} slices of time, {span}; {off or 'none'} of {len(tests)} is worse than "

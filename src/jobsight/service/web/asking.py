@@ -286,7 +286,7 @@ def new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
             chosen &= np.isin(history.job, np.unique(history.job[own & (history.job >= 0)]))
         rows = np.flatnonzero(chosen)
         holds, at = table[rows], (history.time[rows] - start) // step
-        codes = [None if one is None else hold_name(one) for one in holds["hold_code"]]
+        codes = [None if code is None else hold_name(code) for code in holds["hold_code"]]
         places = sites(holds["attributes"], holds["slot"], holds["reason"])
         named = {
             "causes": pl.Series(codes, dtype=pl.String).fill_null("hold code unknown"),

@@ -163,8 +163,8 @@ class Site:
         Raises:
             UsageError: a word is not a state, or the cursor not one.
         """
-        found = parse_states(list(states))
-        asked = None if found is None else frozenset(map(str, found))
+        wanted = parse_states(list(states))
+        asked = None if wanted is None else frozenset(map(str, wanted))
         if user is not None and self._hides(who):  # a pseudonym alone means one
             owners = self._ready().tables.jobs.table["owner"].drop_nulls().unique()
             user = Pseudonyms(self.tokens.pseudonym_key).real(user, owners) or "\0"
@@ -173,7 +173,7 @@ class Site:
         owner = who.only or user
         query = Query(since, until, asked, owner and user_key(owner), newest_first=True)
         page = page_of(self.store, query, cluster, after, limit)
-        return replace(page, jobs=[self._shown(who, one) for one in page.jobs])
+        return replace(page, jobs=[self._shown(who, document) for document in page.jobs])
 
     def job(self, who: Caller, name: str) -> JobDocument:
         """A job by any form of its id that names one alone.
