@@ -185,22 +185,12 @@ def choose_model(
 ) -> Choice:
     """Choose among models by their predictions on the backtest.
 
-    A safe model answers, else what surely beats every baseline, else the best baseline. Surely: the
-    interval of the paired difference, resampled over the same batches for both, lies wholly on the
-    better side of zero.
-
-    Args:
-        predictions: by model, of n rows.
-        baselines: those that the others must beat; at least one of `predictions`.
-        bootstrap: of the values, weights and batches of the backtest.
-        target: what is predicted.
-        metric: of the target; None: its loss. F-measures are compared at their best thresholds.
-        safe: a model that has the baselines as members and learns from outcomes which to follow: it
-            answers unless it is surely worse than the best of them.
-        where: what to call the decisions in the reason.
-
-    Raises:
-        TrainingError: there are no rows, or no baseline was given.
+    A safe model answers unless it is surely worse than the best baseline, else what surely beats
+    every baseline, else the best baseline. Surely: the interval of the paired difference, resampled
+    over the same batches for both, lies wholly on one side of zero. The metric is the target's loss
+    if None; F-measures are compared at their best thresholds. The model `safe` has the baselines as
+    members and learns from outcomes which to follow; `where` is what the reason calls the
+    decisions. `TrainingError`: there are no rows, or no baseline was given.
     """
     known = [name for name in baselines if name in predictions]
     if not len(bootstrap.weight) or not known:
@@ -218,12 +208,10 @@ def choose_model(
     chosen = best_known = next(name for name in ranked if name in known)
     margins: dict[str, Interval] = {}
     for name in (name for name in ranked if name not in known):
-        against = {
-            base: bootstrap.differences(
-                target.metric(compared), {name: decided[name], base: decided[base]}, base
-            )[name]
-            for base in known
-        }
+        against = {}
+        for base in known:
+            pair = {name: decided[name], base: decided[base]}
+            against[base] = bootstrap.differences(target.metric(compared), pair, base)[name]
         margins[name] = against[best_known]
         worst = [margin.high if sign > 0 else margin.low for margin in against.values()]
         if chosen == best_known and all(end is not None and sign * end < 0.0 for end in worst):
@@ -233,18 +221,15 @@ def choose_model(
         if best is not None and sign * best <= 0.0:
             chosen = safe
     shown = f"{compared} {values[chosen].value:.3f}"
+    reason = f"{chosen} answers: {shown} on {where}; only baselines were trained."
     if chosen != best_known:
-        margin = margins[chosen]
+        low, high = margins[chosen].low, margins[chosen].high
         reason = (
             f"{chosen} answers: {shown} on {where} against {best_known} "
             f"({values[best_known].value:.3f}), the best baseline; the difference is between "
-            f"{margin.low:+.3f} and {margin.high:+.3f}."
+            f"{low:+.3f} and {high:+.3f}."
         )
     elif margins:
-        reason = (
-            f"No model surely beats every baseline on {where}, so the best baseline answers: "
-            f"{chosen}, {shown}."
-        )
-    else:
-        reason = f"{chosen} answers: {shown} on {where}; only baselines were trained."
+        reason = f"No model surely beats every baseline on {where}, so the best baseline answers: "
+        reason += f"{chosen}, {shown}."
     return Choice(chosen, values, reason)
