@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from tests.support.limits import prove
 from tests.testbed import HtcondorPool, SlurmCluster
+from tests.testbed.namespace import until
 
 from jobsight.answering import machine
 from jobsight.history.slurm.client import SlurmClient
@@ -106,6 +107,24 @@ def test_an_answer_asks_at_most_four_times_once_it_is_warm(
     assert max(call.total() for call in calls[1:]) <= 4, calls
     with open_store(url) as store:
         assert len(list(store.scan())) >= 3
+
+
+def test_the_rest_of_the_past_is_read_in_the_background(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    cluster.wait_accounted(cluster.submit("exit 0"))
+    alice = User(
+        "alice", cluster.bin, tmp_path, machine__background="true", machine__patience="0.001"
+    )
+    assert "which goes on in the background" in alice.run("jobs").stderr
+
+    def read() -> bool:
+        with open_store(str(alice.home / ".cache/jobsight/machine/jobs.db")) as store:
+            (position,) = store.positions().values()
+            return "unread" not in position
+
+    until(read, "the rest of the past to be read", timeout=60)
+    assert "background" not in alice.run("jobs").stderr
 
 
 @contextmanager

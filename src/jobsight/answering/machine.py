@@ -2,7 +2,8 @@
 
 They are asked for what is new, and what they say is kept in a store of the caller's own, with
 positions, so that the next call asks for the rest alone. Slurm's accounting is read from now
-backwards: an answer is given after `MachineSettings.patience`, and later calls go on.
+backwards: an answer is given after `MachineSettings.patience`, and the rest is read in the
+background.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def _usual() -> Iterator[Path]:
     kind = None if cache is None else filesystem_of(Path(cache))
     if cache is not None and (kind is None or not is_remote(kind)):
         yield Path(cache) / "machine"
-    yield Path(tempfile.gettempdir()) / f"jobsight-{os.geteuid()}" / "machine"
+    # Right in a folder in which others may neither rename nor remove it.
+    yield Path(tempfile.gettempdir()) / f"jobsight-{os.geteuid()}-machine"
 
 
 def slurm_client(settings: Settings) -> SlurmClient:
@@ -149,13 +151,10 @@ def own_history(settings: Settings, step: Step, note: Step, names: Iterable[JobN
                 problems[kind] = str(error)
         looked.touch(0o600)
         if left and settings.machine.background:
-            _read_on(settings)
-        # Tools of a scheduler that is not used here may be installed next to the one that is.
-        known = {name.partition(":")[0] for name in store.positions()}
-        unused = problems.keys() - known if known else set()
-        _report([problems[kind] for kind in problems.keys() - unused], store, note)
+            _read_on(settings, folder)
+        _report(problems, store, note)
 
-    return _filled(settings, fill, note)
+    return _filled(settings, fill)
 
 
 def own_jobs(settings: Settings, names: Iterable[JobName], note: Step) -> str:
@@ -169,7 +168,7 @@ def own_jobs(settings: Settings, names: Iterable[JobName], note: Step) -> str:
     def fill(store: Store, _folder: Path) -> None:
         from jobsight.history.slurm.lookup import SlurmLookup
 
-        problems: list[str] = []
+        problems: dict[str, str] = {}
         client = slurm_client(settings)
         if client.has(_SLURM):
             try:
@@ -179,30 +178,31 @@ def own_jobs(settings: Settings, names: Iterable[JobName], note: Step) -> str:
                 lookup = SlurmLookup(client, client.cluster_name(), slurm)
                 known = {id_ for name in asked for id_ in store.numbered(name.number)}
                 # HTCondor has jobs of the same numbers.
-                for stored in store.get(
-                    [id_ for id_ in known if id_.startswith("slurm:")]
-                ).values():
+                slurms = [id_ for id_ in known if id_.startswith("slurm:")]
+                for stored in store.get(slurms).values():
                     lookup.known(stored.document)
                 store.merge(lookup.collect({str(name.job) for name in asked}))
             except (SourceError, StoreError) as error:
-                problems.append(str(error))
+                problems["slurm"] = str(error)
         if (make := _condor(settings)) is not None:
             try:
                 with closing(make()) as source:
                     _pour(source, store, time.monotonic(), lambda _text: None)
             except (SourceError, StoreError) as error:
-                problems.append(str(error))
+                problems["condor"] = str(error)
         _report(problems, store, note)
 
-    return _filled(settings, fill, note)
+    return _filled(settings, fill)
 
 
-def _filled(settings: Settings, fill: Callable[[Store, Path], None], note: Step) -> str:
+def _filled(settings: Settings, fill: Callable[[Store, Path], None]) -> str:
     """The address of the caller's store after `fill`, which one call runs at a time."""
     if not has_tools(settings):
+        enabled = settings.machine.enabled
+        none = "here are no tools of Slurm (squeue) or HTCondor (condor_q) to ask"
         raise UsageError(
             "name the history: the store with --store URL, or files with --import FILE or --log "
-            "FILE; here are no tools of Slurm (squeue) or HTCondor (condor_q) to ask"
+            f"FILE; {none if enabled else 'the setting machine.enabled forbids to ask the tools'}"
         )
     folder = machine_folder(settings)
     file = folder / _SAVED
@@ -252,8 +252,10 @@ def _makers(settings: Settings) -> dict[str, Callable[[], Source]]:
 def _condor(settings: Settings) -> Callable[[], Source] | None:
     """What makes the source of HTCondor, of the caller's jobs; None: its tools are not here."""
     schedd = settings.machine.schedd
-    timeout = min(settings.condor.timeout, _TIMEOUT_S)
-    bounded = settings.condor.model_copy(update={"timeout": timeout})
+    asked: dict[str, object] = {"timeout": min(settings.condor.timeout, _TIMEOUT_S)}
+    if not settings.machine.all_users:
+        asked["user"] = None
+    bounded = settings.condor.model_copy(update=asked)
     client = CondorClient(bounded, schedd=schedd)
     if not client.has(_CONDOR):
         return None
@@ -309,8 +311,10 @@ def _remark(source: Source, note: Step, *, background: bool) -> bool:
     return bool(behind)
 
 
-def _read_on(settings: Settings) -> None:
-    """Begin a process that reads the rest of the past, unless one does, or none can begin."""
+def _read_on(settings: Settings, folder: Path) -> None:
+    """Begin a process that reads the rest of the past into a folder, where one can begin."""
+    machine = settings.machine.model_copy(update={"folder": folder.absolute()})
+    asked = settings.model_copy(update={"machine": machine})
     with suppress(OSError):
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "jobsight.answering.machine"],
@@ -319,7 +323,7 @@ def _read_on(settings: Settings) -> None:
         )  # fmt: skip
         assert process.stdin is not None
         with process.stdin as stream:
-            stream.write(settings.model_dump_json(include={"slurm", "condor", "machine"}).encode())
+            stream.write(asked.model_dump_json(include={"slurm", "condor", "machine"}).encode())
 
 
 def _main() -> None:
@@ -340,13 +344,16 @@ def _main() -> None:
                     left |= bool(source.status().get("behind_s"))
 
 
-def _report(problems: list[str], store: Store, note: Step) -> None:
-    """Say what failed; raise it where nothing is known at all."""
+def _report(problems: dict[str, str], store: Store, note: Step) -> None:
+    """Say what failed, by how the names of sources begin; raise it where nothing is known."""
     if not any(True for _ in store.scan(limit=1)):
         none = "the scheduler's tools show no job, neither in the queue nor one that ended lately"
-        raise SourceError("; ".join(problems) or none)
-    for problem in problems:
-        note(f"what is known may be old: {printable(problem, 200)}")
+        raise SourceError("; ".join(problems.values()) or none)
+    # Tools of a scheduler that is not used here may be installed next to the one that is.
+    known = {name.partition(":")[0] for name in store.positions()}
+    for kind, problem in problems.items():
+        if kind in known or not known:
+            note(f"what is known may be old: {printable(problem, 200)}")
 
 
 if __name__ == "__main__":
