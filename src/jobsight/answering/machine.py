@@ -93,8 +93,11 @@ def _usual() -> Iterator[Path]:
 
 
 def slurm_client(settings: Settings) -> SlurmClient:
-    """Slurm's tools; what seldom changes is asked once an hour."""
-    return SlurmClient(_bounded(settings), kept=machine_folder(settings))
+    """Slurm's tools; what seldom changes is asked once an hour, where a place keeps it."""
+    kept = None
+    with suppress(OutputError):
+        kept = machine_folder(settings)
+    return SlurmClient(_bounded(settings), kept=kept)
 
 
 def _bounded(settings: Settings) -> SlurmSettings:

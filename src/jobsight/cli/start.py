@@ -41,7 +41,7 @@ from jobsight.documents import State
 from jobsight.errors import SourceError
 from jobsight.format import UNKNOWN, clock
 from jobsight.history.condor.client import CondorClient
-from jobsight.history.slurm.client import SlurmError
+from jobsight.history.slurm.client import SlurmClient, SlurmError
 from jobsight.history.slurm.pendingreasons import is_busy
 from jobsight.questions.start.answering import AT_ONCE, START_ANSWERS
 from jobsight.questions.start.question import START
@@ -51,6 +51,7 @@ from jobsight.text import counted, printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from jobsight.answering.session import AnswerSession
     from jobsight.questions.start.answering import Answer
     from jobsight.settings import Settings
 
@@ -84,14 +85,9 @@ def start(
     settings = load_settings(config, {"timezone": timezone, "store": store}, START)
     inputs = [*(log or []), *(files or [])]
     of_now = at is None and not inputs
-    machine = _machine(settings) if of_now else Machine()
-    analysis = _analysis(jobs or [], settings) if of_now else {}
-
+    analysed = (jobs or []) if of_now else None
     inputs, live = history_of(inputs, settings, store=store is not None, names=wanted.names)
-    session = open_session(
-        START_ANSWERS, settings, inputs, live=live, model=model, at=at,
-        adapt=lambda answerer: answerer.of_cluster(machine, analysis),
-    )  # fmt: skip
+    session = _opened(settings, inputs, analysed, live=live, model=model, at=at)
     wanted.report(
         session, save=save, as_json=as_json,
         table=partial(_print_table, when=session.when),
@@ -99,13 +95,28 @@ def start(
     )  # fmt: skip
 
 
+def _opened(
+    settings: Settings, inputs: list[str], jobs: Sequence[str] | None,
+    *, live: bool = True, model: str | None = None, at: str | None = None,
+) -> AnswerSession[Answer]:  # fmt: skip
+    """The session that answers; with what the cluster is now, unless `jobs` is None.
+
+    HTCondor analyses why the first few of its idle jobs in `jobs` do not start.
+    """
+    machine = Machine() if jobs is None else _machine(settings)
+    analysis = {} if jobs is None else _analysis(jobs, settings)
+    return open_session(
+        START_ANSWERS, settings, inputs, live=live, model=model, at=at,
+        adapt=lambda answerer: answerer.of_cluster(machine, analysis),
+    )  # fmt: skip
+
+
 def _machine(settings: Settings) -> Machine:
     """The nodes and partitions, where Slurm's tools are here and answer."""
-    client = slurm_client(settings)
-    if not client.has("scontrol"):
+    if not SlurmClient(settings.slurm).has("scontrol"):
         return Machine()
     try:
-        return Machine(*client.machine())
+        return Machine(*slurm_client(settings).machine())
     except SlurmError as error:
         note(f"what the cluster has is taken from the history: {printable(error, 200)}")
         return Machine()
@@ -130,15 +141,8 @@ def _analysis(jobs: Sequence[str], settings: Settings) -> Mapping[str, Sequence[
 def answers_now(
     settings: Settings, inputs: list[str], first: Sequence[str], others: Sequence[str]
 ) -> dict[str | None, Answer]:
-    """The answers as of now for jobs of these ids, by id.
-
-    HTCondor analyses why the first few of its idle jobs in `first` do not start.
-    """
-    machine, analysis = _machine(settings), _analysis(first, settings)
-    session = open_session(
-        START_ANSWERS, settings, inputs, live=True, model=None, at=None,
-        adapt=lambda answerer: answerer.of_cluster(machine, analysis),
-    )  # fmt: skip
+    """The answers as of now for jobs of these ids, by id; for `first` see `_opened`."""
+    session = _opened(settings, inputs, first)
     answers = session.answer(pl.col("id").is_in([*first, *others]))
     return {answer.id: answer for answer in answers}
 

@@ -132,3 +132,17 @@ def test_a_folder_that_others_may_write_is_refused(place: Place) -> None:
 def test_a_cluster_without_a_job_is_an_error_that_says_so(place: Place) -> None:
     with pytest.raises(SourceError, match="show no job, neither in the queue"):
         place.ask()
+
+
+def test_slurm_is_asked_also_where_no_folder_can_keep_what_seldom_changes(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    (tmp_path / "squeue").write_text("#!/bin/sh\n")
+    (tmp_path / "squeue").chmod(0o755)
+    client = machine.slurm_client(
+        Settings(
+            machine=MachineSettings(folder=tmp_path / "open"), slurm=SlurmSettings(bin=tmp_path)
+        )
+    )
+    assert client.queue() == []
+    assert list((tmp_path / "open").iterdir()) == []

@@ -87,3 +87,11 @@ def test_answers_are_kept(start: Run, store: str) -> None:
         document = opened.get(["slurm:grid:51"])["slurm:grid:51"].document
     (kept,) = document.predictions
     assert kept.question == "start" and len(kept.answer["wait_s"]) == 3
+
+
+def test_without_slurm_no_folder_is_made_for_what_it_says(
+    start: Run, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert start("--pending", "--store", store).returncode == 0
+    assert not (tmp_path / "cache" / "jobsight" / "machine").exists()
