@@ -125,18 +125,9 @@ def hold(
         HOLD,
     )
     inputs, live = _inputs(log or [], settings, wanted=store is not None)
-    schedd = None
-    # Not the setting access_point: it may name the place that a copied log is from.
-    with contextlib.suppress(SourceError):
-        schedd = CondorClient(settings.condor).schedd_name()
-    queue = HeldQueue(settings, schedd if at is None else None, asked)
-    pool = _pool(site, settings, queue, live=live)
-    # What is kept may be read on other machines: there the schedd is always named.
-    pool = replace(pool, here=None if save or publish else schedd)
-    session = open_session(
-        HOLD_ANSWERS, settings, inputs, live=live, model=model, at=at,
-        adapt=lambda answerer: answerer.within(pool),
-    )  # fmt: skip
+    session, queue, pool = _opened(
+        settings, inputs, asked, live=live, model=model, at=at, site=site, kept=save or publish
+    )
     owner = user or (None if asked or every or each else caller())
     # A log that is named has the jobs that it has; those that are named may be elsewhere.
     others = queue.others(session, owner, pool) if live or asked else []
@@ -167,6 +158,27 @@ def hold(
         else:
             print_all(answers, session.when, owner, each=each)
     report_problems(problems)
+
+
+def _opened(
+    settings: Settings, inputs: list[str], asked: Sequence[HeldName],
+    *, live: bool = True, model: str | None = None, at: str | None = None,
+    site: Path | None = None, kept: bool = False,
+) -> tuple[AnswerSession[Answer], HeldQueue, Pool]:  # fmt: skip
+    """The session that answers, with this machine's queue and what is known of its pool."""
+    schedd = None
+    # Not the setting access_point: it may name the place that a copied log is from.
+    with contextlib.suppress(SourceError):
+        schedd = CondorClient(settings.condor).schedd_name()
+    queue = HeldQueue(settings, schedd if at is None else None, asked)
+    pool = _pool(site, settings, queue, live=live)
+    # What is kept may be read on other machines: there the schedd is always named.
+    pool = replace(pool, here=None if kept else schedd)
+    session = open_session(
+        HOLD_ANSWERS, settings, inputs, live=live, model=model, at=at,
+        adapt=lambda answerer: answerer.within(pool),
+    )  # fmt: skip
+    return session, queue, pool
 
 
 def _documents(store: Store, answer: Answer) -> list[str]:
@@ -235,15 +247,7 @@ def _pool(folder: Path | None, settings: Settings, queue: HeldQueue, *, live: bo
 def answers_now(settings: Settings, inputs: list[str], ids: Sequence[str]) -> dict[str, Answer]:
     """The answers as of now for the held jobs of these ids, by id."""
     names = {id_: parse_job_name(id_) for id_ in ids}
-    schedd = None
-    with contextlib.suppress(SourceError):
-        schedd = CondorClient(settings.condor).schedd_name()
-    queue = HeldQueue(settings, schedd, [held_name(name) for name in names.values()])
-    pool = replace(_pool(None, settings, queue, live=True), here=schedd)
-    session = open_session(
-        HOLD_ANSWERS, settings, inputs, live=True, model=None, at=None,
-        adapt=lambda answerer: answerer.within(pool),
-    )  # fmt: skip
+    session, _, _ = _opened(settings, inputs, [held_name(name) for name in names.values()])
     answers = {id_: session.answer_names([name])[0] for id_, name in names.items()}
     return {id_: found[0] for id_, found in answers.items() if found}
 

@@ -11,14 +11,40 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from jobsight.documents import JSON, JobDocument
+from jobsight.errors import SourceError
 
-__all__ = ["Observed", "Pause", "Position", "Source"]
+__all__ = ["Observed", "Pause", "Position", "Source", "resumed"]
 
 Position = dict[str, JSON]
 """The position of a source: small, plain JSON, understood by the source alone."""
+
+
+@contextmanager
+def resumed(name: str, position: Position | None, version: int) -> Iterator[Position]:
+    """The position of a source, to go on from; what cannot be read of it in the block is damaged.
+
+    Args:
+        name: of the source.
+        position: what the store has saved for it.
+        version: of the positions that it writes.
+
+    Raises:
+        SourceError: the position is damaged, or of a newer version.
+    """
+    saved = dict(position or {})
+    try:
+        if saved.get("version", version) != version:
+            raise ValueError(f"it is of version {saved['version']!r}")
+        yield saved
+    except (ValueError, TypeError, LookupError) as error:
+        raise SourceError(
+            f"the position of {name} is damaged or of a newer version: {error}; update jobsight, "
+            "or remove the position to begin anew"
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from jobsight.errors import DocumentError, SourceError
 from jobsight.history.condor.client import Ad, CondorClient
 from jobsight.history.condor.userlogs import UserLog, UserLogs
 from jobsight.history.jobads import POLLED, USER_LOGS, document_from_ad
-from jobsight.history.sources import Observed, Position, Source
+from jobsight.history.sources import Observed, Position, Source, resumed
 from jobsight.settings import CondorSettings
 from jobsight.text import counted
 
@@ -91,20 +91,12 @@ class CondorSource(Source):
         Raises:
             SourceError: the position was written by a newer version, or is damaged.
         """
-        saved = dict(position or {})
-        try:
-            if saved.get("version", _VERSION) != _VERSION:
-                raise ValueError(f"it is of version {saved['version']!r}")
+        with resumed(self.name, position, _VERSION) as saved:
             self._logs.restore(saved.get("logs", {}))
             newest = saved.get("newest")
             self._newest = None if newest is None else (int(newest[0]), int(newest[1]))
             self._asked, self._seen = int(saved.get("asked", 0)), int(saved.get("seen", 0))
             self._history_after = int(saved.get("history_after", 0))
-        except (ValueError, TypeError, LookupError) as error:
-            raise SourceError(
-                f"the position of {self.name} is damaged or of a newer version: {error}; update "
-                "jobsight, or remove the position to begin anew"
-            ) from None
         # While it is not asked again, what it said holds.
         self._failures = {_HISTORY: str(saved["failure"])} if saved.get("failure") else {}
         self._saved = saved

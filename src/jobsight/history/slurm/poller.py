@@ -33,7 +33,7 @@ from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Config
 from jobsight.history.slurm.unresolved import Departed, Unresolved
 from jobsight.history.slurm.watch import Change, Look, Watch
-from jobsight.history.sources import Observed, Pause, Position, Source
+from jobsight.history.sources import Observed, Pause, Position, Source, resumed
 from jobsight.settings import SlurmSettings
 
 __all__ = ["SlurmSource"]
@@ -103,23 +103,15 @@ class SlurmSource(Source):
         Raises:
             SourceError: the position was written by a newer version, or is damaged.
         """
-        saved = dict(position or {})
         self._watch = Watch(self._settings.array_tasks)
         self._backlog = None
-        self._saved = saved
-        try:
-            if saved.get("version", _VERSION) != _VERSION:
-                raise ValueError(f"it is of version {saved['version']!r}")
+        with resumed(self.name, position, _VERSION) as saved:
+            self._saved = saved
             self._accounts.restore(saved)
             self._unresolved.restore(saved)
             self._details.restore(saved)
             self._watch.resume(saved)
             self._looked = int(saved["looked"]) if "looked" in saved else None
-        except ValueError as error:
-            raise SourceError(
-                f"the position of {self.name} is damaged or of a newer version: {error}; update "
-                "jobsight, or remove the position to begin anew"
-            ) from None
         for document in active(self._prefix):
             self._watch.restore(document)
             self._details.shared.keep(document)

@@ -20,7 +20,7 @@ import confluent_kafka
 from jobsight.clock import now_micros
 from jobsight.documents import JSON, JobDocument, parse_key
 from jobsight.errors import OutputError, SourceError
-from jobsight.history.sources import Observed, Position, Source
+from jobsight.history.sources import Observed, Position, Source, resumed
 from jobsight.service.kafka import Connection, Sender, send_dead_letters
 from jobsight.service.notices.watching import (
     Asker,
@@ -82,16 +82,8 @@ class NoticeSource(Source):
             SourceError: the position is damaged or of a newer version, or Kafka refuses us.
         """
         self._active = active
-        saved = position or {}
-        try:
-            if saved.get("version", _VERSION) != _VERSION:
-                raise ValueError("of a newer version")
+        with resumed(self.name, position, _VERSION) as saved:
             self._watched.restore(saved.get("waiting", []), active(None))
-        except (ValueError, TypeError) as error:
-            raise SourceError(
-                f"the position of {self.name} is damaged or of a newer version of jobsight "
-                f"({error}); update jobsight, or remove the position to begin anew"
-            ) from None
         self._held = []
         self._sound_intake().rewind()
 
