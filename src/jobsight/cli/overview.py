@@ -272,7 +272,7 @@ class _Screen:
         rows = []
         for group in _alike(jobs, newest=True)[:_ROWS]:
             job, ended = group[0], group[0].outcome and group[0].outcome.ended
-            reasons = [why(job), job_facts(job).get("meaning")]
+            reasons = [why(job), job_facts(job).get("why")]
             if job.state is State.TIMEOUT:
                 reasons = [f"ran {span(ran(job, self.now))} of {span(job.request.time_limit_s)}"]
             lead = str(job.state).replace("_", " ") + (

@@ -269,6 +269,8 @@ def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
         command=bounded(fields.get("Command", "")),
         line=bounded(fields.get("SubmitLine", "")),
         directory=bounded(fields.get("WorkDir", "")),
+        stdout=bounded(fields.get("StdOut", "")),
+        stderr=bounded(fields.get("StdErr", "")),
         comment=bounded(fields.get("Comment", "")),
         host=bounded(fields.get("AllocNode:Sid", "").partition(":")[0]),
         array=job.base if job.task is not None else None,
@@ -394,7 +396,10 @@ def of_runs(
         ),
         submission=Submission(
             submitted=first,
-            **texts(last, ("user", "group", "name", "directory", "comment", "line")),
+            **texts(
+                last,
+                ("user", "group", "name", "directory", "comment", "line", "stdout", "stderr"),
+            ),
             array=job.base if job.task is not None else None,
             raw_id=raw_of(last.raw_id, job, several=last.id.tasks is not None),
             sluid=last.sluid or None,
