@@ -97,6 +97,13 @@ def _failed(code: int | None, signal: int | None, seen: str, *, slurm: bool) -> 
     if number is not None and number in _SIGNALS:
         name, kind, fix = _SIGNALS[number]
         return Cause(name, kind, f"the program ended by {exit_meaning(None, number)}", fix)
+    if slurm and code is not None and code in _BEHIND_A_SHELL:
+        name, kind, fix = _SIGNALS[code]
+        return Cause(
+            name, kind,
+            f"it ended with exit code {code}: that of the program itself, or {128 + code} of its "
+            f"shell, which sacct writes so ({exit_meaning(None, code)})", fix, sure=False,
+        )  # fmt: skip
     if code in _CODES:
         name, kind, text, fix = _CODES[code]
         return Cause(name, kind, f"{text} (exit code {code})", fix, sure=False)
@@ -138,6 +145,8 @@ _SIGNALS: dict[int, tuple[str, str, str]] = {
         "file-size-limit", "space",
         "raise the limit of file sizes (ulimit -f), or write smaller files"),
 }  # fmt: skip
+_BEHIND_A_SHELL = (signals.SIGABRT, signals.SIGBUS, signals.SIGSEGV, signals.SIGTERM)
+"""Signals whose numbers few programs have as exit codes of their own."""
 _CODES: dict[int | None, tuple[str, str, str, str]] = {
     126: ("not-executable", "permission", "a command could not be executed",
           "make it executable (chmod +x), and check its first line and its file format"),
