@@ -126,9 +126,12 @@ def search(text: str, first: int = 1) -> Found | None:
 def _matches(rows: Sequence[str], levels: Set[str]) -> Iterator[tuple[int, Entry, re.Match[str]]]:
     """The row of each match of the table's entries of some levels, with the entry."""
     joined = "\n".join(rows)
+    lowered = joined.lower()
     starts = [0, *accumulate(len(row) + 1 for row in rows)]
     for entry in table("output"):
-        if entry.level in levels:
+        if entry.level in levels and (
+            not entry.literals or any(literal in lowered for literal in entry.literals)
+        ):
             for match in entry.pattern.finditer(joined):
                 yield bisect_right(starts, match.start()) - 1, entry, match
 
