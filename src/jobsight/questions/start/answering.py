@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
 from jobsight.questions.start.play import LEVELS, quantiles
 from jobsight.questions.start.question import MOMENTS, START, Features, with_ages, without_ages
-from jobsight.questions.start.queue import KNOTS, Earlier, Machine, Snapshot, listed
+from jobsight.questions.start.queue import KNOTS, LIKE, Earlier, Machine, Snapshot, listed
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -124,12 +123,7 @@ def sooner(queue: Snapshot, place: int, starts: Floats) -> list[Advice]:
     """
     job = queue.jobs.row(place, named=True)
     before, advice = float(np.median(starts)), []
-    # Ended runs of the same user with the same name but for digits, or the same script.
-    if job["name"] is None:
-        same = pl.col("command") == pl.lit(job["command"])
-    else:
-        pattern = re.sub("[0-9]+", "#", job["name"])
-        same = pl.col("name").str.replace_all(r"[0-9]+", "#") == pattern
+    same = LIKE.eq(pl.lit(queue.jobs[place].select(LIKE).item()))
     ended = pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
     own = (pl.col("owner") == pl.lit(job["owner"])) & same & ended
     ran = (pl.col("end") - pl.col("last_start")).dt.total_seconds().cast(pl.Float64)
