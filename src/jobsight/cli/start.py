@@ -7,6 +7,7 @@ others are answered, each of these gives a line on standard error, and the exit 
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,10 +39,12 @@ from jobsight.cli.output import note, say
 from jobsight.cli.terminal import field, fold, paint, table
 from jobsight.clock import format_span
 from jobsight.documents import State
+from jobsight.documents.states import slurm_state
 from jobsight.errors import SourceError
 from jobsight.format import UNKNOWN, clock
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient, SlurmError
+from jobsight.history.slurm.ids import expand
 from jobsight.history.slurm.pendingreasons import is_busy
 from jobsight.questions.start.answering import AT_ONCE, START_ANSWERS
 from jobsight.questions.start.question import START
@@ -49,7 +52,7 @@ from jobsight.questions.start.queue import Machine
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from jobsight.answering.session import AnswerSession
     from jobsight.questions.start.answering import Answer
@@ -60,6 +63,8 @@ __all__ = ["answers_now", "start"]
 _QUEUE = [State.PENDING.value, State.HELD.value]
 _ANALYSED = 3
 """Idle HTCondor jobs that are analysed, one call for each."""
+_NUMBER = re.compile(r"(?:^|^slurm:.*:)(\d{1,10})(?:[_+][\d+]+)?$", re.ASCII)
+"""The id of a job of Slurm, or of the array that it is part of."""
 _INDENT = 12
 
 
@@ -103,7 +108,7 @@ def _opened(
 
     HTCondor analyses why the first few of its idle jobs in `jobs` do not start.
     """
-    machine = Machine() if jobs is None else _machine(settings)
+    machine = Machine() if jobs is None else _machine(settings, jobs)
     analysis = {} if jobs is None else _analysis(jobs, settings)
     return open_session(
         START_ANSWERS, settings, inputs, live=live, model=model, at=at,
@@ -111,12 +116,20 @@ def _opened(
     )  # fmt: skip
 
 
-def _machine(settings: Settings) -> Machine:
-    """The nodes and partitions, where Slurm's tools are here and answer."""
+def _machine(settings: Settings, jobs: Sequence[str]) -> Machine:
+    """The nodes and partitions, and jobs as squeue shows them, where Slurm's tools answer."""
     if not SlurmClient(settings.slurm).has("scontrol"):
         return Machine()
+    numbers = {found[1] for id_ in jobs if (found := _NUMBER.search(id_))}
     try:
-        return Machine(*slurm_client(settings).machine())
+        client = slurm_client(settings)
+        lines = [
+            (job.name, line.user, line.reason, line.priority, line.start)
+            for line in (client.queue(numbers) if numbers else ())
+            if slurm_state(line.state) is State.PENDING
+            for job in expand(line.id, settings.slurm.array_tasks)[0]
+        ]
+        return Machine(*client.machine(), lines)
     except SlurmError as error:
         note(f"what the cluster has is taken from the history: {printable(error, 200)}")
         return Machine()
@@ -163,10 +176,39 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
             gain = format_span(advice.gain_s)
             text = f"· {printable(advice.text)} ({advice.option}): {gain} earlier, by {runs}"
             say(field(label, text, _INDENT))
-        estimate = one.job["estimate"]
-        if estimate is not None and one.blocked is None and one.job["state"] in _QUEUE:
-            say(field("Slurm says", clock(estimate, one.moment), _INDENT + 1))
+        if words := _slurm_says(one):
+            say(field("Slurm says", words, _INDENT + 1))
+        for label, text in zip(["note", ""], _notes(one), strict=False):
+            say(field(label, f"· {text}", _INDENT))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
+
+
+def _slurm_says(one: Answer) -> str:
+    """The reason and the estimate that Slurm gives, and why this answer differs."""
+    estimate, reason = one.job["estimate"], one.job["reason"] or ""
+    if one.job["state"] not in _QUEUE or one.job["scheduler"] != "slurm":
+        return ""
+    words = [printable(reason, 80)] if is_busy(reason) else []  # others are said in words
+    if estimate is not None and one.blocked is None and estimate > one.moment:
+        plan = f"it is planned for {clock(estimate, one.moment)}"
+        if one.starts is not None and estimate > one.starts[2]:
+            plan += ", if all that run use their whole time limits"
+        elif one.starts is not None and estimate < one.starts[0]:
+            plan += ", by what is not seen here"
+        words.append(plan)
+    return "; ".join(words)
+
+
+def _notes(one: Answer) -> Iterator[str]:
+    """What an answer rests on, and the reader may not expect."""
+    if one.defaults is not None:
+        yield f"it does not ask for all: it gets {one.defaults}"
+    if one.only_of is not None:
+        yield _only_of(one.only_of)
+
+
+def _only_of(user: str) -> str:
+    return f"only jobs of {printable(user, 60)} are seen here: others' may be ahead, uncounted"
 
 
 def _headline(one: Answer) -> str:
@@ -176,9 +218,17 @@ def _headline(one: Answer) -> str:
         low, middle, high = (clock(at, one.moment) for at in one.ends)
         return f"likely ends between {low} and {high}, half by {middle}:"
     if one.starts is None or one.wait is None:
-        return "runs:" if one.job["last_start"] is not None else "its start is not known:"
+        if one.job["state"] not in (*_QUEUE, None):
+            return "runs:"
+        if one.not_before is not None:
+            low, middle = (
+                clock(one.moment + int(at * 1e6), one.moment) for at in one.not_before[:2]
+            )
+            return f"will not start before {low}, likely after {middle}:"
+        return "its start is not known:"
     if one.wait[2] <= AT_ONCE and not is_busy(one.job["reason"]):
-        return paint("likely starts at once:", "32")
+        alone = "" if one.only_of is None else f", by {printable(one.only_of, 60)}'s jobs alone"
+        return paint(f"likely starts at once{alone}:", "32")
     low, middle, high = (clock(at, one.moment) for at in one.starts)
     return f"likely starts between {low} and {high}, half by {middle}:"
 
@@ -204,6 +254,8 @@ def _print_table(answers: Sequence[Answer], when: str) -> None:
         return
     models = ", ".join(sorted({printable(one.model, 80) for one in answers}))
     say(fold(f"{counted(len(answers), 'job')} pending as of {when}; model: {models}"))
+    for user in sorted({one.only_of for one in answers if one.only_of is not None}):
+        say(fold(_only_of(user)))
     say("")
     far = float("inf")
     rows = []
@@ -212,6 +264,10 @@ def _print_table(answers: Sequence[Answer], when: str) -> None:
         if answer.starts is not None:
             low, middle, high = (clock(at, answer.moment) for at in answer.starts)
             between = f"{low}–{high}"
+        elif answer.not_before is not None:
+            between = (
+                f"after {clock(answer.moment + int(answer.not_before[0] * 1e6), answer.moment)}"
+            )
         if answer.runtime is not None:
             runs = f"{_span(answer.runtime[0])}–{_span(answer.runtime[2])}"
         rows.append([

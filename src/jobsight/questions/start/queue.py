@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from jobsight.documents import State
 from jobsight.history.jobtable import JobTable
+from jobsight.history.slurm.documents import limit_of
 from jobsight.history.slurm.pendingreasons import BLOCKED, BUSY, last_reasons
 from jobsight.history.slurm.scontrol import Node, Partition
 from jobsight.program.submission.sizes import gpus
@@ -57,6 +58,8 @@ class Machine:
 
     nodes: Sequence[Node] = ()
     partitions: Sequence[Partition] = ()
+    lines: Sequence[tuple[str, str, str, int | None, int | None]] = ()
+    """Of pending jobs as squeue shows them now: job, owner, reason, priority, estimate (µs)."""
 
     def capacity(self, name: str | None) -> Floats | None:
         """What a partition has, in the order of `RESOURCES`; None where that is not known."""
@@ -264,7 +267,7 @@ class Snapshot:
             own = [name for name in added.columns if name in table.columns and name != "row"]
             table = pl.concat([table, added.select(own)], how="diagonal_relaxed")
         seen = table.join(history.sightings, on="row", how="left", maintain_order="left")
-        jobs = _in_order(seen, machine)
+        jobs = _completed(_in_order(_as_shown(seen, machine), machine), machine)
         return cls(jobs, moment, machine, history, history.usual_runtimes(jobs))
 
     @property
@@ -389,10 +392,17 @@ class Snapshot:
             places=places,
             need=need,
             planned=np.maximum(self.limits() - ages, 1.0),
-            eligible=np.where(self.jobs["blocked"].to_numpy(), np.inf, 0.0),
+            eligible=self._eligible(),
             asked=asked & ~runs,
             ghost=np.zeros(n, np.bool_),
         )
+
+    def _eligible(self) -> Floats:
+        """Seconds until jobs may start: to the time at which they are to begin; inf: they may not."""
+        begins = pl.col("reason").str.starts_with("BeginTime") & (pl.col("estimate") > self.moment)
+        left = (pl.col("estimate") - self.moment) / _SECOND
+        until = pl.when(begins).then(left).when("blocked").then(np.inf).otherwise(0.0)
+        return np.array(self.jobs.select(until).to_series().to_numpy())
 
     def changed(self, place: int, **request: Any) -> Snapshot:
         """The same queue where one job asks for something else; its runtimes stay.
@@ -427,3 +437,52 @@ def _in_order(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
         "runs", "tier", "priority", "seen",
         descending=[True, True, True, False], nulls_last=True, maintain_order=True,
     )  # fmt: skip
+
+
+def _as_shown(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
+    """Pending jobs with reason, priority and estimate as squeue shows them now."""
+    schema = {
+        "job": pl.String,
+        "owner": pl.String,
+        "shown": pl.String,
+        "rank": pl.Int64,
+        "planned": pl.Int64,
+    }
+    lines = pl.DataFrame(machine.lines, schema, orient="row")
+    table = table.join(lines, on=["job", "owner"], how="left", maintain_order="left")
+    now = pl.col("shown").is_not_null() & ~pl.col("state").is_in(_RUNNING)
+    return table.with_columns(
+        reason=pl.when(now).then("shown").otherwise("reason"),
+        priority=pl.when(now).then("rank").otherwise("priority"),
+        estimate=pl.when(now).then("planned").otherwise("estimate"),
+    ).drop("shown", "rank", "planned")
+
+
+def _completed(jobs: pl.DataFrame, machine: Machine) -> pl.DataFrame:
+    """Jobs with what they get where they ask for nothing, the names of which are in `unasked`.
+
+    That is one CPU, one node, and time and memory by the defaults of the partition.
+    """
+    rows = []
+    for name in jobs["partition"].drop_nulls().unique():
+        if (of := machine.partition(name)) is not None:
+            memory, per = of.default_memory or (0, None)
+            each = [memory // _MB if per == which else None for which in ("cpu", "node")]
+            rows.append((name, limit_of(of.default_s), *each))
+    schema = {"partition": pl.String, "default": pl.Int64, "cpu": pl.Int64, "node": pl.Int64}
+    known = pl.DataFrame(rows, schema, orient="row")
+    lacking = [
+        pl.when(pl.col(name).is_null()).then(pl.lit(name))
+        for name in ("time_limit_s", "request_memory_mb")
+    ]
+    jobs = jobs.with_columns(
+        pl.col("request_cpus", "request_nodes").fill_null(1),
+        unasked=pl.concat_list(lacking).list.drop_nulls(),
+    ).join(known, on="partition", how="left", maintain_order="left")
+    memory = pl.coalesce(
+        pl.col("cpu") * pl.col("request_cpus"), pl.col("node") * pl.col("request_nodes")
+    )
+    return jobs.with_columns(
+        time_limit_s=pl.coalesce("time_limit_s", "default"),
+        request_memory_mb=pl.coalesce("request_memory_mb", memory),
+    ).drop(*list(schema)[1:])
