@@ -221,15 +221,17 @@ def _headline(one: Answer) -> str:
         if one.job["state"] not in (*_QUEUE, None):
             return "runs:"
         if one.not_before is not None:
-            low, middle = (
-                clock(one.moment + int(at * 1e6), one.moment) for at in one.not_before[:2]
+            low, middle, _ = (
+                clock(one.moment + int(at * 1e6), one.moment) for at in one.not_before
             )
-            return f"will not start before {low}, likely after {middle}:"
+            return f"likely starts after {low}, half after {middle}:"
         return "its start is not known:"
     if one.wait[2] <= AT_ONCE and not is_busy(one.job["reason"]):
         alone = "" if one.only_of is None else f", by {printable(one.only_of, 60)}'s jobs alone"
         return paint(f"likely starts at once{alone}:", "32")
     low, middle, high = (clock(at, one.moment) for at in one.starts)
+    if low == high:
+        return f"likely starts at {low}:"
     return f"likely starts between {low} and {high}, half by {middle}:"
 
 

@@ -57,7 +57,8 @@ _AWAITED = {
     r"FedJobLock": "another cluster of its federation",
     r"JobArrayTaskLimit": "other tasks of its array, of which only so many may run at once",
     r"BurstBuffer": "its burst buffer",
-    r"(Assoc|QOS)Grp\w*(?<!Run)Minutes":
+    r"(Assoc|QOS)Grp\w*RunMinutes": "a limit of its account or QOS",
+    r"(Assoc|QOS)Grp\w*Minutes":
         "the hours granted to its account or QOS: they are used up until old use no longer counts",
     r"Assoc|Max\w+PerAccount|AccountingPolicy": "a limit of its account",
     r"QOS|Max\w+PerUser": "a limit of its QOS",
@@ -85,8 +86,7 @@ def stop(reason: str | None, job: str) -> str | None:
 
     `job`: its id, or several with commas.
     """
-    words = _words(_STOPS, reason)
-    return words and words.replace("{job}", printable(job.partition("+")[0], 200))
+    return _words(_STOPS, reason, printable(job.partition("+")[0], 200))
 
 
 def awaited(reason: str | None) -> str | None:
@@ -99,10 +99,11 @@ def awaited(reason: str | None) -> str | None:
     return words
 
 
-def _words(table: dict[str, str], reason: str | None) -> str | None:
+def _words(table: dict[str, str], reason: str | None, job: str = "") -> str | None:
     for beginning, words in table.items():
         if re.match(beginning, reason or "", re.IGNORECASE):
-            return f"{words} ({printable(reason, 80)})"
+            what, colon, cure = words.partition(":")
+            return f"{what} ({printable(reason, 80)}){colon}{cure.format(job=job)}"
     return None
 
 

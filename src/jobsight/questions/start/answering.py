@@ -182,7 +182,7 @@ class Answer(JobAnswer):
         job: also with `reason` and `estimate` (µs), Slurm's own.
         wait: seconds until it starts; None: it runs, or that is not known.
         runtime: seconds that it runs; None where nothing is known of it.
-        not_before: seconds before which it does not start, by Slurm's reason; None: unknown.
+        not_before: seconds until what Slurm's reason names is over; None: unknown.
         blocked: why it does not start by itself; None: it may.
         waits_for: in words.
         only_of: the one user whose jobs are all that is seen; None: there are several.
@@ -397,7 +397,11 @@ class Answerer:
         advice = []
         if few and not runs and (plays or "TimeLimit" in (job["reason"] or "")):
             advice = sooner(queue, place, starts)
-        waits = [] if runs else [*waits_for(job, queue, place), *self._analysis.get(job["job"], ())]
+        waits = (
+            []
+            if runs or blocked
+            else [*waits_for(job, queue, place), *self._analysis.get(job["job"], ())]
+        )
         return Answer(
             job=job,
             moment=self.moment,

@@ -37,9 +37,9 @@ _LIMIT = pl.when(pl.col("time_limit_s") > 0).then(pl.col("time_limit_s").cast(pl
 _CPUS = pl.coalesce("request_cpus", "cpus")
 """What a job that runs takes: of one first seen when it ran, what it was given is known alone."""
 _FEW = 5
-_NAMED, _OTHERS = 3, 4
-"""Runs of a name that say how long such a job runs; and of the same user's last runs, of any name,
-so many count with them, but never as many: on public traces this beat each of the two alone."""
+_NAMED, _OTHERS = 2, 4
+"""Runs of a name that say how long such a job runs; and of the user's last runs, of any name, so
+many count with them at most: on public traces both together were better than either."""
 _MB = 1 << 20
 _SECOND = 1_000_000
 
@@ -170,7 +170,10 @@ class Earlier:
         for (user, like), some in own.group_by("user", "like", maintain_order=True):
             if len(some) >= _NAMED:
                 others = self._runs[0].get(user, some.clear())["ran"]
-                values = some["ran"].tail(KNOTS), others.tail(min(len(some) - 1, _OTHERS))
+                values = (
+                    some["ran"].tail(KNOTS),
+                    others.tail(min(max(len(some) - 1, _NAMED), _OTHERS)),
+                )
                 shapes[user, like] = _at_knots(np.concatenate(values))
         return shapes
 
@@ -398,7 +401,7 @@ class Snapshot:
         )
 
     def _eligible(self) -> Floats:
-        """Seconds until jobs may start: to the time at which they are to begin; inf: they may not."""
+        """Seconds until jobs may start, by the time at which they are to begin; inf: they may not."""
         begins = pl.col("reason").str.starts_with("BeginTime") & (pl.col("estimate") > self.moment)
         left = (pl.col("estimate") - self.moment) / _SECOND
         until = pl.when(begins).then(left).when("blocked").then(np.inf).otherwise(0.0)

@@ -126,10 +126,8 @@ def _must_end(job: Mapping[str, Any], queue: Snapshot) -> NDArray[np.bool_]:
             of |= mine & (pl.col("name") == pl.lit(job["name"]))
     elif reason.startswith("JobArrayTaskLimit"):
         of = pl.col("group") == pl.lit(job["group"])
-    elif "PerUser" in reason:  # of its QOS, or of that of its partition
-        of = mine & pl.any_horizontal(
-            pl.col(name) == pl.lit(job[name]) for name in ("qos", "partition")
-        )
+    elif "PerUser" in reason:
+        of = mine & (pl.col("qos") == pl.lit(job["qos"]))
     elif reason.startswith("AssocMax"):
         of = mine & (pl.col("account") == pl.lit(job["account"]))
     own = queue.jobs.select((of & pl.col("runs")).fill_null(value=False))
@@ -155,16 +153,16 @@ def _depended(job: Mapping[str, Any], queue: Snapshot) -> str | None:
     names = [name for _, name, failed in every if failed] or [name for _, name, _ in every]
     of_cluster = pl.col("scheduler_name").eq_missing(pl.lit(job["scheduler_name"]))
     words = []
-    for name in names[:_NAMED]:
-        rows = queue.history.jobs.table.filter(of_cluster, _are([name]))
+    for id_ in names[:_NAMED]:
+        rows = queue.history.jobs.table.filter(of_cluster, _are([id_]))
         done = rows["state"].cast(pl.String) == State.COMPLETED.value
         rows = pl.concat([rows.filter(~done), rows.filter(done)])
-        about = []
+        named = f"job {id_}"
         for row in rows.head(1).iter_rows(named=True):
             code = f"exit code {row['exit_code']}" if row["exit_code"] else None
             state = str(row["state"]).replace("_", " ")
-            name = row["job"]
-            about = [word for word in (printable(row["name"], 60), state, code) if word]
-        words.append(f"job {name} ({', '.join(about)})" if about else f"job {name}")
+            about = filter(None, (printable(row["name"] or "", 60), state, code))
+            named = f"job {row['job']} ({', '.join(about)})"
+        words.append(named)
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return ", ".join([*words, *more]) or None
