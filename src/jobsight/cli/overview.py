@@ -248,8 +248,8 @@ class _Screen:
             elif first.starts is not None and last.starts is not None:
                 low, high = (clock(at, self.now) for at in (first.starts[0], last.starts[2]))
                 when = low if low == high else f"{low}–{high}"
-            elif first.not_before is not None:
-                when = f"after {clock(self.now + int(first.not_before[0] * 1e6), self.now)}"
+            elif first.earliest is not None:
+                when = f"after {clock(first.earliest[0], self.now)}"
             elif first.job["scheduler"] == "htcondor":
                 waits = [line for line in waits if _BLOCKS.search(line)][-1:]
             rows.append(_Row(group, when, "; ".join(waits) or why(group[0]), first))
@@ -342,12 +342,7 @@ def _obstacle(jobs: _Jobs) -> str | None:
 
     if not jobs[0].id.startswith("slurm:"):
         return None
-    names = (
-        [parse_key(job.id).job for job in jobs]
-        if len(jobs) == 1
-        else map(number_of, (job.id for job in jobs))
-    )
-    ids = ",".join(list(dict.fromkeys(names))[:_IDS])
+    ids = ",".join(parse_key(job.id).job for job in jobs[:_IDS])
     return refusal(why(jobs[0])) or stop(why(jobs[0]), ids)
 
 

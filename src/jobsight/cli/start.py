@@ -52,7 +52,7 @@ from jobsight.questions.start.queue import Machine
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from jobsight.answering.session import AnswerSession
     from jobsight.questions.start.answering import Answer
@@ -65,6 +65,10 @@ _ANALYSED = 3
 """Idle HTCondor jobs that are analysed, one call for each."""
 _NUMBER = re.compile(r"(?:^|^slurm:.*:)(\d{1,10})(?:[_+][\d+]+)?$", re.ASCII)
 """The id of a job of Slurm, or of the array that it is part of."""
+_SHOWN = {
+    "job": pl.String, "owner": pl.String, "reason": pl.String, "priority": pl.Float64,
+    "estimate": pl.Int64,
+}  # fmt: skip
 _INDENT = 12
 
 
@@ -123,13 +127,13 @@ def _machine(settings: Settings, jobs: Sequence[str]) -> Machine:
     numbers = {found[1] for id_ in jobs if (found := _NUMBER.search(id_))}
     try:
         client = slurm_client(settings)
-        lines = [
+        shown = [
             (job.name, line.user, line.reason, line.priority, line.start)
             for line in (client.queue(numbers) if numbers else ())
             if slurm_state(line.state) is State.PENDING
             for job in expand(line.id, settings.slurm.array_tasks)[0]
         ]
-        return Machine(*client.machine(), lines)
+        return Machine(*client.machine(), pl.DataFrame(shown, _SHOWN, orient="row"))
     except SlurmError as error:
         note(f"what the cluster has is taken from the history: {printable(error, 200)}")
         return Machine()
@@ -178,8 +182,10 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
             say(field(label, text, _INDENT))
         if words := _slurm_says(one):
             say(field("Slurm says", words, _INDENT + 1))
-        for label, text in zip(["note", ""], _notes(one), strict=False):
-            say(field(label, f"· {text}", _INDENT))
+        if one.defaults is not None:
+            say(field("defaults", f"{one.defaults}: it does not ask for them", _INDENT))
+        if one.only_of is not None:
+            say(field("note", _only_of(one.only_of), _INDENT))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
 
 
@@ -199,14 +205,6 @@ def _slurm_says(one: Answer) -> str:
     return "; ".join(words)
 
 
-def _notes(one: Answer) -> Iterator[str]:
-    """What an answer rests on, and the reader may not expect."""
-    if one.defaults is not None:
-        yield f"it does not ask for all: it gets {one.defaults}"
-    if one.only_of is not None:
-        yield _only_of(one.only_of)
-
-
 def _only_of(user: str) -> str:
     return f"only jobs of {printable(user, 60)} are seen here: others' may be ahead, uncounted"
 
@@ -220,10 +218,8 @@ def _headline(one: Answer) -> str:
     if one.starts is None or one.wait is None:
         if one.job["state"] not in (*_QUEUE, None):
             return "runs:"
-        if one.not_before is not None:
-            low, middle, _ = (
-                clock(one.moment + int(at * 1e6), one.moment) for at in one.not_before
-            )
+        if one.earliest is not None:
+            low, middle, _ = (clock(at, one.moment) for at in one.earliest)
             return f"likely starts after {low}, half after {middle}:"
         return "its start is not known:"
     if one.wait[2] <= AT_ONCE and not is_busy(one.job["reason"]):
@@ -266,10 +262,8 @@ def _print_table(answers: Sequence[Answer], when: str) -> None:
         if answer.starts is not None:
             low, middle, high = (clock(at, answer.moment) for at in answer.starts)
             between = f"{low}–{high}"
-        elif answer.not_before is not None:
-            between = (
-                f"after {clock(answer.moment + int(answer.not_before[0] * 1e6), answer.moment)}"
-            )
+        elif answer.earliest is not None:
+            between = f"after {clock(answer.earliest[0], answer.moment)}"
         if answer.runtime is not None:
             runs = f"{_span(answer.runtime[0])}–{_span(answer.runtime[2])}"
         rows.append([

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from jobsight.history.slurm.ids import SlurmId, parse_id
 from jobsight.program.submission.shown import shown_config, shown_fields, shown_records
-from jobsight.program.submission.sizes import Memory, known_text, parse_tres
+from jobsight.program.submission.sizes import known_text, parse_tres
 from jobsight.program.submission.times import parse_span, parse_time
 
 __all__ = [
@@ -200,8 +200,8 @@ class Partition:
     """Jobs that name no partition go to it."""
     default_s: float | None = None
     """The time limit of jobs that name none; None: unknown."""
-    default_memory: Memory | None = None
-    """What jobs get that ask for no memory; None: unknown, or all."""
+    default_memory_mb: tuple[int, int] = (0, 0)
+    """What jobs get that ask for no memory, for each CPU and for each node."""
 
 
 def read_nodes(text: str) -> Iterator[Node]:
@@ -236,7 +236,7 @@ def read_partitions(text: str, config: str = "") -> Iterator[Partition]:
             shared=leading_number(fields.get("OverSubscribe", "").partition(":")[2]) or 1,
             default=fields.get("Default", "").upper() == "YES",
             default_s=_span(fields.get("DefaultTime", "")) or longest,
-            default_memory=_default_memory(fields, defaults),
+            default_memory_mb=_default_memory(fields, defaults),
         )
 
 
@@ -247,10 +247,9 @@ def _span(text: str) -> float | None:
         return None
 
 
-def _default_memory(partition: Mapping[str, str], config: Mapping[str, str]) -> Memory | None:
+def _default_memory(partition: Mapping[str, str], config: Mapping[str, str]) -> tuple[int, int]:
     for said in ({name.lower(): value for name, value in partition.items()}, config):
-        if size := leading_number(said.get("defmempercpu")):
-            return Memory(size << 20, "cpu")
-        if size := leading_number(said.get("defmempernode")):
-            return Memory(size << 20, "node")
-    return None
+        cpu, node = (leading_number(said.get(f"defmemper{one}")) or 0 for one in ("cpu", "node"))
+        if cpu or node:
+            return cpu, node
+    return 0, 0

@@ -199,14 +199,19 @@ class Answer(JobAnswer):
     waits_for: Sequence[str]
     advice: Sequence[Advice]
     only_of: str | None
-    defaults: str | None
     model: str
     inputs: str
+    defaults: str | None = None
 
     @property
     def starts(self) -> tuple[int, int, int] | None:
         """µs: quantiles of its start."""
         return None if self.wait is None else _after(self.moment, self.wait)
+
+    @property
+    def earliest(self) -> tuple[int, int, int] | None:
+        """µs: quantiles of what it starts after."""
+        return None if self.not_before is None else _after(self.moment, self.not_before)
 
     @property
     def ends(self) -> tuple[int, int, int] | None:
@@ -226,10 +231,10 @@ class Answer(JobAnswer):
             "moment": MOMENTS[0] if self.id is None else MOMENTS[1],
             "state": self.job["state"],
             "wait_s": _listed(self.wait),
-            "start": self._at(self.wait),
+            "start": None if self.starts is None else [*map(format_micros, self.starts)],
             "runtime_s": _listed(self.runtime),
             "end": None if self.ends is None else [*map(format_micros, self.ends)],
-            "not_before": self._at(self.not_before),
+            "not_before": None if self.earliest is None else [*map(format_micros, self.earliest)],
             "blocked": self.blocked,
             "reason": self.job["reason"],
             "waits_for": list(self.waits_for),
@@ -240,25 +245,20 @@ class Answer(JobAnswer):
             "model": self.model,
         }
 
-    def _at(self, spans: Spans | None) -> list[str] | None:
-        return None if spans is None else [*map(format_micros, _after(self.moment, spans))]
-
 
 def _after(moment: int, spans: Spans) -> tuple[int, int, int]:
     low, middle, high = (moment + int(span * _SECOND) for span in spans)
     return low, middle, high
 
 
-def _defaults(job: Mapping[str, Any]) -> str | None:
-    """What a job gets that does not ask for it, in words."""
-    limit, most = job["time_limit_s"], job["request_memory_mb"]
-    gets = {
-        "time_limit_s": limit and ("no time limit" if limit < 0 else format_span(limit)),
-        "request_memory_mb": most and memory(most),
-    }
-    words = [gets[name] for name in job["unasked"] if gets[name]]
-    partition = printable(job["partition"], 40)
-    return f"{' and '.join(words)}, which {partition} gives by default" if words else None
+def _defaults(limit: int | None, size: int | None, job: Mapping[str, Any]) -> str | None:
+    """What a job gets that does not ask for a time limit, or for memory, in words."""
+    words = []
+    if limit is None and (given := job["time_limit_s"]) is not None:
+        words.append("no time limit" if given < 0 else f"a time limit of {format_span(given)}")
+    if size is None and job["request_memory_mb"]:
+        words.append(memory(job["request_memory_mb"]))
+    return " and ".join(words) or None
 
 
 def _listed(spans: Spans | None) -> list[float] | None:
@@ -368,9 +368,14 @@ class Answerer:
         usual = queue.ends(_MANY, places) + queue.ages()[places]
         played = _Known(quantiles(starts[:, places]), np.quantile(usual, LEVELS, axis=0).T, [])
         few = len(asked) <= _ADVISED
-        return [
+        answers = [
             self._answered(queue, place, starts[:, place], played.of(k), known.of(k), few=few)
             for k, place in enumerate(places)
+        ]
+        wanted = asked.select("time_limit_s", "request_memory_mb").iter_rows()
+        return [
+            replace(one, defaults=_defaults(*own, one.job))
+            for own, one in zip(wanted, answers, strict=True)
         ]
 
     def _answered(
@@ -387,7 +392,7 @@ class Answerer:
         if wait is not None and wait[2] <= AT_ONCE and slurm and awaited(job["reason"]):
             wait = None  # Slurm says what keeps it back: a model that does not see it is wrong
         runtime = played.runtime if known.runtime is None or runs else known.runtime
-        if known.runtime is None and not self._earlier.knows_runtime(job):
+        if known.runtime is None and not self._earlier.knows_runtimes:
             runtime = None
         if known.wait is None and not queue.knows_partition(place):
             wait = None
@@ -397,11 +402,9 @@ class Answerer:
         advice = []
         if few and not runs and (plays or "TimeLimit" in (job["reason"] or "")):
             advice = sooner(queue, place, starts)
-        waits = (
-            []
-            if runs or blocked
-            else [*waits_for(job, queue, place), *self._analysis.get(job["job"], ())]
-        )
+        waits: list[str] = []
+        if not runs and blocked is None:
+            waits = [*waits_for(job, queue, place), *self._analysis.get(job["job"], ())]
         return Answer(
             job=job,
             moment=self.moment,
@@ -412,7 +415,6 @@ class Answerer:
             waits_for=waits,
             advice=advice,
             only_of=self._only_user(job["scheduler_name"]) if slurm else None,
-            defaults=None if runs else _defaults(job),
             model=_LABEL if self._model is None else self._model.label,
             inputs=known.inputs[0],
         )

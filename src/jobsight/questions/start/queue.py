@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -58,8 +58,8 @@ class Machine:
 
     nodes: Sequence[Node] = ()
     partitions: Sequence[Partition] = ()
-    lines: Sequence[tuple[str, str, str, int | None, int | None]] = ()
-    """Of pending jobs as squeue shows them now: job, owner, reason, priority, estimate (µs)."""
+    shown: pl.DataFrame | None = None
+    """Pending jobs as squeue shows them now: job, owner, reason, priority, estimate (µs)."""
 
     def capacity(self, name: str | None) -> Floats | None:
         """What a partition has, in the order of `RESOURCES`; None where that is not known."""
@@ -170,11 +170,8 @@ class Earlier:
         for (user, like), some in own.group_by("user", "like", maintain_order=True):
             if len(some) >= _NAMED:
                 others = self._runs[0].get(user, some.clear())["ran"]
-                values = (
-                    some["ran"].tail(KNOTS),
-                    others.tail(min(max(len(some) - 1, _NAMED), _OTHERS)),
-                )
-                shapes[user, like] = _at_knots(np.concatenate(values))
+                others = others.tail(min(max(len(some) - 1, _NAMED), _OTHERS))
+                shapes[user, like] = _at_knots(np.append(some["ran"].tail(KNOTS), others))
         return shapes
 
     def usual_runtimes(self, rows: pl.DataFrame) -> Floats:
@@ -184,22 +181,20 @@ class Earlier:
         jobs, else of all: as shares of their limits, times its own limit; as they were, where
         limits are unknown. A job of which nothing is known takes its limit, or a day.
         """
-        asked, named = (
-            rows.select(_USER.alias("user"), LIKE.alias("like"), limit=_LIMIT),
-            self._named(rows),
-        )
+        asked = rows.select(_USER.alias("user"), LIKE.alias("like"), limit=_LIMIT)
+        named = self._named(rows)
         runtimes = np.empty((len(rows), KNOTS))
         for k, (user, like, seconds) in enumerate(asked.iter_rows()):
-            shape = self._shape(user, "ran" if seconds is None else "share")
-            usual = (seconds or 86_400.0) if shape is None else shape * (seconds or 1.0)
+            share = None if seconds is None else self._shape(user, "share")
+            shape = self._shape(user, "ran") if share is None else share * seconds
+            usual = (seconds or 86_400.0) if shape is None else shape
             runtimes[k] = named.get((user, like), usual)
         return np.maximum(runtimes, 1.0)
 
-    def knows_runtime(self, job: Mapping[str, Any]) -> bool:
-        """Whether any run that ended says how long a job runs."""
-        limited = (job["time_limit_s"] or 0) > 0
-        user = job["owner"] or job["account"]
-        return self._shape(user, "share" if limited else "ran") is not None
+    @property
+    def knows_runtimes(self) -> bool:
+        """Whether any run that ended says how long jobs run."""
+        return len(self._ended) > 0
 
     def _shape(self, user: Any, column: str) -> Floats | None:
         """Quantiles of the last runs of a user, else of all; None: there are none."""
@@ -270,7 +265,9 @@ class Snapshot:
             own = [name for name in added.columns if name in table.columns and name != "row"]
             table = pl.concat([table, added.select(own)], how="diagonal_relaxed")
         seen = table.join(history.sightings, on="row", how="left", maintain_order="left")
-        jobs = _completed(_in_order(_as_shown(seen, machine), machine), machine)
+        if machine.shown is not None:
+            seen = seen.update(machine.shown, on=["job", "owner"], include_nulls=True)
+        jobs = _completed(_in_order(seen, machine), machine)
         return cls(jobs, moment, machine, history, history.usual_runtimes(jobs))
 
     @property
@@ -401,7 +398,7 @@ class Snapshot:
         )
 
     def _eligible(self) -> Floats:
-        """Seconds until jobs may start, by the time at which they are to begin; inf: they may not."""
+        """Seconds until jobs may start, where they are to begin later; inf: they may not."""
         begins = pl.col("reason").str.starts_with("BeginTime") & (pl.col("estimate") > self.moment)
         left = (pl.col("estimate") - self.moment) / _SECOND
         until = pl.when(begins).then(left).when("blocked").then(np.inf).otherwise(0.0)
@@ -442,50 +439,21 @@ def _in_order(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _as_shown(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
-    """Pending jobs with reason, priority and estimate as squeue shows them now."""
-    schema = {
-        "job": pl.String,
-        "owner": pl.String,
-        "shown": pl.String,
-        "rank": pl.Int64,
-        "planned": pl.Int64,
-    }
-    lines = pl.DataFrame(machine.lines, schema, orient="row")
-    table = table.join(lines, on=["job", "owner"], how="left", maintain_order="left")
-    now = pl.col("shown").is_not_null() & ~pl.col("state").is_in(_RUNNING)
-    return table.with_columns(
-        reason=pl.when(now).then("shown").otherwise("reason"),
-        priority=pl.when(now).then("rank").otherwise("priority"),
-        estimate=pl.when(now).then("planned").otherwise("estimate"),
-    ).drop("shown", "rank", "planned")
-
-
 def _completed(jobs: pl.DataFrame, machine: Machine) -> pl.DataFrame:
-    """Jobs with what they get where they ask for nothing, the names of which are in `unasked`.
+    """Jobs with what they get where it is not known what they ask for.
 
     That is one CPU, one node, and time and memory by the defaults of the partition.
     """
-    rows = []
-    for name in jobs["partition"].drop_nulls().unique():
-        if (of := machine.partition(name)) is not None:
-            memory, per = of.default_memory or (0, None)
-            each = [memory // _MB if per == which else None for which in ("cpu", "node")]
-            rows.append((name, limit_of(of.default_s), *each))
-    schema = {"partition": pl.String, "default": pl.Int64, "cpu": pl.Int64, "node": pl.Int64}
-    known = pl.DataFrame(rows, schema, orient="row")
-    lacking = [
-        pl.when(pl.col(name).is_null()).then(pl.lit(name))
-        for name in ("time_limit_s", "request_memory_mb")
-    ]
-    jobs = jobs.with_columns(
-        pl.col("request_cpus", "request_nodes").fill_null(1),
-        unasked=pl.concat_list(lacking).list.drop_nulls(),
-    ).join(known, on="partition", how="left", maintain_order="left")
-    memory = pl.coalesce(
-        pl.col("cpu") * pl.col("request_cpus"), pl.col("node") * pl.col("request_nodes")
-    )
+    names = jobs["partition"].drop_nulls().unique()
+    known = {name: of for name in names if (of := machine.partition(name)) is not None}
+
+    def default(value: Callable[[Partition], int | None]) -> pl.Expr:
+        values = {name: value(of) for name, of in known.items()}
+        return pl.col("partition").replace_strict(values, default=None, return_dtype=pl.Int64)
+
+    memory = pl.col("request_cpus") * default(lambda of: of.default_memory_mb[0])
+    memory += pl.col("request_nodes") * default(lambda of: of.default_memory_mb[1])
     return jobs.with_columns(
-        time_limit_s=pl.coalesce("time_limit_s", "default"),
-        request_memory_mb=pl.coalesce("request_memory_mb", memory),
-    ).drop(*list(schema)[1:])
+        pl.col("request_cpus", "request_nodes").fill_null(1),
+        pl.col("time_limit_s").fill_null(default(lambda of: limit_of(of.default_s))),
+    ).with_columns(pl.col("request_memory_mb").fill_null(memory))

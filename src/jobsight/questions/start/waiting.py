@@ -26,12 +26,8 @@ _SECOND = 1_000_000
 _DRAWS = 200
 _NAMED = 3
 """Jobs that are named of those that a job depends on."""
-_DEPENDS = re.compile(
-    r"(after\w*):(\d{1,10}(?:_(?:\d{1,10}|\*))?)(?:\+\d+)?(\(failed\))?", re.ASCII
-)
-"""One part of a dependency as Slurm shows it: ``afterok:12_*(unfulfilled)``."""
-_AFTER_ENDS = ("afterany", "afternotok", "afterok")
-"""Kinds of dependency on the end of all of a job."""
+_AFTER = re.compile(r"after(?:any|notok|ok):(\d{1,10}(?:_(?:\d{1,10}|\*))?)(\(failed\))?", re.ASCII)
+"""One part of a dependency on ends as Slurm shows it: ``afterok:12_*(unfulfilled)``."""
 
 
 def obstacle(job: Mapping[str, Any], queue: Snapshot) -> str | None:
@@ -81,12 +77,7 @@ def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
         words = stop(job["reason"], "")
     if words:
         runs, others = int(_must_end(job, queue).sum()), _depended(job, queue)
-        if runs and others is None:
-            others = (
-                f"one of {runs} that run must end first"
-                if runs > 1
-                else "one that runs must end first"
-            )
+        others = others or (f"one of {counted(runs, 'running job')} must end" if runs else None)
         waits.append(f"{words}: {others}" if others else words)
     ahead, running = queue.load[:2, :, place]
     if ahead[0] and slurm:
@@ -119,25 +110,21 @@ def not_before(job: Mapping[str, Any], queue: Snapshot) -> Spans | None:
 def _must_end(job: Mapping[str, Any], queue: Snapshot) -> NDArray[np.bool_]:
     """Runs of which all (that it depends on), or one, must end before a job starts: (jobs,)."""
     reason, of = job["reason"] or "", pl.lit(value=False)
-    mine = pl.col("owner") == pl.lit(job["owner"])
     if reason.startswith("Dependency"):
-        of = _are([name for kind, name, _ in _dependencies(job) if kind in _AFTER_ENDS])
-        if "singleton" in (job["dependency"] or ""):
-            of |= mine & (pl.col("name") == pl.lit(job["name"]))
+        of = _are([name for name, _ in _dependencies(job)])
     elif reason.startswith("JobArrayTaskLimit"):
         of = pl.col("group") == pl.lit(job["group"])
-    elif "PerUser" in reason:
-        of = mine & (pl.col("qos") == pl.lit(job["qos"]))
-    elif reason.startswith("AssocMax"):
-        of = mine & (pl.col("account") == pl.lit(job["account"]))
+    elif "PerUser" in reason or reason.startswith("AssocMax"):
+        same = ("owner", "qos" if "PerUser" in reason else "account")
+        of = pl.all_horizontal(pl.col(name) == pl.lit(job[name]) for name in same)
     own = queue.jobs.select((of & pl.col("runs")).fill_null(value=False))
     return own.to_series().to_numpy()
 
 
-def _dependencies(job: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Kind, id, and a mark where it failed, of each job that a job depends on; of all of them."""
+def _dependencies(job: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The jobs of which all must end before a job starts, and a mark where it is in vain."""
     shown = job["dependency"] or ""
-    return [] if "?" in shown else _DEPENDS.findall(shown)
+    return [] if "?" in shown else _AFTER.findall(shown)
 
 
 def _are(names: Sequence[str]) -> pl.Expr:
@@ -150,19 +137,13 @@ def _are(names: Sequence[str]) -> pl.Expr:
 def _depended(job: Mapping[str, Any], queue: Snapshot) -> str | None:
     """The jobs that a job depends on, and their states; of some that failed, these alone."""
     every = _dependencies(job) if (job["reason"] or "").startswith("Dependency") else []
-    names = [name for _, name, failed in every if failed] or [name for _, name, _ in every]
+    names = [name for name, failed in every if failed] or [name for name, _ in every]
     of_cluster = pl.col("scheduler_name").eq_missing(pl.lit(job["scheduler_name"]))
-    words = []
-    for id_ in names[:_NAMED]:
-        rows = queue.history.jobs.table.filter(of_cluster, _are([id_]))
-        done = rows["state"].cast(pl.String) == State.COMPLETED.value
-        rows = pl.concat([rows.filter(~done), rows.filter(done)])
-        named = f"job {id_}"
-        for row in rows.head(1).iter_rows(named=True):
-            code = f"exit code {row['exit_code']}" if row["exit_code"] else None
-            state = str(row["state"]).replace("_", " ")
-            about = filter(None, (printable(row["name"] or "", 60), state, code))
-            named = f"job {row['job']} ({', '.join(about)})"
-        words.append(named)
-    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return ", ".join([*words, *more]) or None
+    rows = queue.history.jobs.table.filter(of_cluster, _are(names))
+    done = pl.col("state").cast(pl.String) == State.COMPLETED.value
+    known = {}
+    for row in rows.sort(done, maintain_order=True).head(_NAMED).iter_rows(named=True):
+        code = f"exit code {row['exit_code']}" if row["exit_code"] else None
+        about = printable(row["name"] or "", 60), str(row["state"]).replace("_", " "), code
+        known[row["job"]] = f"job {row['job']} ({', '.join(filter(None, about))})"
+    return ", ".join(known.values() or [f"job {name}" for name in names[:_NAMED]]) or None
