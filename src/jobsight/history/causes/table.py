@@ -35,6 +35,7 @@ from functools import cache
 from importlib.resources import files
 
 from jobsight.history.causes.cause import Cause
+from jobsight.history.causes.literals import literals
 from jobsight.text import printable
 
 __all__ = ["LEVELS", "Entry", "table"]
@@ -60,6 +61,7 @@ class Entry:
     kind: str
     level: str
     pattern: re.Pattern[str]
+    literals: Sequence[str]
     text: str
     fix: str
     whose: str
@@ -91,6 +93,7 @@ def _entries(family: str) -> Iterator[Entry]:
                 of.get("kind", ""),
                 of.get("level", "error"),
                 re.compile(of["pattern"], re.MULTILINE),
+                literals(of["pattern"]),
                 of.get("text", ""),
                 of.get("fix", ""),
                 of.get("whose", "user"),
