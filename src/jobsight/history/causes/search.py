@@ -20,10 +20,11 @@ from jobsight.history.causes.cause import Cause
 from jobsight.history.causes.table import LEVELS, Entry, table
 from jobsight.text import printable
 
-__all__ = ["MOST", "Found", "Traceback", "read_end", "search", "tracebacks"]
+__all__ = ["MOST", "Found", "Traceback", "progress", "read_end", "search", "tracebacks"]
 
 MOST = 200_000
 """Bytes of the end of a file that are searched."""
+_MOST_COUNTED, _BLOCK = 1 << 30, 1 << 20
 _LONGEST = 2000
 _CODES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))")
 _PREFIX = re.compile(
@@ -39,7 +40,7 @@ class Found:
     Attributes:
         cause: that is named.
         level: of `jobsight.history.causes.table.LEVELS`.
-        line: number of the decisive line, from 1.
+        line: number of the decisive line, from 1; of a very large file from its end, negative.
         quoted: that line, as it stands there. Hostile text.
     """
 
@@ -48,37 +49,43 @@ class Found:
     line: int
     quoted: str
 
+    @property
+    def rank(self) -> int:
+        """0 for the surest level."""
+        return LEVELS.index(self.level)
+
 
 def read_end(path: str | os.PathLike[str]) -> tuple[str, int]:
     """The last `MOST` bytes of a file, and the number of the first line that they hold whole.
+
+    The lines of a file of more than 1 GB are numbered from its end, the last one is -1.
 
     Raises:
         UsageError: it is not a file, or cannot be read.
     """
     shown = printable(os.fspath(path), 300)
+    handle = -1
     try:
         # A pipe that a job left as its output would block an open without this.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise UsageError(f"{shown} is not a file: give an output file of a job")
+        data = os.pread(handle, MOST, max(state.st_size - MOST, 0))
+        cut = data.find(b"\n") + 1 if state.st_size > MOST else 0
+        text = data[cut:].decode("utf-8", "replace")
+        if state.st_size > _MOST_COUNTED:
+            return text, -len(text.split("\n"))
+        first = 1
+        for offset in range(0, state.st_size - len(data) + cut, _BLOCK):
+            size = min(_BLOCK, state.st_size - len(data) + cut - offset)
+            first += os.pread(handle, size, offset).count(b"\n")
+        return text, first
     except OSError as error:
         raise UsageError(f"{shown}: {error.strerror}") from None
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise UsageError(f"{shown} is not a file: give an output file of a job")
-        size = file.seek(0, os.SEEK_END)
-        first = 1
-        if size > MOST:
-            file.seek(0)
-            left = size - MOST
-            while left > 0 and (block := file.read(min(left, 1 << 20))):
-                first += block.count(b"\n")
-                left -= len(block)
-        else:
-            file.seek(0)
-        data = file.read(MOST)
-    if first > 1 or size > MOST:
-        cut = data.find(b"\n") + 1
-        first, data = (first + 1, data[cut:]) if cut else (first, data)
-    return data.decode("utf-8", "replace"), first
+    finally:
+        if handle >= 0:
+            os.close(handle)
 
 
 def search(text: str, first: int = 1) -> Found | None:
@@ -233,3 +240,32 @@ def _in_own_file(
         if block.place and block.head <= row < block.last + _MESSAGE:
             return replace(cause, text=f"{cause.text}, at {block.place}")
     return cause
+
+
+_PART = re.compile(
+    r"(?<![\d./:-])(?P<part>\d{1,12}) ?(?:/|of|out of) ?(?P<all>\d{1,12})(?![\d./:-])|"
+    r"(?<![\d.])(?P<percent>\d{1,3}(?:\.\d{1,3})?) ?%"
+)
+_LAST_LINES = 200
+
+
+def progress(text: str) -> str | None:
+    """How far the work was by the last line that counts it (``160/600``); None: no line does.
+
+    It counts where the same form stands in an earlier line too, with a smaller part.
+    """
+    rows = [row for line in text.split("\n")[-_LAST_LINES:] for row in line.split("\r")][::-1]
+    forms: dict[str, tuple[float, str]] = {}
+    for row in rows[: 5 * _LAST_LINES]:
+        for match in _PART.finditer(row[:_LONGEST]):
+            part = float(match["part"] or match["percent"])
+            whole = float(match["all"] or 100)
+            form = re.sub(r"[\d.]+", "0", row[: match.start()]) + f" {whole}"
+            if form not in forms:
+                if 0 < part < whole:
+                    forms[form] = part, f"{match[0].strip()}"
+            elif part < forms[form][0]:
+                last, shown = forms[form]
+                share = "" if match["percent"] else f" ({100 * last / whole:.0f} %)"
+                return f"{shown}{share}"
+    return None

@@ -11,7 +11,7 @@ A file holds a list ``cause``. An entry has these keys:
 ``pattern``
     a regular expression, searched with ``re.MULTILINE``: ``^`` and ``$`` are the ends of lines, and
     a message over several lines names its ``\n``. Groups that the sentences show have names, and
-    match few characters: a text is hostile.
+    match few characters: a text is hostile. One that takes no part in a match shows nothing.
 ``text``, ``fix``
     the cause and what to do: sentences without a period, that may show groups as ``{group}``, but
     never in a command, which a person may paste.
@@ -76,7 +76,7 @@ class Entry:
 
     def cause(self, match: re.Match[str]) -> Cause:
         """The cause, with what the match shows."""
-        shown = {group: printable(text or "?", _SHOWN) for group, text in match.groupdict().items()}
+        shown = {group: printable(text or "", _SHOWN) for group, text in match.groupdict().items()}
         text, fix = self.text.format(**shown), self.fix.format(**shown)
         return Cause(self.name, self.kind, text, fix, self.whose, self.sure)
 
