@@ -129,13 +129,48 @@ def _matches(rows: Sequence[str], levels: Set[str]) -> Iterator[tuple[int, Entry
     """The row of each match of the table's entries of some levels, with the entry."""
     joined = "\n".join(rows)
     lowered = joined.lower()
+    if len(lowered) != len(joined):
+        lowered = "".join(of.lower() if len(of.lower()) == 1 else of for of in joined)
     starts = [0, *accumulate(len(row) + 1 for row in rows)]
     for entry in table("output"):
-        if entry.level in levels and (
-            not entry.literals or any(literal in lowered for literal in entry.literals)
-        ):
-            for match in entry.pattern.finditer(joined):
-                yield bisect_right(starts, match.start()) - 1, entry, match
+        if entry.level in levels:
+            for begin, end in _windows(lowered, entry.literals, starts):
+                for match in entry.pattern.finditer(joined, begin, end):
+                    yield bisect_right(starts, match.start()) - 1, entry, match
+
+
+_AROUND = 12
+"""Rows before and after a literal text that a match around it may cover."""
+
+
+def _windows(
+    lowered: str, literals: Sequence[str], starts: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """The parts of a text in which a match may be: whole rows around any of its literals."""
+    if not literals:
+        yield 0, len(lowered)
+        return
+    rows = {
+        bisect_right(starts, at) - 1 for literal in literals for at in _positions(lowered, literal)
+    }
+    begin = end = -1
+    for row in sorted(rows):
+        first, last = max(row - _AROUND, 0), min(row + _AROUND + 1, len(starts) - 1)
+        if first > end:
+            if end >= 0:
+                yield starts[begin], starts[end] - 1
+            begin = first
+        end = last
+    if end >= 0:
+        yield starts[begin], starts[end] - 1
+
+
+def _positions(text: str, literal: str) -> Iterator[int]:
+    """Where a literal text begins."""
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + len(literal))
 
 
 _MESSAGE = 8

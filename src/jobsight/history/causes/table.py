@@ -31,7 +31,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 from jobsight.history.causes.cause import Cause
@@ -60,7 +60,7 @@ class Entry:
     name: str
     kind: str
     level: str
-    pattern: re.Pattern[str]
+    expression: str
     literals: Sequence[str]
     text: str
     fix: str
@@ -68,6 +68,11 @@ class Entry:
     sure: bool
     examples: Sequence[str]
     passes: Sequence[str]
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled where it is needed: few of all are in the output of one job."""
+        return re.compile(self.expression, re.MULTILINE)
 
     def cause(self, match: re.Match[str]) -> Cause:
         """The cause, with what the match shows."""
@@ -92,7 +97,7 @@ def _entries(family: str) -> Iterator[Entry]:
                 of["name"],
                 of.get("kind", ""),
                 of.get("level", "error"),
-                re.compile(of["pattern"], re.MULTILINE),
+                of["pattern"],
                 literals(of["pattern"]),
                 of.get("text", ""),
                 of.get("fix", ""),
