@@ -9,7 +9,7 @@ import pytest
 from tests.support.users import User
 from tests.testbed import HtcondorPool, SlurmCluster
 
-_GROW = "exec python3 -c 'import time; x = bytearray(400 << 20); time.sleep(60)'"
+_GROW = "python3 -c 'import time; x = bytearray(400 << 20); time.sleep(60)'"
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ SLURM = {
     "bad interpreter": Case("printf '#!/opt/nope/python\\n' > i$$; chmod +x i$$; ./i$$",
                             "interpreter|/opt/nope/python|not found",
                             "first line|path|interpreter"),
-    "line ends": Case(r"printf 'cd /tmp\r\nls\r\n' > w$$.sh; bash w$$.sh", "Windows|carriage", "dos2unix"),
+    "line ends": Case(r"printf 'cd /tmp\r\nls\r\n' > w$$.sh; bash w$$.sh",
+                      "Windows|carriage", "dos2unix"),
     "syntax": Case("if true; then echo 1", "syntax error", "line|bash -n"),
     "unset variable": Case("set -u; echo $REFERENCE", "REFERENCE", "set|export|default"),
     "file missing": Case("set -e; cat reads.fq", r"reads\.fq", "path|directory|name"),
@@ -50,9 +51,9 @@ SLURM = {
     "illegal instruction": Case("kill -ILL $$", "SIGILL|instruction", "processor"),
     "killed": Case("kill -KILL $$", "killed from outside", "memory"),
     "module": Case("module load gromacs; gmx mdrun", "module", "bash -l|init|source|login"),
-    "disk full": Case("set -e; echo 1 > /dev/full", "[Nn]o space left|full", "quota|space|delete"),
+    "disk full": Case("cat /etc/passwd > /dev/full", "[Nn]o space left|full", "quota|space|delete"),
     "library missing": Case(
-        "/lib64/ld-linux-x86-64.so.2 --inhibit-cache --library-path /nope /bin/bash -c true",
+        "sed s/libtinfo.so.6/libtinfx.so.6/ /bin/bash > b$$; chmod +x b$$; ./b$$",
         r"lib\w+\.so.* missing|missing.*lib\w+\.so|shared library", "module|LD_LIBRARY_PATH"),
     "import": Case("python3 -c 'import scanpy'", "scanpy", "install|environment"),
     "memory refused": Case("ulimit -v 200000; python3 -c 'bytearray(1 << 30)'", "memory", "--mem"),
@@ -85,7 +86,6 @@ def _judge(user: User, cases: dict[str, Case], jobs: dict[str, str]) -> None:
         why, _, fix = said.partition(" to do ")
         if not re.search(case.why, why) or not re.search(case.do, fix):
             wrong.append(f"{name}: {said or page[:300]}")
-    print("\n".join(wrong))  # noqa: T201
     assert len(wrong) <= (1 - RIGHT) * len(cases), "\n".join(wrong)
 
 
