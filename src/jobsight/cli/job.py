@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,13 +24,14 @@ from jobsight.cli.common import (
 from jobsight.cli.jobs import document_text, print_documents, print_table
 from jobsight.cli.output import note, report_problems, say
 from jobsight.cli.terminal import STATE_COLOURS, blocks, field, paint, table, width, wrap
+from jobsight.cli.why import explanation
 from jobsight.clock import now_micros
 from jobsight.codes import EventCode
 from jobsight.documents import State, parse_key
 from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
 from jobsight.errors import JobError
 from jobsight.format import UNKNOWN, memory, moment, number, percent, span
-from jobsight.history.causes.job import Explained, explained, output_files
+from jobsight.history.causes.job import explained, output_files
 from jobsight.history.causes.search import read_end
 from jobsight.history.jobwords import event_words, job_facts
 from jobsight.ids import parse_job_name
@@ -62,7 +62,10 @@ def page(
     yield from _title(document)
     facts = job_facts(document)
     reason, _, _ = (facts.pop(name, None) for name in ("reason", "why", "to do"))
-    yield from _why(explained(document, output))
+    answer = explained(document, output)
+    yield from explanation(answer, _INDENT)
+    if answer.cause is not None and not answer.cause.sure and not answer.read:
+        yield field("", "its output files cannot be read here: --output FILE names one", _INDENT)
     if siblings:
         facts["siblings"] = counted(siblings, "other job of its number", "other jobs of its number")
     for label, text in facts.items():
@@ -101,22 +104,6 @@ def _title(document: JobDocument) -> Iterator[str]:
     first, *rest = wrap(f"{word}  job {key.job} on {printable(key.cluster, 60)}{since}")
     yield first.replace(word, paint(word, f"1;{STATE_COLOURS[state]}"), 1) if state else first
     yield from rest
-
-
-def _why(answer: Explained) -> Iterator[str]:
-    """Why it failed, the line of its output that says so, and what to do."""
-    if answer.cause is None:
-        return
-    sure = "" if answer.cause.sure else "most likely: "
-    yield field("why", printable(sure + answer.cause.text, _REASON), _INDENT)
-    if answer.found is not None and answer.file is not None:
-        named = f"{PurePath(answer.file).name}:{answer.found.line}: {answer.found.quoted.strip()}"
-        yield field("its output", printable(named, _REASON), _INDENT)
-    if answer.reached is not None and answer.cause.kind in ("time", "preempted", "node"):
-        yield field("it reached", printable(answer.reached, _LINE), _INDENT)
-    yield field("to do", printable(answer.cause.fix, _REASON), _INDENT)
-    if answer.found is None and not answer.cause.sure and not answer.read:
-        yield field("", "its output files cannot be read here: --output FILE names one", _INDENT)
 
 
 def _usage(document: JobDocument, now: int) -> Iterator[str]:
