@@ -149,8 +149,8 @@ def _print_csv(documents: Iterable[JobDocument]) -> None:
         cells = [
             document.id, document.submission.user, document.submission.name, asked.account,
             asked.partition, document.state, timestamp(submitted(document)),
-            timestamp(run[0].start if run else None), timestamp(outcome and outcome.ended),
-            waited, ran(document, now), asked.time_limit_s, used.cpus or asked.cpus, used.cpu_s,
+            timestamp(run[0].start if run else None),
+            timestamp(None if outcome is None else outcome.ended), waited, ran(document, now), asked.time_limit_s, used.cpus or asked.cpus, used.cpu_s,
             used.gpus or asked.gpus, asked.memory_mb, used.memory_mb,
             outcome and outcome.exit_code, outcome and outcome.signal, why(document),
         ]  # fmt: skip
