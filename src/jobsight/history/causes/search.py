@@ -139,7 +139,7 @@ def _matches(rows: Sequence[str], levels: Set[str]) -> Iterator[tuple[int, Entry
                     yield bisect_right(starts, match.start()) - 1, entry, match
 
 
-_AROUND = 12
+_AROUND = 30
 """Rows before and after a literal text that a match around it may cover."""
 
 
