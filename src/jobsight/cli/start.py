@@ -63,12 +63,7 @@ __all__ = ["answers_now", "start"]
 _QUEUE = [State.PENDING.value, State.HELD.value]
 _ANALYSED = 3
 """Idle HTCondor jobs that are analysed, one call for each."""
-_NUMBER = re.compile(r"(?:^|^slurm:.*:)(\d{1,10})(?:[_+][\d+]+)?$", re.ASCII)
-"""The id of a job of Slurm, or of the array that it is part of."""
-_SHOWN = {
-    "job": pl.String, "owner": pl.String, "reason": pl.String, "priority": pl.Float64,
-    "estimate": pl.Int64,
-}  # fmt: skip
+_UNSEEN = "by more than is seen here"
 _INDENT = 12
 
 
@@ -124,16 +119,17 @@ def _machine(settings: Settings, jobs: Sequence[str]) -> Machine:
     """The nodes and partitions, and jobs as squeue shows them, where Slurm's tools answer."""
     if not SlurmClient(settings.slurm).has("scontrol"):
         return Machine()
-    numbers = {found[1] for id_ in jobs if (found := _NUMBER.search(id_))}
+    numbers = {re.split("[_+]", id_.rpartition(":")[2])[0] for id_ in jobs}
+    numbers = {number for number in numbers if number.isdecimal()}
     try:
         client = slurm_client(settings)
         shown = [
-            (job.name, line.user, line.reason, line.priority, line.start)
+            (job.name, line.user, line.reason, line.start)
             for line in (client.queue(numbers) if numbers else ())
             if slurm_state(line.state) is State.PENDING
             for job in expand(line.id, settings.slurm.array_tasks)[0]
         ]
-        return Machine(*client.machine(), pl.DataFrame(shown, _SHOWN, orient="row"))
+        return Machine(*client.machine(), shown)
     except SlurmError as error:
         note(f"what the cluster has is taken from the history: {printable(error, 200)}")
         return Machine()
@@ -182,8 +178,6 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
             say(field(label, text, _INDENT))
         if words := _slurm_says(one):
             say(field("Slurm says", words, _INDENT + 1))
-        if one.defaults is not None:
-            say(field("defaults", f"{one.defaults}: it does not ask for them", _INDENT))
         if one.only_of is not None:
             say(field("note", _only_of(one.only_of), _INDENT))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
@@ -197,10 +191,9 @@ def _slurm_says(one: Answer) -> str:
     words = [printable(reason, 80)] if is_busy(reason) else []  # others are said in words
     if estimate is not None and one.blocked is None and estimate > one.moment:
         plan = f"it is planned for {clock(estimate, one.moment)}"
-        if one.starts is not None and estimate > one.starts[2]:
-            plan += ", if all that run use their whole time limits"
-        elif one.starts is not None and estimate < one.starts[0]:
-            plan += ", by what is not seen here"
+        if one.starts is not None and not one.starts[0] <= estimate <= one.starts[2]:
+            longer = one.only_of is None and estimate > one.starts[2]
+            plan += ", " + ("if all that run use up their limits" if longer else _UNSEEN)
         words.append(plan)
     return "; ".join(words)
 
@@ -221,7 +214,9 @@ def _headline(one: Answer) -> str:
         if one.earliest is not None:
             low, middle, _ = (clock(at, one.moment) for at in one.earliest)
             return f"likely starts after {low}, half after {middle}:"
-        return "its start is not known:"
+        plan = one.job["estimate"] or 0
+        known = f"Slurm plans its start for {clock(plan, one.moment)}:"
+        return known if plan > one.moment else "its start is not known:"
     if one.wait[2] <= AT_ONCE and not is_busy(one.job["reason"]):
         alone = "" if one.only_of is None else f", by {printable(one.only_of, 60)}'s jobs alone"
         return paint(f"likely starts at once{alone}:", "32")

@@ -35,14 +35,13 @@ _REFUSALS = {
 _STOPS = {
     r"JobHeldUser": "it is held by its user: `scontrol release {job}` lets it start",
     r"JobHeldAdmin": "it is held by an administrator, who lets it start: `scontrol release {job}`",
-    r"JobHoldMaxRequeue":
-        "it is held, as it was requeued too often: `scontrol release {job}` lets it start",
+    r"JobHoldMaxRequeue": "it was requeued too often: `scontrol release {job}` lets it start",
     r"PartitionDown": "its partition is down",
     r"PartitionInactive": "its partition is inactive",
     r"ReqNodeNotAvail": "nodes that it asks for are down, drained or reserved",
     r"NodeDown": "a node that it asks for is down",
     r".*held": "it is held: `scontrol release {job}` lets it start",
-}  # fmt: skip
+}
 """Beginnings of reasons for which a job does not start until a person acts or a node returns."""
 _AWAITED = {
     r"Dependency": "other jobs that it depends on",
@@ -57,12 +56,9 @@ _AWAITED = {
     r"FedJobLock": "another cluster of its federation",
     r"JobArrayTaskLimit": "other tasks of its array, of which only so many may run at once",
     r"BurstBuffer": "its burst buffer",
-    r"(Assoc|QOS)Grp\w*RunMinutes": "a limit of its account or QOS",
-    r"(Assoc|QOS)Grp\w*Minutes":
-        "the hours granted to its account or QOS: they are used up until old use no longer counts",
     r"Assoc|Max\w+PerAccount|AccountingPolicy": "a limit of its account",
     r"QOS|Max\w+PerUser": "a limit of its QOS",
-}  # fmt: skip
+}
 """Beginnings of reasons, and what the job waits for."""
 BLOCKED = "|".join((*_REFUSALS, *_STOPS, *_AWAITED, "JobHeld", "Partition.*Limit"))
 """Beginnings of reasons for which a job does not start however free the cluster is."""

@@ -58,8 +58,8 @@ class Machine:
 
     nodes: Sequence[Node] = ()
     partitions: Sequence[Partition] = ()
-    shown: pl.DataFrame | None = None
-    """Pending jobs as squeue shows them now: job, owner, reason, priority, estimate (µs)."""
+    shown: Sequence[tuple[str, str, str, int | None]] = ()
+    """Of pending jobs, as squeue shows them now: job, owner, reason, estimate (µs)."""
 
     def capacity(self, name: str | None) -> Floats | None:
         """What a partition has, in the order of `RESOURCES`; None where that is not known."""
@@ -265,8 +265,9 @@ class Snapshot:
             own = [name for name in added.columns if name in table.columns and name != "row"]
             table = pl.concat([table, added.select(own)], how="diagonal_relaxed")
         seen = table.join(history.sightings, on="row", how="left", maintain_order="left")
-        if machine.shown is not None:
-            seen = seen.update(machine.shown, on=["job", "owner"], include_nulls=True)
+        shown = {name: seen.schema[name] for name in ("job", "owner", "reason", "estimate")}
+        lines = pl.DataFrame(machine.shown, shown, orient="row")
+        seen = seen.update(lines, on=["job", "owner"], include_nulls=True)
         jobs = _completed(_in_order(seen, machine), machine)
         return cls(jobs, moment, machine, history, history.usual_runtimes(jobs))
 
@@ -274,6 +275,13 @@ class Snapshot:
     def running(self) -> int:
         """How many of the jobs run."""
         return int(self.jobs["runs"].sum())
+
+    @cached_property
+    def only_of(self) -> str | None:
+        """The one user whose jobs are all that is known of the cluster; None: there are several."""
+        of_cluster = pl.col("scheduler_name").is_in(self.jobs["scheduler_name"].unique().implode())
+        users = self.history.jobs.table.filter(of_cluster)["owner"].unique()
+        return users[0] if len(users) == 1 else None
 
     @cached_property
     def _family(self) -> NDArray[np.int64]:
@@ -351,6 +359,8 @@ class Snapshot:
             own = np.flatnonzero(self._family == self._family[place])
             own = own[own < self.running]
             first = ends[:, own].min(axis=1, initial=np.inf)
+            if self.only_of is not None and self.jobs["reason"][int(place)] != "Priority":
+                first[starts[:, place] <= 0.0] = np.inf  # what takes its place is not seen
             starts[:, place] = np.maximum(starts[:, place], first)
         return starts[:, asked]
 

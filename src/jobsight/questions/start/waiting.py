@@ -50,14 +50,9 @@ def never(job: Mapping[str, Any], queue: Snapshot) -> str | None:
         most = f"{printable(job['partition'], 40)} allows {format_span(longest)}"
         return f"{TOO_LONG}: {format_span(limit)}, and {most}"
     if refused := refusal(job["reason"]):
-        others = _depended(job, queue)
-        if not job["reason"].startswith("Dependency") or not others:
-            return refused
-        id_ = printable(job["job"], 40)
-        return (
-            f"it depends on {others}, and so will never start ({printable(job['reason'], 80)}): "
-            f"`scancel {id_}`, or `scontrol update JobId={id_} Dependency=` to run it all the same"
-        )
+        others, id_ = _depended(job, queue), printable(job["job"] or "", 40)
+        drop = f"`scancel {id_}`, or run it with `scontrol update JobId={id_} Dependency=`"
+        return f"{refused}: {others}; {drop}" if others else refused
     if job["state"] not in (None, State.PENDING.value) or job["blocked"] or queue.fits(job):
         return None
     return "it asks for more than its partition has"
