@@ -98,8 +98,7 @@ def awaited(reason: str | None) -> str | None:
 def _words(table: dict[str, str], reason: str | None, job: str = "") -> str | None:
     for beginning, words in table.items():
         if re.match(beginning, reason or "", re.IGNORECASE):
-            what, colon, cure = words.partition(":")
-            return f"{what} ({printable(reason, 80)}){colon}{cure.format(job=job)}"
+            return f"{words.format(job=job)} ({printable(reason, 80)})"
     return None
 
 

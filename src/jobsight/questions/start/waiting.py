@@ -59,9 +59,9 @@ def never(job: Mapping[str, Any], queue: Snapshot) -> str | None:
 
 
 def _planned(job: Mapping[str, Any], queue: Snapshot) -> bool:
-    """Whether Slurm plans a start although nodes are not available: a reservation has an end."""
-    unavailable = (job["reason"] or "").startswith("ReqNodeNotAvail")
-    return unavailable and (job["estimate"] or 0) > queue.moment
+    """Whether Slurm plans a start after a reservation of the nodes that a job asks for."""
+    reserved = re.match("ReqNodeNotAvail.*reserved", job["reason"] or "", re.IGNORECASE)
+    return reserved is not None and (job["estimate"] or 0) > queue.moment
 
 
 def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
