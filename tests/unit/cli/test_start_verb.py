@@ -46,14 +46,14 @@ def test_answers_in_words_and_as_json(start: Run, store: str) -> None:
 
 
 def test_what_slurm_says_and_what_is_not_seen(start: Run, tmp_path: Path) -> None:
-    waits = ran(51, 15_700, waits=True, cpus=1)
+    waits = ran(51, 15_700, waits=True, cpus=1, memory=None)
     estimate = json.dumps({"StartEstimate": START // SECOND + 20_000})
     seen = told(15_800, State.PENDING, source="squeue", reason="Resources", attributes=estimate)
     waits = msgspec.structs.replace(waits, timeline=(*waits.timeline, seen))
     limited = ran(52, 15_700, waits=True)
     seen = told(15_800, State.PENDING, source="squeue", reason="JobArrayTaskLimit")
     limited = msgspec.structs.replace(limited, timeline=(*limited.timeline, seen))
-    runs = [ran(50, 15_500, None), ran(49, 100), ran(48, 900, user="bob")]
+    runs = [ran(50, 15_500, None, cpus=1), ran(49, 100), ran(48, 900, user="bob")]
     store = filled(tmp_path / "jobs.db", [*runs, waits, limited])
     said = start("51", "--store", store, *AT).stdout
     assert said.startswith("likely starts between 06:04:")

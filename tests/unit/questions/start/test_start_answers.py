@@ -225,7 +225,7 @@ def test_what_keeps_a_job_back_is_named_and_no_start_contradicts_it(reason: str)
 def test_a_job_starts_when_it_is_to_begin_also_by_a_model(tmp_path: Path) -> None:
     waits = queued(101, NOW - 90, reason="BeginTime")
     (answer,) = answers(waits)
-    assert answer.wait == answer.not_before == (60, 60, 60)
+    assert (answer.wait, answer.not_before) == ((60, 60, 60), (60, 60, 60))
     (other,) = asked_of(model_of_history(tmp_path), waits)
     assert other.wait == (60, 60, 60)
 
