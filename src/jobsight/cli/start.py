@@ -63,7 +63,7 @@ __all__ = ["answers_now", "start"]
 _QUEUE = [State.PENDING.value, State.HELD.value]
 _ANALYSED = 3
 """Idle HTCondor jobs that are analysed, one call for each."""
-_UNSEEN = "by more than is seen here"
+_ONLY = "only jobs of {} are seen here: others' may be ahead, uncounted"
 _INDENT = 12
 
 
@@ -179,7 +179,7 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
         if words := _slurm_says(one):
             say(field("Slurm says", words, _INDENT + 1))
         if one.only_of is not None:
-            say(field("note", _only_of(one.only_of), _INDENT))
+            say(field("note", _ONLY.format(printable(one.only_of, 60)), _INDENT))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
 
 
@@ -193,13 +193,11 @@ def _slurm_says(one: Answer) -> str:
         plan = f"it is planned for {clock(estimate, one.moment)}"
         if one.starts is not None and not one.starts[0] <= estimate <= one.starts[2]:
             longer = one.only_of is None and estimate > one.starts[2]
-            plan += ", " + ("if all that run use up their limits" if longer else _UNSEEN)
+            plan += ", " + (
+                "if all that run use up their limits" if longer else "by more than is seen here"
+            )
         words.append(plan)
     return "; ".join(words)
-
-
-def _only_of(user: str) -> str:
-    return f"only jobs of {printable(user, 60)} are seen here: others' may be ahead, uncounted"
 
 
 def _headline(one: Answer) -> str:
@@ -211,12 +209,12 @@ def _headline(one: Answer) -> str:
     if one.starts is None or one.wait is None:
         if one.job["state"] not in (*_QUEUE, None):
             return "runs:"
-        if one.earliest is not None:
-            low, middle, _ = (clock(at, one.moment) for at in one.earliest)
+        if one.not_before is not None:
+            low, middle, _ = (clock(at, one.moment) for at in one.not_before)
             return f"likely starts after {low}, half after {middle}:"
-        plan = one.job["estimate"] or 0
-        known = f"Slurm plans its start for {clock(plan, one.moment)}:"
-        return known if plan > one.moment else "its start is not known:"
+        if (plan := one.job["estimate"] or 0) > one.moment:
+            return f"Slurm plans its start for {clock(plan, one.moment)}:"
+        return "its start is not known:"
     if one.wait[2] <= AT_ONCE and not is_busy(one.job["reason"]):
         alone = "" if one.only_of is None else f", by {printable(one.only_of, 60)}'s jobs alone"
         return paint(f"likely starts at once{alone}:", "32")
@@ -248,7 +246,7 @@ def _print_table(answers: Sequence[Answer], when: str) -> None:
     models = ", ".join(sorted({printable(one.model, 80) for one in answers}))
     say(fold(f"{counted(len(answers), 'job')} pending as of {when}; model: {models}"))
     for user in sorted({one.only_of for one in answers if one.only_of is not None}):
-        say(fold(_only_of(user)))
+        say(fold(_ONLY.format(printable(user, 60))))
     say("")
     far = float("inf")
     rows = []
@@ -257,8 +255,8 @@ def _print_table(answers: Sequence[Answer], when: str) -> None:
         if answer.starts is not None:
             low, middle, high = (clock(at, answer.moment) for at in answer.starts)
             between = f"{low}–{high}"
-        elif answer.earliest is not None:
-            between = f"after {clock(answer.earliest[0], answer.moment)}"
+        elif answer.not_before is not None:
+            between = f"after {clock(answer.not_before[0], answer.moment)}"
         if answer.runtime is not None:
             runs = f"{_span(answer.runtime[0])}–{_span(answer.runtime[2])}"
         rows.append([

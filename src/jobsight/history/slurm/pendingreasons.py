@@ -78,10 +78,7 @@ def refusal(reason: str | None) -> str | None:
 
 
 def stop(reason: str | None, job: str) -> str | None:
-    """Why a job does not start by itself, although its request may stay; None: it may.
-
-    `job`: its id, or several with commas.
-    """
+    """Why a job (or several, ids with commas) does not start by itself as it is; None: it may."""
     return _words(_STOPS, reason, printable(job.partition("+")[0], 200))
 
 

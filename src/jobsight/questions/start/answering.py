@@ -181,7 +181,7 @@ class Answer(JobAnswer):
         job: also with `reason` and `estimate` (µs), Slurm's own.
         wait: seconds until it starts; None: it runs, or that is not known.
         runtime: seconds that it runs; None where nothing is known of it.
-        not_before: seconds until what Slurm's reason names is over; None: unknown.
+        not_before: µs: quantiles of the end of what Slurm's reason names; None: unknown.
         blocked: why it does not start by itself; None: it may.
         waits_for: in words.
         only_of: the one user whose jobs are all that is seen; None: there are several.
@@ -192,7 +192,7 @@ class Answer(JobAnswer):
 
     wait: Spans | None
     runtime: Spans | None
-    not_before: Spans | None
+    not_before: tuple[int, int, int] | None
     blocked: str | None
     waits_for: Sequence[str]
     advice: Sequence[Advice]
@@ -204,11 +204,6 @@ class Answer(JobAnswer):
     def starts(self) -> tuple[int, int, int] | None:
         """µs: quantiles of its start."""
         return None if self.wait is None else _after(self.moment, self.wait)
-
-    @property
-    def earliest(self) -> tuple[int, int, int] | None:
-        """µs: quantiles of what it starts after."""
-        return None if self.not_before is None else _after(self.moment, self.not_before)
 
     @property
     def ends(self) -> tuple[int, int, int] | None:
@@ -231,7 +226,7 @@ class Answer(JobAnswer):
             "start": None if self.starts is None else [*map(format_micros, self.starts)],
             "runtime_s": _listed(self.runtime),
             "end": None if self.ends is None else [*map(format_micros, self.ends)],
-            "not_before": None if self.earliest is None else [*map(format_micros, self.earliest)],
+            "not_before": self.not_before and [*map(format_micros, self.not_before)],
             "blocked": self.blocked,
             "reason": self.job["reason"],
             "waits_for": list(self.waits_for),
@@ -372,7 +367,7 @@ class Answerer:
         if wait is not None and wait[2] <= AT_ONCE and slurm and awaited(job["reason"]):
             wait = None  # Slurm says what keeps it back: a model that does not see it is wrong
         runtime = played.runtime if known.runtime is None or runs else known.runtime
-        if known.runtime is None and not self._earlier.knows_runtimes:
+        if known.runtime is None and not len(self._earlier.ended):
             runtime = None
         if known.wait is None and not queue.knows_partition(place):
             wait = None
@@ -390,7 +385,7 @@ class Answerer:
             moment=self.moment,
             wait=None if blocked or runs else wait,
             runtime=runtime,
-            not_before=least,
+            not_before=least and _after(self.moment, least),
             blocked=blocked,
             waits_for=waits,
             advice=advice,

@@ -143,19 +143,18 @@ class Earlier:
         return last.with_columns((pl.col("estimate") * _SECOND).cast(pl.Int64))
 
     @cached_property
-    def _ended(self) -> pl.DataFrame:
-        """All runs that ended, the last one last: user, name, command, seconds, share of limit."""
+    def ended(self) -> pl.DataFrame:
+        """All runs that ended, the last one last: user, `LIKE`, seconds, share of the limit."""
         ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
         known = pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
         return self.jobs.table.filter(known).sort("reported").select(
-            _USER.alias("user"), "name", "command",
-            ran=ran.clip(1.0), share=(ran / _LIMIT).clip(1e-6, 1),
+            _USER.alias("user"), like=LIKE, ran=ran.clip(1.0), share=(ran / _LIMIT).clip(1e-6, 1)
         )  # fmt: skip
 
     @cached_property
     def _runs(self) -> tuple[dict[Any, pl.DataFrame], pl.DataFrame]:
         """The last runs of each user who has some, and of all: seconds and share of the limit."""
-        known = self._ended.select("user", "ran", "share")
+        known = self.ended.select("user", "ran", "share")
         groups = {
             user: some.tail(KNOTS) for (user,), some in known.group_by("user") if len(some) >= _FEW
         }
@@ -164,8 +163,7 @@ class Earlier:
     def _named(self, rows: pl.DataFrame) -> dict[tuple[Any, Any], Floats]:
         """Quantiles of the runtimes of jobs by user and name, of which there are enough runs."""
         keys = rows.select(_USER.alias("user"), like=LIKE).drop_nulls().unique()
-        own = self._ended.filter(pl.col("user").is_in(keys["user"].unique().to_list()))
-        own = own.select("user", "ran", like=LIKE).join(keys, on=["user", "like"], how="semi")
+        own = self.ended.join(keys, on=["user", "like"], how="semi", maintain_order="left")
         shapes = {}
         for (user, like), some in own.group_by("user", "like", maintain_order=True):
             if len(some) >= _NAMED:
@@ -190,11 +188,6 @@ class Earlier:
             usual = (seconds or 86_400.0) if shape is None else shape
             runtimes[k] = named.get((user, like), usual)
         return np.maximum(runtimes, 1.0)
-
-    @property
-    def knows_runtimes(self) -> bool:
-        """Whether any run that ended says how long jobs run."""
-        return len(self._ended) > 0
 
     def _shape(self, user: Any, column: str) -> Floats | None:
         """Quantiles of the last runs of a user, else of all; None: there are none."""

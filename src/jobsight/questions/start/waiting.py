@@ -84,11 +84,7 @@ def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
 
 
 def not_before(job: Mapping[str, Any], queue: Snapshot) -> Spans | None:
-    """Seconds before which a job does not start, by the reason that Slurm gives; None: unknown.
-
-    That is the time at which it is to begin, or the end of runs: of all that it depends on, or of
-    the first under the limit that it waits for.
-    """
+    """Seconds until a job is to begin, or until the runs end that must end first; None: unknown."""
     reason = job["reason"] or ""
     if reason.startswith("BeginTime") and (job["estimate"] or 0) > queue.moment:
         begin = (job["estimate"] - queue.moment) / _SECOND

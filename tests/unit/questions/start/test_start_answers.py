@@ -61,6 +61,12 @@ def history() -> list[JobDocument]:
     ]
 
 
+def after(seconds: float) -> tuple[float, float, float]:
+    """Quantiles of a moment that is certain, µs."""
+    moment = START + (NOW + seconds) * 1_000_000
+    return moment, moment, moment
+
+
 def answers(*jobs: JobDocument, machine: Machine | None = MACHINE, **script: Any) -> list[Answer]:
     """Of the jobs that wait, in their order; or of a script."""
     moment = START + NOW * 1_000_000
@@ -225,7 +231,7 @@ def test_what_keeps_a_job_back_is_named_and_no_start_contradicts_it(reason: str)
 def test_a_job_starts_when_it_is_to_begin_also_by_a_model(tmp_path: Path) -> None:
     waits = queued(101, NOW - 90, reason="BeginTime")
     (answer,) = answers(waits)
-    assert (answer.wait, answer.not_before) == ((60, 60, 60), (60, 60, 60))
+    assert (answer.wait, answer.not_before) == ((60, 60, 60), after(60))
     (other,) = asked_of(model_of_history(tmp_path), waits)
     assert other.wait == (60, 60, 60)
 
@@ -238,15 +244,15 @@ def test_a_dependency_names_the_jobs_and_their_states() -> None:
                   dependency="afterok:90(failed),afterok:100(unfulfilled)")  # fmt: skip
     later = queued(102, NOW - 90, reason="Dependency", dependency="afterok:100(unfulfilled)")
     array = queued(103, NOW - 90, reason="Dependency", dependency="afterany:7_*(unfulfilled)")
-    never, after, unknown = answers(failed, RUNNING, vain, later, array)
+    never, then, unknown = answers(failed, RUNNING, vain, later, array)
     assert never.blocked == (
         "a job that it depends on ended otherwise; it will never start (DependencyNeverSatisfied): "
         "job 90 (prep, failed, exit code 3); "
         "`scancel 101`, or run it with `scontrol update JobId=101 Dependency=`"
     )
     words = "other jobs that it depends on (Dependency): job"
-    assert after.waits_for[0] == f"{words} 100 (fit.sh, running)"
-    assert after.wait is None and after.not_before == pytest.approx((500, 500, 500), abs=2)
+    assert then.waits_for[0] == f"{words} 100 (fit.sh, running)"
+    assert then.wait is None and then.not_before == pytest.approx(after(500), abs=2e6)
     assert (unknown.waits_for[0], unknown.not_before) == (f"{words} 7_*", None)
 
 
@@ -256,7 +262,7 @@ def test_under_a_limit_of_its_user_a_job_starts_after_one_of_the_runs(reason: st
     soon, late = (queued(n, NOW - 700, NOW - ago, **same) for n, ago in ((100, 500), (98, 100)))
     others = queued(97, NOW - 700, NOW - 590, user="bob", **same)
     (answer,) = answers(soon, late, others, queued(101, NOW - 90, reason=reason, **same))
-    assert answer.wait is None and answer.not_before == pytest.approx((100, 100, 100), abs=2)
+    assert answer.wait is None and answer.not_before == pytest.approx(after(100), abs=2e6)
     assert answer.waits_for[0].endswith(f"({reason}): one of 2 running jobs must end")
 
 
