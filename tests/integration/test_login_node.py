@@ -103,7 +103,7 @@ def test_what_slurm_says_of_a_waiting_job_is_in_its_answer(
     cluster.wait_running(runs)
     alice = User("alice", cluster.bin, tmp_path)
     answers = {job: alice.json("start", job) for job in (vain, later, held, begins)}
-    assert f"job {failed} (prep, failed, exit code 3); `scancel {vain}`" in answers[vain]["blocked"]
+    assert f"job {failed} (prep, failed, exit code 3)" in answers[vain]["blocked"]
     assert f"job {runs} (sim, running)" in answers[later]["waits_for"][0]
     assert answers[later]["wait_s"] is None
     assert answers[later]["not_before"]

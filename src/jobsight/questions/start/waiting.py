@@ -50,9 +50,11 @@ def never(job: Mapping[str, Any], queue: Snapshot) -> str | None:
         most = f"{printable(job['partition'], 40)} allows {format_span(longest)}"
         return f"{TOO_LONG}: {format_span(limit)}, and {most}"
     if refused := refusal(job["reason"]):
-        others, id_ = _depended(job, queue), printable(job["job"] or "", 40)
-        drop = f"`scancel {id_}`, or run it with `scontrol update JobId={id_} Dependency=`"
-        return f"{refused}: {others}; {drop}" if others else refused
+        if (others := _depended(job, queue)) is None:
+            return refused
+        reason, id_ = printable(job["reason"], 80), printable(job["job"], 40)
+        words = f"it depends on {others}, and will never start ({reason}): `scancel {id_}`, or"
+        return f"{words} `scontrol update JobId={id_} Dependency=` to run it all the same"
     if job["state"] not in (None, State.PENDING.value) or job["blocked"] or queue.fits(job):
         return None
     return "it asks for more than its partition has"
@@ -72,7 +74,8 @@ def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
         words = stop(job["reason"], "")
     if words:
         runs, others = int(_must_end(job, queue).sum()), _depended(job, queue)
-        others = others or (f"one of {counted(runs, 'running job')} must end" if runs else None)
+        if runs and others is None:
+            others = ("a running job" if runs == 1 else f"one of {runs} running jobs") + " must end"
         waits.append(f"{words}: {others}" if others else words)
     ahead, running = queue.load[:2, :, place]
     if ahead[0] and slurm:

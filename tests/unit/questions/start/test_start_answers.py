@@ -246,9 +246,9 @@ def test_a_dependency_names_the_jobs_and_their_states() -> None:
     array = queued(103, NOW - 90, reason="Dependency", dependency="afterany:7_*(unfulfilled)")
     never, then, unknown = answers(failed, RUNNING, vain, later, array)
     assert never.blocked == (
-        "a job that it depends on ended otherwise; it will never start (DependencyNeverSatisfied): "
-        "job 90 (prep, failed, exit code 3); "
-        "`scancel 101`, or run it with `scontrol update JobId=101 Dependency=`"
+        "it depends on job 90 (prep, failed, exit code 3), and will never start "
+        "(DependencyNeverSatisfied): `scancel 101`, "
+        "or `scontrol update JobId=101 Dependency=` to run it all the same"
     )
     words = "other jobs that it depends on (Dependency): job"
     assert then.waits_for[0] == f"{words} 100 (fit.sh, running)"
