@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from jobsight.learning.dataset import Dataset
     from jobsight.learning.modeldir import ModelDir
     from jobsight.learning.question import Question
+    from jobsight.reports.overview import Overview
     from jobsight.reports.shown import OwnParts, Shown
     from jobsight.settings import Settings
 
@@ -168,6 +169,15 @@ class Answerable(Protocol[A_co]):
         Where the question has `jobs`, a `HistoryAnswerer`.
         """
         ...
+
+    def overview(self, source: Any, settings: Any) -> Overview | None:
+        """What a source shows before any model, for reports; None: nothing.
+
+        Args:
+            source: see `jobsight.learning.question.Question.source`.
+            settings: of the question.
+        """
+        return None
 
     def own_parts(self, shown: Shown) -> OwnParts | None:
         """What the question adds to its report; None: nothing."""

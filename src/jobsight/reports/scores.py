@@ -1,17 +1,18 @@
-"""What reports call the scores of models, and how they show what answers would have got."""
+"""What reports say of the scores of models, and how they show what answers would have got."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from jobsight.format import UNKNOWN, amount, interval, number, percent
+from jobsight.learning.registry import best_baseline
 
-__all__ = ["HEADINGS", "answer_rows", "savings_rows"]
+__all__ = ["HEADINGS", "answer_rows", "savings_rows", "verdict"]
 
 HEADINGS = {
     "roc_auc": "ROC AUC",
     "average_precision": "avg. prec.",
     "f1": "F1",
-    "f1_failure": "F1 of failure",
+    "f1_failure": "F1 of the rest",
     "brier": "Brier",
     "ece": "ECE",
     "log_loss": "log loss",
@@ -29,6 +30,9 @@ HEADINGS = {
 }
 """Headings of metrics, by name."""
 
+_LEAST = 20
+"""Batches that a week must have to be named the weakest."""
+
 _PER_DECISION = {
     "finished": ("finished", 100),
     "wasted": ("wasted", 100),
@@ -37,6 +41,36 @@ _PER_DECISION = {
     "delay_seconds": ("delay (s)", 1),
     "gain": ("gain", 1),
 }
+
+
+def verdict(report: Mapping[str, Any]) -> str:
+    """Whether the model that answers is any good, in one sentence with its weakest week.
+
+    Its loss is compared with that of the best baseline on the same decisions, in all and by week.
+    `report` is `jobsight.learning.evaluation.Evaluation.to_json`, or that of a saved model.
+    """
+    chosen, loss, models = report["chosen"], report["loss"], report["models"]
+    best = best_baseline(dict(report))["name"]
+    names = [name for name in dict.fromkeys((chosen, best)) if name is not None]
+    gain = models[chosen].get(f"{loss}_gain") or {}
+    low, high = gain.get("low"), gain.get("high")
+    judged = "is not surely better than"
+    if high is not None and high < 0:
+        judged = "is surely better than"
+    elif low is not None and low > 0:
+        judged = "is surely worse than"
+    compared = f"{judged} {best}, the best baseline" if len(names) > 1 else "is the best baseline"
+    scores = " against ".join(number(models[name][loss]) for name in names)
+    text = f"The model that answers, {chosen}, {compared}: {HEADINGS[loss]} {scores}"
+    parts = [part for part in report.get("over_time", ()) if part["batches"] >= _LEAST]
+    if len(parts) > 1:
+        others = names[1:]
+        weakest = max(
+            parts, key=lambda part: part["loss"][chosen] - sum(part["loss"][n] for n in others)
+        )
+        scores = " against ".join(number(weakest["loss"][name]) for name in names)
+        text += f"; in its weakest {weakest['span']}, from {weakest['from']}, {scores}"
+    return f"{text} (less is better)."
 
 
 def answer_rows(scored: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:

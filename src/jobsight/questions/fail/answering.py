@@ -30,9 +30,10 @@ from jobsight.models.base import Floats, Inputs
 from jobsight.models.boosted import MANY_ROWS
 from jobsight.program.submission.proposals import Ceilings
 from jobsight.questions.fail.evidence import Advice, Counted, Ends, Finding, advise, findings
-from jobsight.questions.fail.question import FAIL, KINDS, Features
+from jobsight.questions.fail.question import FAIL, KINDS, FailSettings, Features
 
 if TYPE_CHECKING:
+    from jobsight.reports.overview import Overview
     from jobsight.settings import Settings
 
 __all__ = ["FAIL_ANSWERS", "LABEL", "RUNNING", "Answer", "Answerer", "FailAnswers", "Group",
@@ -319,6 +320,12 @@ class FailAnswers(JobTableAnswerable[Answer]):
     ) -> Answerer:
         """See `Answerer`."""
         return Answerer(source, moment, model)
+
+    def overview(self, source: JobTable, settings: FailSettings) -> Overview:
+        """What failed, of whom, and what it cost."""
+        from jobsight.questions.fail.overview import overview
+
+        return overview(source, settings)
 
 
 FAIL_ANSWERS = FailAnswers()

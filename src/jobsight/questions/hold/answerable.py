@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jobsight.ids import JobName
     from jobsight.learning.dataset import Dataset
     from jobsight.learning.modeldir import ModelDir
+    from jobsight.reports.overview import Overview
     from jobsight.reports.shown import OwnParts, Shown
     from jobsight.settings import Settings
 
@@ -79,6 +80,12 @@ class HoldAnswers(Answerable[Answer]):
         from jobsight.questions.hold.policyvalue import score_answers
 
         return None if model.settings.as_of == "hold" else score_answers(model, data, rows, truth)
+
+    def overview(self, source: History, settings: HoldSettings) -> Overview:
+        """Why jobs are held, whose, and what releases of them wasted."""
+        from jobsight.questions.hold.overview import overview
+
+        return overview(source, settings)
 
     def own_parts(self, shown: Shown) -> OwnParts:
         """The held jobs, the pool, one job's frames, and what the answers are worth."""

@@ -29,6 +29,8 @@ from jobsight.questions.start.queue import KNOTS, Earlier, Machine, Snapshot, li
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
+    from jobsight.questions.start.question import StartSettings
+    from jobsight.reports.overview import Overview
     from jobsight.settings import Settings
 
 __all__ = [
@@ -501,6 +503,12 @@ class StartAnswers(JobTableAnswerable[Answer]):
     ) -> Answerer:
         """See `Answerer`."""
         return Answerer(source, moment, model)
+
+    def overview(self, source: JobTable, settings: StartSettings) -> Overview:
+        """Where and whose jobs wait, why, and since when."""
+        from jobsight.questions.start.overview import overview
+
+        return overview(source)
 
 
 START_ANSWERS = StartAnswers()
