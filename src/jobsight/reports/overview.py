@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobsight.format import moment
+from jobsight.format import UNKNOWN, moment
 from jobsight.reports.page import Markup, element, join, section, table
 from jobsight.text import printable
 
@@ -68,7 +68,7 @@ def overview_part(overview: Overview | None) -> Markup | None:
 def _table(ranking: Ranking) -> Markup:
     headings, forms = list(ranking.rows[0]), ranking.forms
     rows = [
-        [forms[name](cell) if name in forms else _words(printable(cell, 160))
+        [forms[name](cell) if name in forms else _words(printable(cell or UNKNOWN, 160))
          for name, cell in row.items()]
         for row in ranking.rows
     ]  # fmt: skip

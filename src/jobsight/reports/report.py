@@ -147,8 +147,8 @@ def _left_out(evaluation: Evaluation) -> str:
     if evaluation.censored:
         unknown = ", ".join(f"{count:,} {_plain(k)}" for k, count in evaluation.censored.items())
         words += (
-            f" Without an outcome, and so neither good nor bad, are: {unknown}. A person or the "
-            "end of the history cut them short."
+            f" Without an outcome, and so neither good nor bad: {unknown}. These had not ended, or "
+            "were cut short."
         )
     return words.strip() or f"Nothing: all {several} that were read are judged."
 
@@ -225,8 +225,8 @@ def _scores_table(evaluation: Evaluation, *, by_row: bool = False) -> Markup:
         if not by_row:
             bounds = evaluation.headline[name]
             values.insert(1, interval(bounds.low, bounds.high))
-        role = " (answers)" if name == evaluation.chosen else ""
-        rows.append([name + (" (baseline)" if is_baseline(name) else "") + role, *values])
+        roles = ["baseline"] * is_baseline(name) + ["answers"] * (name == evaluation.chosen)
+        rows.append([f"{name} ({', '.join(roles)})" if roles else name, *values])
     headings = list(columns.values())
     if not by_row:
         headings.insert(1, "95 % interval")
@@ -307,9 +307,9 @@ def _savings_part(shown: Shown) -> Markup | None:
     return section(
         "What acting on it saves",
         *tables,
-        lead=f"If the {several} of at least such a predicted P({true}) were asked about or stopped: "
-        "how many they are, the share of them that is right, those disturbed without need, and the "
-        "core-hours that the others would have used.",
+        lead=f"If the {several} of at least such a predicted P({true}) were asked about or "
+        "stopped: how many they are, the share of them that is right, those disturbed without "
+        "need, and the core-hours that the others would have used.",
     )
 
 
@@ -345,9 +345,7 @@ def _slices_part(shown: Shown) -> Markup:
             figure(slices_plot(slices), f"Shares predicted and observed, by {span}.")
             if binary
             else None,
-            _quality_table(
-                slices, f"Quality of {chosen} by {span}, which begins at the moment named."
-            ),
+            _quality_table(slices, f"Quality of {chosen} by {span}, named by its begin (UTC)."),
             class_="pair" if binary else "",
         )
         if slices
@@ -454,11 +452,13 @@ def report_html(shown: Shown, own: OwnParts | None = None) -> str:
     entries: list[Markup] = []
     for word, meaning in {**own.words, **_WORDS}.items():
         entries += [element("dt", word), element("dd", meaning)]
-    several = len(shown.evaluations) > 1
+    several, own_parts = len(shown.evaluations) > 1, list(own.parts.items())
+    first, others = own_parts[:1], own_parts[1:]
     titles = shown.model.question.titles
     parts = {
-        **({} if shown.overview is None else {shown.overview.title: overview_part(shown.overview)}),
-        **own.parts,
+        **dict(first),
+        "" if shown.overview is None else shown.overview.title: overview_part(shown.overview),
+        **dict(others),
         **{f"The models{f': {titles.get(name, name)}' if several else ''}":
            _models_part(shown, name) for name in shown.evaluations},
         "Costs": _costs_part(shown),
@@ -499,7 +499,7 @@ def _head(shown: Shown, own: OwnParts) -> Markup:
         element("div", about, class_="about") if shown.about else None,
         element("h2", "Are the models any good?"),
         *judged,
-        element("div", *own.cards, *_cards(shown.evaluation), class_="cards"),
+        element("div", *_cards(shown.evaluation), class_="cards"),
     )
 
 

@@ -64,9 +64,10 @@ def verdict(report: Mapping[str, Any]) -> str:
     text = f"The model that answers, {chosen}, {compared}: {HEADINGS[loss]} {scores}"
     parts = [part for part in report.get("over_time", ()) if part["batches"] >= _LEAST]
     if len(parts) > 1:
-        others = names[1:]
+        # By how much its loss is that of the baseline; a baseline that answers, by its loss.
+        other = best if len(names) > 1 else None
         weakest = max(
-            parts, key=lambda part: part["loss"][chosen] - sum(part["loss"][n] for n in others)
+            parts, key=lambda part: part["loss"][chosen] / (part["loss"].get(other, 1.0) or 1e-9)
         )
         scores = " against ".join(number(weakest["loss"][name]) for name in names)
         text += f"; in its weakest {weakest['span']}, from {weakest['from']}, {scores}"

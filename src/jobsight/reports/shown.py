@@ -22,7 +22,6 @@ class OwnParts:
     Attributes:
         title: heading of the page.
         asked: what it answers now, in a sentence or two; may be empty.
-        cards: before those on quality.
         parts: sections before those on quality, by their names in the navigation; None: not shown.
         words: terms and what they mean.
         provenance: rows of name and value.
@@ -30,7 +29,6 @@ class OwnParts:
 
     title: str
     asked: str = ""
-    cards: tuple[Markup, ...] = ()
     parts: Mapping[str, Markup | None] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     provenance: tuple[tuple[str, str], ...] = ()

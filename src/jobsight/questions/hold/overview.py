@@ -28,7 +28,7 @@ def overview(history: History, settings: HoldSettings) -> Overview:
     jobs = pl.Series(history.job[rows]).cast(pl.get_index_type())
     reasons = [history.table[name].gather(places) for name in ("hold_code", "hold_subcode")]
     holds = pl.DataFrame(
-        [*reasons, labels.masked.gather(places), history.jobs["owner"].gather(jobs)]
+        [*reasons, labels.masked.gather(places).alias("masked"), history.jobs["owner"].gather(jobs)]
     ).with_columns(CAUSE.alias("cause"), job=jobs, time=pl.Series(history.clock[rows]))
     if not len(holds):
         return Overview("", ["No job was held by anything but its user."])

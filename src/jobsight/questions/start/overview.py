@@ -41,7 +41,11 @@ def overview(jobs: JobTable) -> Overview:
         f"All jobs together waited {amount(table['so_far'].sum() / 3600)} hours{worst}.",
     ]
     if len(left):
-        why = f": of {reasons.rows[0]['jobs']:,} {reasons.rows[0]['why']}" if reasons.rows else ""
+        why = (
+            f"; {reasons.rows[0]['jobs']:,} because {reasons.rows[0]['why']}"
+            if reasons.rows
+            else ""
+        )
         points.append(
             f"{len(left):,} wait still at {moment(last)}, the first since "
             f"{moment(left['seen'].min())}{why}."  # type: ignore[arg-type]
@@ -66,6 +70,8 @@ def _ranking(jobs: pl.DataFrame, key: str, name: str) -> Ranking:
         .sort("hours waited", "jobs", descending=True, maintain_order=True)
     )
     rows = groups.with_columns(pl.col("since").map_elements(moment, pl.String)).head(MOST)
+    if not groups["wait still"].sum():
+        rows = rows.drop("wait still", "since")
     forms = {
         "jobs": "{:,}".format, "half within": span, "nine of ten within": span,
         "hours waited": amount, "wait still": "{:,}".format,
