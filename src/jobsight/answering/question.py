@@ -170,14 +170,11 @@ class Answerable(Protocol[A_co]):
         """
         ...
 
-    def overview(self, source: Any, settings: Any) -> Overview | None:
-        """What a source shows before any model, for reports; None: nothing.
+    def overview(self, source: Any, settings: Any, /) -> Overview:
+        """What a source of the question shows before any model, under the question's settings."""
+        from jobsight.reports.overview import Overview
 
-        Args:
-            source: see `jobsight.learning.question.Question.source`.
-            settings: of the question.
-        """
-        return None
+        return Overview(())
 
     def own_parts(self, shown: Shown) -> OwnParts | None:
         """What the question adds to its report; None: nothing."""

@@ -52,8 +52,7 @@ def evaluate(
     reports = {name: evaluation.to_json() for name, evaluation in evaluations.items()}
     overview = answerable_named(question).overview(judged.source, judged.model.settings)
     if as_json:
-        first = {} if overview is None else {"overview": overview.to_json()}
-        print_json({**first, **by_target(asked, reports)})
+        print_json({"overview": overview._asdict(), **by_target(asked, reports)})
         return
     say_overview(overview)
     for k, (name, report) in enumerate(reports.items()):

@@ -308,12 +308,9 @@ def later_moments(report: dict[str, Any]) -> Iterator[str]:
         yield scores_table(one, [one["loss"]])
 
 
-def say_overview(overview: Overview | None) -> None:
+def say_overview(overview: Overview) -> None:
     """Print the main points of what was read, and an empty line."""
-    if overview is not None:
-        for point in overview.points:
-            say(fold(point))
-        say("")
+    say("\n".join(map(fold, overview.points)) + "\n")
 
 
 def scores_table(report: dict[str, Any], only: Sequence[str] | None = None) -> str:

@@ -103,8 +103,7 @@ def train(
         entry = models.find(entry.digest, question=entry.question, cluster=entry.cluster)
     overview = answerable_named(question).overview(source, chosen)
     if as_json:
-        first = {} if overview is None else {"overview": overview.to_json()}
-        print_json({**first, **_as_json(trained, output, entry)})
+        print_json({"overview": overview._asdict(), **_as_json(trained, output, entry)})
     else:
         say_overview(overview)
         _print(trained, output, entry)

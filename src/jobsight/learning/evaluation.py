@@ -203,10 +203,10 @@ class Evaluation:
         return sorted(rows, key=lambda row: (-row["batches"], row["value"]))
 
     def over_time(self) -> list[dict[str, Any]]:
-        """Quality of the chosen model by week (from Monday, UTC), with the best baseline's loss.
+        """Quality and loss of the chosen model, and the best baseline's loss, by week.
 
-        Decisions of a single week are cut into quarters of equal numbers. `from` is a moment, or
-        the day of a Monday.
+        Decisions of a single week are cut into quarters of equal numbers. `from` is the Monday, in
+        UTC, or the moment of a quarter's first decision.
         """
         start = pl.from_epoch("decided", "us").dt.truncate("1w").dt.date().cast(pl.String)
         starts, span = self.table.select(start).to_series(), "week"

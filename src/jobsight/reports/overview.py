@@ -1,56 +1,23 @@
 """What a history shows before any model: who and what fails or waits most, when, at what cost."""
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import polars as pl
 
-from jobsight.format import UNKNOWN, moment
-from jobsight.reports.page import Markup, element, join, section, table
-from jobsight.text import printable
+from jobsight.format import moment
 
-__all__ = ["MOST", "Overview", "Ranking", "dates", "overview_part"]
+__all__ = ["Overview", "dates", "ranking"]
 
-MOST = 12
-"""Rows of a table that are shown."""
+Rows = list[dict[str, Any]]
+_MOST = 8
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """A table, the worst first.
+class Overview(NamedTuple):
+    """The main points as sentences, and tables by title: rows of cells by heading."""
 
-    Attributes:
-        title: what it ranks.
-        rows: cells by heading, at most `MOST`; every row has the same headings.
-        forms: how numbers are shown, by heading; cells of other headings are text.
-        more: how many further rows there are.
-    """
-
-    title: str
-    rows: Sequence[Mapping[str, Any]]
-    forms: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
-    more: int = 0
-
-
-@dataclass(frozen=True)
-class Overview:
-    """What a facilitator looks at first.
-
-    Attributes:
-        title: of the tables.
-        points: the main ones, a sentence each.
-        rankings: the tables; those without rows are not shown.
-    """
-
-    title: str
     points: Sequence[str]
-    rankings: Sequence[Ranking] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain data."""
-        tables = {one.title: [dict(row) for row in one.rows] for one in self.rankings if one.rows}
-        return {"points": list(self.points), "tables": tables}
+    tables: Mapping[str, Rows] = {}
 
 
 def dates(first: int | None, last: int | None) -> str:
@@ -59,25 +26,30 @@ def dates(first: int | None, last: int | None) -> str:
     return begin if begin == end else f"{begin} to {end[11:] if begin[:10] == end[:10] else end}"
 
 
-def overview_part(overview: Overview | None) -> Markup | None:
-    """The tables of an overview, where there are any."""
-    shown = [_table(ranking) for ranking in overview.rankings if ranking.rows] if overview else []
-    return section(overview.title, *shown) if overview and shown else None
+def ranking(
+    items: pl.DataFrame, of: str, by: Mapping[str, str], cost: str, **more: pl.Expr
+) -> Rows:
+    """What cost most, first: at most 8 rows of items counted together, with their costs.
 
-
-def _table(ranking: Ranking) -> Markup:
-    headings, forms = list(ranking.rows[0]), ranking.forms
-    rows = [
-        [forms[name](cell) if name in forms else _words(printable(cell or UNKNOWN, 160))
-         for name, cell in row.items()]
-        for row in ranking.rows
-    ]  # fmt: skip
-    more = f" {ranking.more:,} more are not shown." if ranking.more else ""
-    texts = [k for k, name in enumerate(headings) if name not in forms]
-    return table(headings, rows, caption=f"{ranking.title}.{more}", text_columns=texts)
-
-
-def _words(text: str) -> Markup:
-    """Text in which commands are between backticks."""
-    parts = enumerate(text.split("`"))
-    return join(element("code", part) if place % 2 else part for place, part in parts)
+    Args:
+        items: one row each, with a `time` (µs) and a `cost`, null where unknown.
+        of: heading of their number.
+        by: headings of the columns by which they are counted together.
+        cost: heading of the sum of their costs.
+        more: further columns, by heading with ``_`` for a blank.
+    """
+    time, price = pl.col("time"), pl.col("cost")
+    columns = {name.replace("_", " "): column for name, column in more.items()}
+    rows = (
+        items.drop_nulls(list(by))
+        .group_by(list(by), maintain_order=True)
+        .agg(
+            pl.len().alias(of), pl.when(price.count() > 0).then(price.sum()).alias(cost),
+            first=time.min(), last=time.max(), **columns,
+        )
+        .sort(cost, of, descending=True, nulls_last=True, maintain_order=True)
+        .rename(dict(by)).head(_MOST).to_dicts()
+    )  # fmt: skip
+    for row in rows:
+        row["when"] = dates(row.pop("first"), row.pop("last"))
+    return rows

@@ -104,8 +104,6 @@ _CURVES = {
 }  # fmt: skip
 """By metric: the name and words of its plot, what its axes show of `Binary.found`, the title of its
 legend."""
-_SPANS = (0, 1, 10, 60, 600, 3600, 6 * 3600, 86_400, 7 * 86_400, 30 * 86_400)
-"""Seconds that are marked on an axis."""
 
 
 def curves_plot(evaluation: Evaluation, kind: str) -> Markup:
@@ -204,12 +202,8 @@ def observed_plot(evaluation: Evaluation) -> Markup:
         ends = [float(min(values.min(), *(one.min() for one in ranks))),
                 float(max(values.max(), *(one.max() for one in ranks)))]  # fmt: skip
         axes.plot(ends, ends, color="#c3ccd3", lw=1.2, zorder=1)
-        axes.set(xlabel="predicted", ylabel="observed")
-        if isinstance(goal, Quantiles) and goal.log and goal.unit == "s":
-            places = [place for place in np.log1p(_SPANS) if place <= ends[1]]
-            labels = [format_span(span) for span in _SPANS[: len(places)]]
-            axes.set_xticks(places, labels, rotation=45)
-            axes.set_yticks(places, labels)
+        scale = f", ln(1 + {goal.unit})" if isinstance(goal, Quantiles) and goal.log else ""
+        axes.set(xlabel=f"predicted{scale}", ylabel=f"observed{scale}")
         axes.legend(loc="upper left")
 
     words = f"Observed over predicted by {chosen}, {len(values)} decisions."

@@ -8,12 +8,12 @@ from typing import Any
 
 from jobsight.clock import format_span
 from jobsight.files import Kind, new_file
-from jobsight.format import interval, number, percent
+from jobsight.format import amount, interval, number, percent
 from jobsight.learning.costs import cheapest_baseline, release_threshold
 from jobsight.learning.evaluation import Evaluation
 from jobsight.learning.targets import Binary, Quantiles, Scores
 from jobsight.models import is_baseline
-from jobsight.reports.overview import dates, overview_part
+from jobsight.reports.overview import dates
 from jobsight.reports.page import (
     Markup,
     card,
@@ -50,13 +50,12 @@ def _models_part(shown: Shown, target: str) -> Markup:
     """All models of a target next to each other: table, curves, reliability."""
     evaluation = shown.evaluations[target]
     word, several, true = evaluation.question.words
-    by_row = None
+    tables: dict[str, tuple[Evaluation, bool]]
+    tables = {
+        f"The same at the moment {at}": (own, False) for at, own in evaluation.by_moment.items()
+    }
     if evaluation.batches < len(evaluation.table):
-        by_row = element(
-            "details",
-            element("summary", f"The same table by {word}"),
-            _scores_table(evaluation, by_row=True),
-        )
+        tables = {f"The same table by {word}": (evaluation, True), **tables}
     easy: list[Markup] = []
     if (sure := evaluation.sure_causes()) is not None:
         words = (
@@ -66,18 +65,11 @@ def _models_part(shown: Shown, target: str) -> Markup:
         )
         easy = [element("h3", "How much of it is easy"), element("p", words)]
     return section(
-        _title(shown, target),
+        f"How well the models predict {evaluation.question.titles.get(target, f'the {target}')}",
         _scores_table(evaluation),
-        by_row,
+        *(element("details", element("summary", title), _scores_table(*of))
+          for title, of in tables.items()),
         _curves(evaluation),
-        *(
-            element(
-                "details",
-                element("summary", f"The same at the moment {moment}"),
-                _scores_table(own),
-            )
-            for moment, own in evaluation.by_moment.items()
-        ),
         element(
             "div",
             _calibration(evaluation),
@@ -92,31 +84,34 @@ def _models_part(shown: Shown, target: str) -> Markup:
             class_="pair",
         ),
         lead=_judged_on(evaluation),
-    )
+    )  # fmt: skip
 
 
-def _title(shown: Shown, target: str) -> str:
-    """The heading of the part on the models of a target."""
-    words = shown.model.question.titles.get(target, target)
-    return f"How well the models predict {words}" if len(shown.evaluations) > 1 else "The models"
+def _overview_part(shown: Shown) -> Markup | None:
+    """What was read, before any model: tables whose cells are numbers where all of a column are."""
+    tables = []
+    for title, rows in shown.overview.tables.items():
+        texts = [k for k, cells in enumerate(zip(*map(dict.values, rows), strict=True))
+                 if any(isinstance(cell, str) for cell in cells)]  # fmt: skip
+        cells = [[printable(c, 160) if isinstance(c, str) else amount(c) for c in row.values()]
+                 for row in rows]  # fmt: skip
+        if rows:
+            tables.append(table(list(rows[0]), cells, caption=f"{title}.", text_columns=texts))
+    return section("What was read", *tables) if tables else None
 
 
 def _judged_on(evaluation: Evaluation) -> str:
     """What the models of a target are judged on, and what became of it."""
     word, several, true = evaluation.question.words
-    words = f"Judged on {counted(len(evaluation.table), word, several)}"
-    if evaluation.batches < len(evaluation.table):
-        words += f" in {counted(evaluation.batches, 'batch', 'batches')}"
-    words += f" that no model was trained on, {_unseen(evaluation)}."
-    rate = evaluation.goal.mean(evaluation.labelled.values, evaluation.labelled.weight)
-    if rate is not None:
-        words += f" {percent(rate)} of them {true}."
-    if counts := evaluation.goal.counts(evaluation.labelled.values):
+    goal, known = evaluation.goal, evaluation.labelled
+    words = f"Judged on {counted(len(known), word, several)} {_unseen(evaluation)}."
+    if (rate := goal.mean(known.values, known.weight)) is not None:
+        words += f" {percent(rate)} {true}."
+    if counts := goal.counts(known.values):
         titles = evaluation.question.titles
-        kinds = (f"{count:,} {titles.get(k, _plain(k))}" for k, count in counts.items() if count)
-        words += f" Of them: {', '.join(kinds)}."
-    if evaluation.batches < len(evaluation.table):
-        words += f" {several.capitalize()} of a batch share their fate, and count as one."
+        words += f" {', '.join(f'{n:,} {titles.get(kind, kind)}' for kind, n in counts.items())}."
+    if evaluation.batches < len(known):
+        words += f" They are of {evaluation.batches:,} batches: what shares its fate counts once."
     return words
 
 
@@ -125,36 +120,19 @@ def _unseen(evaluation: Evaluation) -> str:
     if not evaluation.question.timed:
         return "of families that the training did not have"
     times = evaluation.table["decided"].to_numpy()
-    return f"later than the training: {dates(int(times.min()), int(times.max()))}"
-
-
-_LEFT_OUT = {
-    "before_test_start": "of the time or the families of the training",
-    "end_of_part": "of which the history ends too early",
-    "outcome_later": "whose outcome came later",
-    "crosses_border": "of a group that the training had",
-}
+    return f"later than the training, {dates(int(times.min()), int(times.max()))}"
 
 
 def _left_out(evaluation: Evaluation) -> str:
     """What is not judged, by reason."""
-    word, several, _ = evaluation.question.words
-    listed = [
-        f"{counted(count, word, several)} {_LEFT_OUT.get(kind, f'({_plain(kind)})')}"
-        for kind, count in evaluation.left_out.items()
-    ]
-    words = f"Not judged: {', '.join(listed)}." if listed else ""
+    kinds, words = {**evaluation.left_out, **evaluation.censored}, "Nothing: all is judged."
+    if kinds:
+        plain = {kind: kind.replace("_", " ") for kind in kinds}
+        plain["before_test_start"] = "of the training or its time"
+        words = f"Not judged: {', '.join(f'{n:,} {plain[kind]}' for kind, n in kinds.items())}."
     if evaluation.censored:
-        unknown = ", ".join(f"{count:,} {_plain(k)}" for k, count in evaluation.censored.items())
-        words += (
-            f" Without an outcome, and so neither good nor bad: {unknown}. These had not ended, or "
-            "were cut short."
-        )
-    return words.strip() or f"Nothing: all {several} that were read are judged."
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", " ")
+        words += " What was cut short by a person or by the end of the history has no outcome."
+    return words
 
 
 def _curves(evaluation: Evaluation) -> Markup | None:
@@ -214,7 +192,7 @@ def _ranked(scores: Mapping[str, Scores], evaluation: Evaluation) -> list[str]:
     return sorted(known, key=lambda n: worst if known[n] is None else sign * float(known[n] or 0.0))
 
 
-def _scores_table(evaluation: Evaluation, *, by_row: bool = False) -> Markup:
+def _scores_table(evaluation: Evaluation, by_row: bool = False) -> Markup:
     """Scores of all models, the best first; `by_row`: every decision counts once."""
     columns = _columns(evaluation)
     goal, scores = evaluation.goal, evaluation.scores_by_row if by_row else evaluation.scores
@@ -235,11 +213,8 @@ def _scores_table(evaluation: Evaluation, *, by_row: bool = False) -> Markup:
         f"More is better of {', '.join(more)}; less of the others." if more else "Less is better."
     )
     if isinstance(goal, Quantiles):
-        caption = (
-            f"Pinball loss, error of the median and width are on the scale of {goal.scale}, on "
-            "which 0.7 is a factor of two; less is better. Within 2 and 3: the share of medians "
-            f"right within that factor. A coverage of {percent(goal.coverage)} is promised."
-        )
+        scale = f"ln(1 + {goal.unit}), where 0.7 is a factor of two" if goal.log else goal.unit
+        caption += f" Loss, error and width are in {scale}. {percent(goal.coverage)} are promised."
     return table(
         ["model", *headings], rows, caption=caption, marked=[names.index(evaluation.chosen)]
     )
@@ -279,6 +254,10 @@ def _costs_part(shown_: Shown) -> Markup | None:
     )
 
 
+_SAVINGS = ("asked or stopped", "rightly", "disturbed", "95 % interval", "core-hours saved",
+            "95 % interval", "of all core-hours")  # fmt: skip
+
+
 def _savings_part(shown: Shown) -> Markup | None:
     """What acting on predictions saves, where decisions say what jobs used."""
     evaluation = shown.evaluation
@@ -288,16 +267,7 @@ def _savings_part(shown: Shown) -> Markup | None:
     moments = {"": evaluation, **evaluation.by_moment}
     tables = [
         table(
-            [
-                f"from P({true})",
-                "asked or stopped",
-                "rightly",
-                "disturbed",
-                "95 % interval",
-                "core-hours saved",
-                "95 % interval",
-                "of all core-hours",
-            ],
+            [f"from P({true})", *_SAVINGS],
             savings_rows(judged.savings),
             caption=f"Per 1,000 {several}{f', asked at the {at}' if at else ''}.",
         )
@@ -452,14 +422,11 @@ def report_html(shown: Shown, own: OwnParts | None = None) -> str:
     entries: list[Markup] = []
     for word, meaning in {**own.words, **_WORDS}.items():
         entries += [element("dt", word), element("dd", meaning)]
-    several, own_parts = len(shown.evaluations) > 1, list(own.parts.items())
-    first, others = own_parts[:1], own_parts[1:]
     titles = shown.model.question.titles
     parts = {
-        **dict(first),
-        "" if shown.overview is None else shown.overview.title: overview_part(shown.overview),
-        **dict(others),
-        **{f"The models{f': {titles.get(name, name)}' if several else ''}":
+        "What was read": _overview_part(shown),
+        **own.parts,
+        **{f"The models: {titles[name]}" if name in titles else "The models":
            _models_part(shown, name) for name in shown.evaluations},
         "Costs": _costs_part(shown),
         "Savings": _savings_part(shown),
@@ -475,12 +442,10 @@ def _head(shown: Shown, own: OwnParts) -> Markup:
     """First what was read and what it shows, then whether the models are any good."""
     read, titles = shown.read, shown.model.question.titles
     events = f"{read.events:,} events of " if read.events else ""
-    words = f"{read.jobs:,} {shown.model.question.words[1]} were read."
+    words = f"{events}{read.jobs:,} {'jobs' if events else shown.model.question.words[1]} were read"
     if shown.model.question.timed:
         span = format_span(((read.last or 0) - (read.first or 0)) / 1e6)
-        when = f"{dates(read.first, read.last)} ({span})"
-        words = f"{events}{counted(read.jobs, 'job')} were read: {when}."
-    points = () if shown.overview is None else shown.overview.points
+        words += f", {dates(read.first, read.last)} ({span})"
     judged = [
         element(
             "p",
@@ -494,8 +459,10 @@ def _head(shown: Shown, own: OwnParts) -> Markup:
         "header",
         element("p", f"Jobsight · {shown.model.question.name}", class_="kicker"),
         element("h1", own.title),
-        element("p", words, class_="summary"),
-        element("ul", *(element("li", text) for text in (*points, own.asked) if text)),
+        element("p", f"{words}.", class_="summary"),
+        element(
+            "ul", *(element("li", text) for text in (*shown.overview.points, own.asked) if text)
+        ),
         element("div", about, class_="about") if shown.about else None,
         element("h2", "Are the models any good?"),
         *judged,

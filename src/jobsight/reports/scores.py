@@ -50,27 +50,28 @@ def verdict(report: Mapping[str, Any]) -> str:
     `report` is `jobsight.learning.evaluation.Evaluation.to_json`, or that of a saved model.
     """
     chosen, loss, models = report["chosen"], report["loss"], report["models"]
-    best = best_baseline(dict(report))["name"]
-    names = [name for name in dict.fromkeys((chosen, best)) if name is not None]
-    gain = models[chosen].get(f"{loss}_gain") or {}
-    low, high = gain.get("low"), gain.get("high")
-    judged = "is not surely better than"
-    if high is not None and high < 0:
-        judged = "is surely better than"
-    elif low is not None and low > 0:
-        judged = "is surely worse than"
-    compared = f"{judged} {best}, the best baseline" if len(names) > 1 else "is the best baseline"
-    scores = " against ".join(number(models[name][loss]) for name in names)
-    text = f"The model that answers, {chosen}, {compared}: {HEADINGS[loss]} {scores}"
+    best = best_baseline(dict(report))["name"] or chosen
+    gain = models[chosen].get(f"{loss}_gain") or {"low": None, "high": None}
+    judged = f"is not surely better than {best}, the best baseline"
+    if best == chosen:
+        judged = "is the best baseline"
+    elif gain["high"] is not None and gain["high"] < 0:
+        judged = judged.replace("not surely", "surely")
+    elif gain["low"] is not None and gain["low"] > 0:
+        judged = judged.replace("not surely better", "surely worse")
+
+    def against(losses: Mapping[str, float]) -> str:
+        return " against ".join(number(losses[name]) for name in dict.fromkeys((chosen, best)))
+
+    text = f"The model that answers, {chosen}, {judged}: {HEADINGS[loss]} "
+    text += against({name: scores[loss] for name, scores in models.items()})
     parts = [part for part in report.get("over_time", ()) if part["batches"] >= _LEAST]
     if len(parts) > 1:
-        # By how much its loss is that of the baseline; a baseline that answers, by its loss.
-        other = best if len(names) > 1 else None
-        weakest = max(
-            parts, key=lambda part: part["loss"][chosen] / (part["loss"].get(other, 1.0) or 1e-9)
-        )
-        scores = " against ".join(number(weakest["loss"][name]) for name in names)
-        text += f"; in its weakest {weakest['span']}, from {weakest['from']}, {scores}"
+        # By how much its loss is that of the baseline; where that answers, by its loss.
+        weakest = max(parts, key=lambda part: part["loss"][chosen] / (
+            1.0 if best == chosen else part["loss"][best] or 1e-9))  # fmt: skip
+        text += f"; in its weakest {weakest['span']}, from {weakest['from']}, "
+        text += against(weakest["loss"])
     return f"{text} (less is better)."
 
 

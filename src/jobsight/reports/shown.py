@@ -43,7 +43,7 @@ class Shown:
         evaluations: of the model on what was read, by target; the first is the main one.
         source: see `Question.source`.
         read: how the reading went.
-        overview: what the source shows before any model; None: nothing.
+        overview: what the source shows before any model.
         verification: what ``jobsight verify QUESTION --json`` prints; None: no such part.
         about: what these data are, in the words of who made the report.
         at: the moment of the answers, as the user names it; None: one that shows most.
@@ -53,7 +53,7 @@ class Shown:
     evaluations: Mapping[str, Evaluation]
     source: Any
     read: ReadReport
-    overview: Overview | None = None
+    overview: Overview
     verification: Mapping[str, Any] | None = None
     about: str = ""
     at: int | None = None

@@ -211,11 +211,6 @@ class Quantiles(Target):
         return self.levels[-1] - self.levels[0]
 
     @property
-    def scale(self) -> str:
-        """The unit of predictions, and of losses, errors and widths."""
-        return f"ln(1 + {self.unit})" if self.log else self.unit
-
-    @property
     def _covers(self) -> str:
         return f"coverage_{round(100 * self.coverage)}"
 

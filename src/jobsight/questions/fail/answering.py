@@ -30,10 +30,10 @@ from jobsight.models.base import Floats, Inputs
 from jobsight.models.boosted import MANY_ROWS
 from jobsight.program.submission.proposals import Ceilings
 from jobsight.questions.fail.evidence import Advice, Counted, Ends, Finding, advise, findings
-from jobsight.questions.fail.question import FAIL, KINDS, FailSettings, Features
+from jobsight.questions.fail.overview import overview
+from jobsight.questions.fail.question import FAIL, KINDS, Features
 
 if TYPE_CHECKING:
-    from jobsight.reports.overview import Overview
     from jobsight.settings import Settings
 
 __all__ = ["FAIL_ANSWERS", "LABEL", "RUNNING", "Answer", "Answerer", "FailAnswers", "Group",
@@ -314,18 +314,13 @@ class FailAnswers(JobTableAnswerable[Answer]):
     """How the question is answered; see `jobsight.answering.question.Answerable`."""
 
     question = FAIL
+    overview = staticmethod(overview)
 
     def answerer(
         self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings
     ) -> Answerer:
         """See `Answerer`."""
         return Answerer(source, moment, model)
-
-    def overview(self, source: JobTable, settings: FailSettings) -> Overview:
-        """What failed, of whom, and what it cost."""
-        from jobsight.questions.fail.overview import overview
-
-        return overview(source, settings)
 
 
 FAIL_ANSWERS = FailAnswers()

@@ -13,6 +13,7 @@ from jobsight.answering.question import Answerable
 from jobsight.errors import ModelError
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.examples.decisions import HeldHistory, held_name
+from jobsight.questions.hold.overview import overview
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from jobsight.ids import JobName
     from jobsight.learning.dataset import Dataset
     from jobsight.learning.modeldir import ModelDir
-    from jobsight.reports.overview import Overview
     from jobsight.reports.shown import OwnParts, Shown
     from jobsight.settings import Settings
 
@@ -32,6 +32,7 @@ class HoldAnswers(Answerable[Answer]):
     """Held jobs: release, wait, fix or remove? A job's cluster is its access point."""
 
     question = HOLD
+    overview = staticmethod(overview)
     key: ClassVar[str] = "job"
     cluster: ClassVar[str] = "access_point"
 
@@ -80,12 +81,6 @@ class HoldAnswers(Answerable[Answer]):
         from jobsight.questions.hold.policyvalue import score_answers
 
         return None if model.settings.as_of == "hold" else score_answers(model, data, rows, truth)
-
-    def overview(self, source: History, settings: HoldSettings) -> Overview:
-        """Why jobs are held, whose, and what releases of them wasted."""
-        from jobsight.questions.hold.overview import overview
-
-        return overview(source, settings)
 
     def own_parts(self, shown: Shown) -> OwnParts:
         """The held jobs, the pool, one job's frames, and what the answers are worth."""

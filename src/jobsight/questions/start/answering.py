@@ -23,14 +23,13 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.slurm.pendingreasons import TOO_LONG, awaited, refusal, stop
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
+from jobsight.questions.start.overview import overview
 from jobsight.questions.start.play import LEVELS, quantiles
 from jobsight.questions.start.question import MOMENTS, START, Features, with_ages, without_ages
 from jobsight.questions.start.queue import KNOTS, Earlier, Machine, Snapshot, listed
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from jobsight.questions.start.question import StartSettings
-    from jobsight.reports.overview import Overview
     from jobsight.settings import Settings
 
 __all__ = [
@@ -497,18 +496,13 @@ class StartAnswers(JobTableAnswerable[Answer]):
     """How the question is answered; see `jobsight.answering.question.Answerable`."""
 
     question = START
+    overview = staticmethod(overview)
 
     def answerer(
         self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings
     ) -> Answerer:
         """See `Answerer`."""
         return Answerer(source, moment, model)
-
-    def overview(self, source: JobTable, settings: StartSettings) -> Overview:
-        """Where and whose jobs wait, why, and since when."""
-        from jobsight.questions.start.overview import overview
-
-        return overview(source)
 
 
 START_ANSWERS = StartAnswers()
