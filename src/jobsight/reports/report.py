@@ -128,7 +128,7 @@ def _left_out(evaluation: Evaluation) -> str:
     kinds, words = {**evaluation.left_out, **evaluation.censored}, "Nothing: all is judged."
     if kinds:
         plain = {kind: kind.replace("_", " ") for kind in kinds}
-        plain["before_test_start"] = "of the training or its time"
+        plain["before_test_start"] = "of the train part"
         words = f"Not judged: {', '.join(f'{n:,} {plain[kind]}' for kind, n in kinds.items())}."
     if evaluation.censored:
         words += " What was cut short by a person or by the end of the history has no outcome."
