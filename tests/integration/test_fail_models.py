@@ -120,7 +120,7 @@ def test_verified_and_reported(place: Path, tmp_path: Path) -> None:
     assert {row["family"] for row in audit["families"]} <= set(FAIL.families)
     asked("report", place, "--verified", checked, "-o", page)
     html = page.read_text()
-    assert "By experience of the user" in html and "The audit" in html and "core-hours" in html
+    assert "By time limit" in html and "The audit" in html and "core-hours" in html
     assert "The same at the moment start" in html and "By user" in html
 
 
