@@ -5,6 +5,7 @@ from typing import Any
 
 from jobsight.format import UNKNOWN, amount, interval, number, percent
 from jobsight.learning.registry import best_baseline
+from jobsight.text import printable
 
 __all__ = ["HEADINGS", "answer_rows", "savings_rows", "verdict"]
 
@@ -72,7 +73,7 @@ def verdict(report: Mapping[str, Any]) -> str:
             1.0 if best == chosen else part["loss"][best] or 1e-9))  # fmt: skip
         text += f"; in its weakest {weakest['span']}, from {weakest['from']}, "
         text += against(weakest["loss"])
-    return f"{text} (less is better)."
+    return printable(f"{text} (less is better).")
 
 
 def answer_rows(scored: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:

@@ -30,9 +30,3 @@ def test_an_unknown_cost_is_not_zero_and_the_number_decides() -> None:
     unknown = ITEMS.with_columns(cost=pl.lit(None, pl.Float64))
     rows = ranking(unknown, "jobs", {"owner": "user"}, "hours")
     assert [(row["user"], row["hours"]) for row in rows] == [("ann", None), ("bob", None)]
-
-
-def test_there_are_eight_rows_at_most() -> None:
-    many = pl.DataFrame({"owner": map(str, range(20)), "time": [0] * 20, "cost": range(20)})
-    rows = ranking(many, "jobs", {"owner": "user"}, "hours")
-    assert [row["user"] for row in rows] == [str(number) for number in range(19, 11, -1)]

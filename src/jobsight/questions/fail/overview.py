@@ -44,7 +44,7 @@ def overview(jobs: JobTable, settings: FailSettings) -> Overview:
     if total := float(ended["core_hours"].sum()):
         lost = float(failed["cost"].sum())
         share = percent(lost / total)
-        points.append(f"They cost {amount(lost)} of {amount(total)} core-hours ({share}).")
+        points.append(f"These used {amount(lost)} of {amount(total)} core-hours ({share}).")
     points += [
         f"{name.capitalize()} {printable(row[name], 40)} lost most in one way: "
         f"{counted(row[_JOBS], 'job')} {row[_HOW]}, {row['when']}."
