@@ -1,0 +1,389 @@
+"""Where the core-hours of a site went: the numbers of ``jobsight report site``, of a job table.
+
+A job's core-hours are those of all its runs: cores given (Slurm), else asked for, times hours. Each
+run counts for what ended it:
+
+completed, failed, cancelled: the job ended so (failed: also time limit, memory, node, deadline);
+held: it was held; interrupted: it was preempted, evicted or requeued; unfinished: it still ran at
+the end of the history, or no source says how it ended.
+
+A job fails if it ends failed, or if it is held by something other than its user's own hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from jobsight.clock import format_micros, format_moment
+from jobsight.codes import hold_name
+from jobsight.documents import State
+from jobsight.history.causes.endings import ending
+from jobsight.history.jobtable import MOMENT, JobTable
+from jobsight.history.past import FAILURES
+from jobsight.history.reasons import masked
+from jobsight.reports.outliers import FALSE, higher_than_chance
+
+__all__ = ["IDLE", "RECENT_DAYS", "WENT", "site_numbers"]
+
+WENT = ("completed", "failed", "held", "cancelled", "interrupted", "unfinished")
+"""What core-hours are counted for."""
+RECENT_DAYS = 28
+"""What happened so many days before the end of the history is recent."""
+IDLE = 0.25
+"""A job that ran for `_LONG_H` and used less of its cores' time left them idle."""
+_LONG_H = 1 / 6
+_TOP = 3
+"""Users that are named with a cause."""
+_FAILED = [*(state.value for state in FAILURES if state is not State.HELD), State.DEADLINE.value]
+_WENT = {
+    State.COMPLETED.value: "completed", **dict.fromkeys(_FAILED, "failed"),
+    State.HELD.value: "held", State.CANCELLED.value: "cancelled",
+    State.PREEMPTED.value: "interrupted", State.PENDING.value: "interrupted",
+}  # fmt: skip
+_FAILS = pl.col("state").is_in(_FAILED) | pl.col("fault").fill_null(value=False)
+_RUNS = [State.RUNNING.value, State.SUSPENDED.value]
+_KEYS = {"user": "owner", "account": "account", "partition": "partition", "week": "week"}
+_SIZES = {"1 core": 1, "2–8": 8, "9–32": 32, "33–128": 128, "over 128": None}
+_LIMITS = {"up to 1 h": 3600, "4 h": 14_400, "1 d": 86_400, "over 1 d": None}
+"""Classes of what jobs ask for, each up to a number (cores; seconds)."""
+
+Fix = Callable[[int, str], str | None]
+"""What to do about a hold, by its code and reason; None: not known."""
+
+
+def site_numbers(pieces: Iterable[JobTable], fix_of: Fix) -> dict[str, Any]:
+    """All numbers, as JSON has them (docs/reference/json.md): lists are sorted by cost.
+
+    Moments are ISO 8601 texts, shares 0 … 1, waits in seconds; null where nothing is recorded. The
+    jobs come in pieces, each job in one of them.
+    """
+    last, all_ends, all_jobs, rows = 0, [_ends(_NONE)], [_asked(_NONE)], 0
+    for jobs in pieces:
+        last = max(last, jobs.end())
+        for made, of_piece in ((all_ends, _ends(jobs)), (all_jobs, _asked(jobs))):
+            made.append(of_piece.with_columns(pl.col("row") + rows))
+        rows += len(jobs.table)
+    since = (pl.lit(last).cast(MOMENT) - pl.col("since")).dt.total_microseconds().clip(0) / 3.6e9
+    ends = pl.concat(all_ends).with_columns(
+        known=pl.col("known").fill_null(pl.lit(last).cast(MOMENT)),
+        hours=pl.when(pl.col("state").is_null()).then(since + pl.col("hours")).otherwise("hours"),
+        held_h=pl.coalesce("held_h", pl.when(pl.col("state") == State.HELD.value).then(since)),
+    )
+    table = _jobs(pl.concat(all_jobs), ends)
+    del all_ends, all_jobs
+    causes, failures = _causes(ends, table, last)
+    (every,) = _summed(table.group_by(pl.lit("all").alias("name"))).drop("name").to_dicts()
+    return {
+        "clusters": sorted(table["scheduler_name"].unique().drop_nulls()),
+        "first": _text(table["seen"].min()),
+        "last": format_micros(last),
+        "users": table["owner"].drop_nulls().n_unique(),
+        "cores_assumed": int(table["assumed"].sum()),
+        "total": every,
+        "by": {name: _by(table, column) for name, column in _KEYS.items()},
+        "requests": _requests(table),
+        "causes": causes,
+        "holds": _holds(ends, table, last, fix_of),
+        "waits": _waits(table),
+        "outliers": _outliers(table, ends, failures),
+    }
+
+
+def _ends(jobs: JobTable) -> pl.DataFrame:
+    """What ended each run, and each failure or hold without one.
+
+    Columns: `row`, `known`, `state` (null: nothing ended it), `fault`, `exit_code`, `signal`,
+    `hold_code`, `hold_reason`, `held_h` (of a hold), `since` (of a run or hold that lasts), and of
+    the run, where there was one, `hours` (until `since`) and `host`.
+    """
+    row, known, state = pl.col("row"), pl.col("known"), pl.col("state")
+    is_run, is_hold = state.is_in(_RUNS), state == State.HELD.value
+    goes_on = row == row.shift(-1)
+    hours = (known.shift(-1) - known).dt.total_microseconds() / 3.6e9
+    of_end = ("fault", "exit_code", "signal", "hold_code", "hold_reason")
+    states = jobs.states().select(
+        "row", "known", "state", "host", *of_end, hours=pl.when(goes_on).then(hours),
+        since=pl.when(~goes_on).then("known"),
+    ).with_row_index("at").with_columns(
+        ending=pl.when(~is_run).then("at").backward_fill(),
+        same=pl.when(~is_run).then(row).backward_fill() == row,
+    )  # fmt: skip
+    runs = states.filter(state == State.RUNNING.value).group_by(
+        "row", ending=pl.when("same").then("ending"), maintain_order=True
+    ).agg(pl.col("hours").sum(), pl.col("host", "since").last())  # fmt: skip
+    ends = states.filter(~is_run).select(
+        "at", "row", "known", "state", *of_end, held_h=pl.when(is_hold).then("hours"),
+        since=pl.when(is_hold).then("since"),
+    ).join(
+        runs.select("ending", "hours", "host").drop_nulls("ending"), how="left",
+        left_on="at", right_on="ending",
+    ).drop("at")  # fmt: skip
+    ends = ends.filter(pl.col("hours").is_not_null() | state.is_in(_FAILED) | is_hold)
+    over = jobs.table.with_columns(row=pl.int_range(pl.len())).filter(
+        state.is_in([end.value for end in State if end.ended])
+    )
+    # A run without a dated start or end is as long as the scheduler says.
+    timed = ends.filter(pl.col("hours").is_not_null() & ~is_hold)
+    untimed = over.filter(pl.col("wall_s") > 0).join(timed, on="row", how="anti").select(
+        "row", "state", "exit_code", "signal", "host", hours=pl.col("wall_s") / 3600.0,
+        known=pl.coalesce("reported", "seen"), fault=pl.lit(value=False),
+    )  # fmt: skip
+    last = runs.filter(pl.col("ending").is_null()).drop("ending").join(over, on="row", how="anti")
+    timeless = pl.col("hours").is_null() & ~is_hold
+    kept = ends.filter(timeless).join(untimed, on="row", how="anti")
+    return pl.concat([ends.filter(~timeless), kept, untimed, last], how="diagonal").select(_ENDS)
+
+
+def _asked(jobs: JobTable) -> pl.DataFrame:
+    """The columns of the job table that count here."""
+    return jobs.table.select(_ASKED).with_columns(row=pl.int_range(pl.len()))
+
+
+_NONE = JobTable.read()
+_ENDS = ("row", "known", "state", "fault", "exit_code", "signal", "hold_code", "hold_reason",
+         "held_h", "since", "hours", "host")  # fmt: skip
+_ASKED = ("scheduler", "scheduler_name", "owner", "account", "partition", "seen", "eligible",
+          "start", "state", "cpus", "request_cpus", "request_memory_mb", "request_gpus",
+          "request_nodes", "time_limit_s", "max_rss_mb", "cpu_time_s")  # fmt: skip
+
+
+def _jobs(asked: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
+    """One row per job: whose it is, its core-hours by `WENT`, what it asked for and used."""
+    went = pl.col("state").cast(pl.String).replace_strict(_WENT, default="unfinished")
+    of_runs = (
+        ends.select("row", "known", hours=pl.col("hours").fill_null(0.0), went=went, fails=_FAILS)
+        .with_columns(pl.when(went=name).then("hours").alias(name) for name in WENT)
+        .group_by("row")
+        .agg(pl.col(*WENT, "hours").sum(), pl.col("fails").any(), week=pl.col("known").max())
+    )
+    cores = pl.coalesce("cpus", "request_cpus")
+    table = asked.join(of_runs, on="row", how="left", maintain_order="left").with_columns(
+        pl.col(*WENT, "hours").fill_null(0.0), pl.col("fails").fill_null(value=False),
+        assumed=cores.is_null(), cores=cores.fill_null(1).clip(1),
+    )  # fmt: skip
+    done = pl.col("state") == State.COMPLETED.value
+    hours, spent = pl.col("completed"), pl.col("completed") * pl.col("cores")
+    memory = pl.when(done & (pl.col("request_nodes").fill_null(1) == 1))
+    limited, limit = pl.when(done & (pl.col("time_limit_s") > 0)), pl.col("time_limit_s") / 3600.0
+    memory_asked = pl.when(pl.col("max_rss_mb").is_not_null()).then("request_memory_mb")
+    return table.select(
+        "row", "scheduler_name", "owner", "account", "partition", "cores", "assumed", "seen",
+        "time_limit_s", "fails",
+        *(pl.col(name) * pl.col("cores") for name in WENT),
+        slurm=pl.col("scheduler") == "slurm",
+        core_hours=pl.col("hours") * pl.col("cores"),
+        gpu_hours=pl.col("hours") * pl.col("request_gpus").fill_null(0),
+        week=pl.coalesce("week", "seen").dt.truncate("1w").dt.date().cast(pl.String),
+        judged=pl.col("fails") | done,
+        ran_h=hours,
+        cpu_of=pl.when(done & pl.col("cpu_time_s").is_not_null()).then(spent),
+        cpu_used=pl.when(done).then(_capped(pl.col("cpu_time_s") / 3600.0, spent)),
+        memory_of=memory.then(memory_asked / 1024.0 * hours),
+        memory_used=memory.then(_capped(pl.col("max_rss_mb"), memory_asked) / 1024.0 * hours),
+        limit_h=limited.then(limit),
+        limit_used_h=limited.then(_capped(hours, limit)),
+        wait_s=(pl.col("start") - pl.coalesce("eligible", "seen")).dt.total_seconds().clip(0),
+        waits=pl.col("start").is_null() & pl.col("state").is_in(["pending", "held"]),
+    )  # fmt: skip
+
+
+def _capped(used: pl.Expr, asked: pl.Expr) -> pl.Expr:
+    """What was used of what was asked for; null where one of them is unknown."""
+    return pl.when(used > asked).then(asked).when(asked.is_not_null()).then(used)
+
+
+def _summed(groups: Any) -> pl.DataFrame:
+    """Of each group of jobs: numbers, core-hours, shares, and the wait of half of them."""
+    totals = ("core_hours", *WENT, "gpu_hours")
+    pairs = {"cpu": ("cpu_used", "cpu_of"), "memory": ("memory_used", "memory_of"),
+             "time": ("limit_used_h", "limit_h")}  # fmt: skip
+    frame: pl.DataFrame = groups.agg(
+        pl.col(*totals).sum(), jobs=pl.len(), failed_jobs=pl.col("fails").sum(),
+        failing=pl.col("fails").sum() / pl.col("judged").sum(),
+        idle=(pl.col("cpu_of") - pl.col("cpu_used")).sum(),
+        median_wait_s=pl.col("wait_s").median(),
+        **{f"{name}_share": pl.col(used).sum() / pl.when(pl.col(of).sum() > 0).then(
+            pl.col(of).sum()) for name, (used, of) in pairs.items()},
+    )  # fmt: skip
+    share = pl.col("core_hours") / pl.when(pl.col("core_hours").sum() > 0).then(
+        pl.col("core_hours").sum()
+    )
+    finite = pl.when(pl.col("failing").is_finite()).then("failing")
+    return frame.with_columns(share=share, failing=finite)
+
+
+def _by(table: pl.DataFrame, column: str) -> list[dict[str, Any]]:
+    """A row for each value of a column, most core-hours first (weeks: in order)."""
+    if not table[column].count():
+        return []
+    rows = _summed(table.group_by(pl.col(column).alias("name")))
+    order = ["name"] if column == "week" else ["core_hours", "jobs", "name"]
+    return rows.sort(order, descending=[name != "name" for name in order]).to_dicts()
+
+
+def _requests(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """Of completed jobs, what was asked for and used: core-hours, GB-hours, hours of time limit."""
+    pairs = {"cpu": ("cpu_of", "cpu_used"), "memory": ("memory_of", "memory_used"),
+             "time": ("limit_h", "limit_used_h")}  # fmt: skip
+    shown = {}
+    for name, (asked, used) in pairs.items():
+        known = table.filter(pl.col(asked) > 0, pl.col(used).is_not_null())
+        share = known[used] / known[asked]
+        shown[name] = {
+            "jobs": len(known), "asked": known[asked].sum(), "used": known[used].sum(),
+            "median_share": share.median(), "under_a_quarter": int((share < IDLE).sum()),
+        }  # fmt: skip
+    return shown
+
+
+def _causes(
+    ends: pl.DataFrame, table: pl.DataFrame, last: int
+) -> tuple[list[dict[str, Any]], pl.DataFrame]:
+    """The causes of failures, and what each failure was: `row`, `text`, `fix`, `core_hours`."""
+    recorded = ["state", "exit_code", "signal", "slurm"]
+    failed = _costed(ends.filter(pl.col("state").is_in(_FAILED)), table)
+    kinds = failed.select(recorded).unique()
+    found = [
+        ending(State(state), code, signal, slurm=slurm)
+        for state, code, signal, slurm in kinds.iter_rows()
+    ]
+    named = kinds.with_columns(
+        pl.Series(name, [getattr(cause, name, None) for cause in found], dtype=pl.String)
+        for name in ("kind", "text", "fix", "whose")
+    )
+    failed = failed.join(named, on=recorded, nulls_equal=True, maintain_order="left")
+    return _grouped(failed, ["kind", "text", "fix", "whose"], last), failed
+
+
+def _holds(ends: pl.DataFrame, table: pl.DataFrame, last: int, fix_of: Fix) -> list[dict[str, Any]]:
+    """The causes of holds other than by the user's own hand."""
+    held = _costed(ends.filter("fault"), table)
+    held = held.with_columns(text=masked(held["hold_reason"]))
+    rows = _grouped(held, ["hold_code", "text"], last)
+    for row in rows:
+        row["name"] = hold_name(row["hold_code"])
+        row["fix"] = fix_of(row["hold_code"], row["example"] or "")
+    return rows
+
+
+def _costed(ends: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
+    """Ends with whose they are, and their core-hours."""
+    return ends.join(
+        table.select("row", "owner", "partition", "slurm", "cores"), on="row", maintain_order="left"
+    ).with_columns(core_hours=pl.col("hours").fill_null(0.0) * pl.col("cores"))  # fmt: skip
+
+
+def _grouped(events: pl.DataFrame, keys: Sequence[str], last: int) -> list[dict[str, Any]]:
+    """Events by their cause, most core-hours first, with the users who lost most by each."""
+    recent = pl.col("known") > pl.lit(last - RECENT_DAYS * 86_400_000_000).cast(MOMENT)
+    order = ["core_hours", "jobs", *keys]
+    rows = events.group_by(keys).agg(
+        jobs=pl.col("row").n_unique(), users=pl.col("owner").drop_nulls().n_unique(),
+        core_hours=pl.col("core_hours").sum(), held_h=pl.col("held_h").sum(),
+        first=pl.col("known").min(), last=pl.col("known").max(),
+        recent=pl.col("row").filter(recent).n_unique(), example=pl.col("hold_reason").first(),
+    ).sort(order, descending=[name not in keys for name in order])  # fmt: skip
+    users = (
+        events.drop_nulls("owner").group_by(*keys, name="owner")
+        .agg(jobs=pl.col("row").n_unique(), core_hours=pl.col("core_hours").sum())
+        .sort("core_hours", "jobs", "name", descending=[True, True, False])
+        .group_by(keys, maintain_order=True).head(_TOP)
+    )  # fmt: skip
+    top: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for user in users.to_dicts():
+        top.setdefault(tuple(user.pop(key) for key in keys), []).append(user)
+    return [
+        {**row, "first": _text(row["first"]), "last": _text(row["last"]),
+         "top_users": top.get(tuple(row[key] for key in keys), [])}
+        for row in rows.to_dicts()
+    ]  # fmt: skip
+
+
+def _waits(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """How long jobs waited, by partition: all, and by cores and time asked for."""
+    wait = pl.col("wait_s")
+    numbers = {
+        "jobs": wait.count(), "median": wait.median(), "p90": wait.quantile(0.9),
+        "hours": wait.sum() / 3600.0,
+    }  # fmt: skip
+    classes = {
+        "cores": _class("cores", _SIZES),
+        "limit": pl.when(pl.col("time_limit_s") >= 0).then(_class("time_limit_s", _LIMITS)),
+    }  # fmt: skip
+    rows = table.group_by("partition").agg(**numbers, waiting=pl.col("waits").sum())
+    found = rows.filter(pl.col("jobs") > 0).sort("hours", "partition", descending=[True, False])
+    parts: dict[tuple[str, Any], dict[str, Any]] = {}
+    for name, expression in classes.items():
+        split = table.group_by("partition", of=expression).agg(**numbers).drop_nulls("of")
+        for row in split.filter(pl.col("jobs") > 0).to_dicts():
+            parts.setdefault((name, row.pop("partition")), {})[row.pop("of")] = row
+    return [
+        {**row, **{f"by_{name}": parts.get((name, row["partition"]), {}) for name in classes}}
+        for row in found.to_dicts()
+    ]
+
+
+def _class(column: str, borders: Mapping[str, int | None]) -> pl.Expr:
+    """The first class whose border is not less; the last has none."""
+    found = pl.lit(list(borders)[-1])
+    for name, most in reversed(borders.items()):
+        if most is not None:
+            found = pl.when(pl.col(column) <= most).then(pl.lit(name)).otherwise(found)
+    return pl.when(pl.col(column).is_not_null()).then(found)
+
+
+def _outliers(
+    table: pl.DataFrame, ends: pl.DataFrame, failures: pl.DataFrame
+) -> dict[str, dict[str, Any]]:
+    """Users and nodes with more failures, and users with more idle cores, than chance allows.
+
+    Users are compared with all jobs of the same partitions, their jobs of one day being a cluster;
+    nodes with all runs of the same users, the runs of one user on one day being a cluster.
+    """
+    users = table.select(
+        "fails", "judged", "ran_h", "cpu_of", "cpu_used", name="owner", like="partition",
+        cluster=pl.col("seen").dt.date(), lost=pl.col("core_hours") - pl.col("completed"),
+    )  # fmt: skip
+    judged = _FAILS | (pl.col("state") == State.COMPLETED.value)
+    runs = ends.filter(judged, ~pl.col("host").str.contains(r"[\[,]")).join(
+        table.select("row", "owner", "cores"), on="row"
+    )
+    long = pl.col("cpu_of").is_not_null() & (pl.col("ran_h") >= _LONG_H)
+    idle = pl.col("cpu_of") - pl.col("cpu_used")
+    trials = {
+        "users_failing": users.filter("judged").with_columns(happened="fails", cost="lost"),
+        "users_idle": users.filter(long).with_columns(
+            happened=pl.col("cpu_used") < IDLE * pl.col("cpu_of"), cost=idle
+        ),
+        "nodes_failing": runs.select(
+            name=pl.col("host").str.replace(r"^slot[^@]*@", ""), like="owner",
+            cluster=pl.struct("owner", pl.col("known").dt.date()), happened=_FAILS,
+            cost=pl.col("hours").fill_null(0.0) * pl.col("cores"),
+        ),
+    }  # fmt: skip
+    why = failures.group_by("owner", "text", "fix").agg(pl.col("core_hours").sum(), n=pl.len())
+    why = why.sort("core_hours", "n", "text", descending=[True, True, False])
+    main = {owner: (text, fix) for owner, text, fix, *_ in reversed(why.rows())}
+    return {
+        name: _named(one, main if name == "users_failing" else {}) for name, one in trials.items()
+    }
+
+
+def _named(trials: pl.DataFrame, main: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    """Those above chance, by the core-hours that they cost; `main`: what most often fails them."""
+    found, compared = higher_than_chance(trials)
+    costs = trials.filter("happened").group_by("name").agg(core_hours=pl.col("cost").sum())
+    rows = found.join(costs, on="name").sort("core_hours", "name", descending=[True, False])
+    named = [
+        {**row, "cause": main.get(row["name"], (None, None))[0],
+         "fix": main.get(row["name"], (None, None))[1]}
+        for row in rows.to_dicts()
+    ]  # fmt: skip
+    return {"compared": compared, "false_share": FALSE, "named": named}
+
+
+def _text(moment: Any) -> str | None:
+    return None if moment is None else format_moment(moment)
