@@ -1,0 +1,197 @@
+"""The cause of a failure in the text of a job's output.
+
+The first error that explains the others is the cause, and not the last line: what follows it (the
+shell's, the launcher's and the scheduler's own messages) is only its effect. What a job survived is
+no cause either: an error of the script before a normal end is passed over.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from jobsight.errors import UsageError
+from jobsight.history.causes.cause import Cause
+from jobsight.history.causes.table import LEVELS, Entry, table
+from jobsight.text import printable
+
+__all__ = ["MOST", "Found", "Traceback", "read_end", "search", "tracebacks"]
+
+MOST = 200_000
+"""Bytes of the end of a file that are searched."""
+_LONGEST = 2000
+_CODES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))")
+_PREFIX = re.compile(
+    r"^(?:\[(?:rank|\d+,)?\d+\](?:<std(?:err|out)>)?:\s?|\s*\d{1,6}: |\(\w+ pid=\d+[^)]{0,60}\) )"
+)
+"""Who wrote a line: torchrun's rank, mpirun's ``--tag-output``, srun's ``--label``, Ray."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A cause, and where it stands.
+
+    Attributes:
+        cause: that is named.
+        level: of `jobsight.history.causes.table.LEVELS`.
+        line: number of the decisive line, from 1.
+        quoted: that line, as it stands there. Hostile text.
+    """
+
+    cause: Cause
+    level: str
+    line: int
+    quoted: str
+
+
+def read_end(path: str | os.PathLike[str]) -> tuple[str, int]:
+    """The last `MOST` bytes of a file, and the number of the first line that they hold whole.
+
+    Raises:
+        UsageError: it is not a file, or cannot be read.
+    """
+    shown = printable(os.fspath(path), 300)
+    try:
+        # A pipe that a job left as its output would block an open without this.
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise UsageError(f"{shown}: {error.strerror}") from None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise UsageError(f"{shown} is not a file: give an output file of a job")
+        size = file.seek(0, os.SEEK_END)
+        first = 1
+        if size > MOST:
+            file.seek(0)
+            left = size - MOST
+            while left > 0 and (block := file.read(min(left, 1 << 20))):
+                first += block.count(b"\n")
+                left -= len(block)
+        else:
+            file.seek(0)
+        data = file.read(MOST)
+    if first > 1 or size > MOST:
+        cut = data.find(b"\n") + 1
+        first, data = (first + 1, data[cut:]) if cut else (first, data)
+    return data.decode("utf-8", "replace"), first
+
+
+def search(text: str, first: int = 1) -> Found | None:
+    """The cause that a text names; None where nothing failed, or no error is found.
+
+    Args:
+        text: of an output file, or of its end.
+        first: number of its first line.
+    """
+    written = [line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")]
+    rows = [_PREFIX.sub("", _CODES.sub("", line[:_LONGEST]), count=1) for line in written]
+    for row, _, match in list(_matches(rows, {"harmless"})):
+        last = row + match[0].rstrip("\n").count("\n")
+        rows[row : last + 1] = [""] * (last + 1 - row)
+    candidates = list(_matches(rows, {*LEVELS} - {"harmless"}))
+    done = max((row for row, entry, _ in candidates if entry.level == "done"), default=-1)
+    blocks = tracebacks(rows)
+    found = [
+        (LEVELS.index(entry.level), row, _in_own_file(entry, match, row, blocks))
+        for row, entry, match in candidates
+        if entry.level != "done"
+    ]
+    error = LEVELS.index("error")
+    named = {row for level, row, _ in found if level <= error}
+    found += [
+        (error, block.last, block.cause)
+        for block in blocks
+        if named.isdisjoint(range(block.last, block.last + _MESSAGE))
+        and not any(row == block.last for _, row, _ in found)
+    ]
+    found = [of for of in found if of[0] == 0 or of[1] > done]
+    if not found:
+        return None
+    level, row, cause = min(found, key=lambda of: of[:2])
+    return Found(cause, LEVELS[level], first + row, written[row])
+
+
+def _matches(rows: Sequence[str], levels: Set[str]) -> Iterator[tuple[int, Entry, re.Match[str]]]:
+    """The row of each match of the table's entries of some levels, with the entry."""
+    joined = "\n".join(rows)
+    starts = [0, *accumulate(len(row) + 1 for row in rows)]
+    for entry in table("output"):
+        if entry.level in levels:
+            for match in entry.pattern.finditer(joined):
+                yield bisect_right(starts, match.start()) - 1, entry, match
+
+
+_MESSAGE = 8
+"""Lines of an exception's message in which its cause may stand."""
+_HEAD = re.compile(r"^(\s*)Traceback \(most recent call last\):\s*$")
+_FRAME = re.compile(r'^\s*File "([^"\n]{1,500})", line (\d{1,9})(?:, in (.{1,100}))?')
+_RAISED = re.compile(r"([A-Za-z_][\w.]{0,100})(?:: (.*))?$")
+_OF_LIBRARIES = re.compile(
+    r"(?:site|dist)-packages/|/lib(?:64)?/(?:pythons?|python)[\d.]*/|^<|/lib/python|\.pyx$"
+)
+
+
+@dataclass(frozen=True)
+class Traceback:
+    """A traceback of Python: rows from its head to its exception, and where it points.
+
+    Attributes:
+        head: row of its first line.
+        last: row of the exception.
+        place: the last frame in the user's own file, in words; empty where there is none.
+        cause: that an exception unknown to the table has.
+    """
+
+    head: int
+    last: int
+    place: str
+    cause: Cause
+
+
+def tracebacks(rows: Sequence[str]) -> list[Traceback]:
+    """The tracebacks of Python in lines of text, with the last frame in the user's own file."""
+    blocks: list[Traceback] = []
+    row = 0
+    while row < len(rows):
+        head = _HEAD.match(rows[row])
+        if head is None:
+            row += 1
+            continue
+        start, lead, frames = row, len(head[1]), []
+        row += 1
+        while row < len(rows) and (not rows[row].strip() or rows[row][lead : lead + 1] == " "):
+            if frame := _FRAME.match(rows[row]):
+                frames.append(frame)
+            row += 1
+        raised = _RAISED.match(rows[row].strip()) if row < len(rows) else None
+        if raised is None:
+            continue
+        own = [frame for frame in frames if not _OF_LIBRARIES.search(frame[1])]
+        place = f"line {own[-1][2]} of {printable(own[-1][1], 200)}" if own else ""
+        message = f": {printable(raised[2], 200)}" if raised[2] else ""
+        blocks.append(
+            Traceback(start, row, place, Cause(
+                "python-exception", "program",
+                f"the program raised {raised[1]}{message}{place and f', at {place}'}",
+                f"read {place or 'the traceback'} and what it was given: run it there by hand on a "
+                "small input",
+                sure=False,
+            ))
+        )  # fmt: skip
+    return blocks
+
+
+def _in_own_file(
+    entry: Entry, match: re.Match[str], row: int, blocks: Sequence[Traceback]
+) -> Cause:
+    """The cause, with the user's own line that led to it where it stands in a traceback."""
+    cause = entry.cause(match)
+    for block in blocks if entry.level in ("final", "error") else ():
+        if block.place and block.head <= row < block.last + _MESSAGE:
+            return replace(cause, text=f"{cause.text}, at {block.place}")
+    return cause
