@@ -26,10 +26,14 @@ from jobsight.history.past import FAILURES
 from jobsight.history.reasons import masked
 from jobsight.reports.outliers import FALSE, higher_than_chance
 
-__all__ = ["IDLE", "RECENT_DAYS", "WENT", "site_numbers"]
+__all__ = ["IDLE", "LIMITS", "RECENT_DAYS", "SIZES", "USES", "WENT", "site_numbers"]
 
 WENT = ("completed", "failed", "held", "cancelled", "interrupted", "unfinished")
 """What core-hours are counted for."""
+USES = {"cpu": ("cpu_used", "cpu_of"), "memory": ("memory_used", "memory_of"),
+        "time": ("time_used", "time_of")}  # fmt: skip
+"""By what completed jobs ask for, what they used of it and what they asked for: core-hours, hours
+of GB (of jobs of one node), hours of time limits; of jobs of which both are known."""
 RECENT_DAYS = 28
 """What happened so many days before the end of the history is recent."""
 IDLE = 0.25
@@ -46,8 +50,8 @@ _WENT = {
 _FAILS = pl.col("state").is_in(_FAILED) | pl.col("fault").fill_null(value=False)
 _RUNS = [State.RUNNING.value, State.SUSPENDED.value]
 _KEYS = {"user": "owner", "account": "account", "partition": "partition", "week": "week"}
-_SIZES = {"1 core": 1, "2–8": 8, "9–32": 32, "33–128": 128, "over 128": None}
-_LIMITS = {"up to 1 h": 3600, "4 h": 14_400, "1 d": 86_400, "over 1 d": None}
+SIZES = {"1 core": 1, "2–8": 8, "9–32": 32, "33–128": 128, "over 128": None}
+LIMITS = {"up to 1 h": 3600, "4 h": 14_400, "1 d": 86_400, "over 1 d": None}
 """Classes of what jobs ask for, each up to a number (cores; seconds)."""
 
 Fix = Callable[[int, str], str | None]
@@ -84,7 +88,6 @@ def site_numbers(pieces: Iterable[JobTable], fix_of: Fix) -> dict[str, Any]:
         "cores_assumed": int(table["assumed"].sum()),
         "total": every,
         "by": {name: _by(table, column) for name, column in _KEYS.items()},
-        "requests": _requests(table),
         "causes": causes,
         "holds": _holds(ends, table, last, fix_of),
         "waits": _waits(table),
@@ -183,8 +186,8 @@ def _jobs(asked: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
         cpu_used=pl.when(done).then(_capped(pl.col("cpu_time_s") / 3600.0, spent)),
         memory_of=memory.then(memory_asked / 1024.0 * hours),
         memory_used=memory.then(_capped(pl.col("max_rss_mb"), memory_asked) / 1024.0 * hours),
-        limit_h=limited.then(limit),
-        limit_used_h=limited.then(_capped(hours, limit)),
+        time_of=limited.then(limit),
+        time_used=limited.then(_capped(hours, limit)),
         wait_s=(pl.col("start") - pl.coalesce("eligible", "seen")).dt.total_seconds().clip(0),
         waits=pl.col("start").is_null() & pl.col("state").is_in(["pending", "held"]),
     )  # fmt: skip
@@ -196,23 +199,22 @@ def _capped(used: pl.Expr, asked: pl.Expr) -> pl.Expr:
 
 
 def _summed(groups: Any) -> pl.DataFrame:
-    """Of each group of jobs: numbers, core-hours, shares, and the wait of half of them."""
-    totals = ("core_hours", *WENT, "gpu_hours")
-    pairs = {"cpu": ("cpu_used", "cpu_of"), "memory": ("memory_used", "memory_of"),
-             "time": ("limit_used_h", "limit_h")}  # fmt: skip
+    """Of each group of jobs: numbers, core-hours, what was asked for and used, and waits."""
+    sums = ("core_hours", *WENT, "gpu_hours", *(name for pair in USES.values() for name in pair))
     frame: pl.DataFrame = groups.agg(
-        pl.col(*totals).sum(), jobs=pl.len(), failed_jobs=pl.col("fails").sum(),
-        failing=pl.col("fails").sum() / pl.col("judged").sum(),
-        idle=(pl.col("cpu_of") - pl.col("cpu_used")).sum(),
-        median_wait_s=pl.col("wait_s").median(),
-        **{f"{name}_share": pl.col(used).sum() / pl.when(pl.col(of).sum() > 0).then(
-            pl.col(of).sum()) for name, (used, of) in pairs.items()},
+        pl.col(sums).sum(), jobs=pl.len(), failed_jobs=pl.col("fails").sum(),
+        judged=pl.col("judged").sum(), median_wait_s=pl.col("wait_s").median(),
     )  # fmt: skip
-    share = pl.col("core_hours") / pl.when(pl.col("core_hours").sum() > 0).then(
-        pl.col("core_hours").sum()
-    )
-    finite = pl.when(pl.col("failing").is_finite()).then("failing")
-    return frame.with_columns(share=share, failing=finite)
+    return frame.with_columns(
+        failing=_ratio("failed_jobs", pl.col("judged")),
+        share=_ratio("core_hours", pl.col("core_hours").sum()),
+        idle=pl.col("cpu_of") - pl.col("cpu_used"),
+        **{f"{name}_share": _ratio(used, pl.col(of)) for name, (used, of) in USES.items()},
+    ).drop("judged")
+
+
+def _ratio(part: str, of: pl.Expr) -> pl.Expr:
+    return pl.col(part) / pl.when(of > 0).then(of)
 
 
 def _by(table: pl.DataFrame, column: str) -> list[dict[str, Any]]:
@@ -222,21 +224,6 @@ def _by(table: pl.DataFrame, column: str) -> list[dict[str, Any]]:
     rows = _summed(table.group_by(pl.col(column).alias("name")))
     order = ["name"] if column == "week" else ["core_hours", "jobs", "name"]
     return rows.sort(order, descending=[name != "name" for name in order]).to_dicts()
-
-
-def _requests(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    """Of completed jobs, what was asked for and used: core-hours, GB-hours, hours of time limit."""
-    pairs = {"cpu": ("cpu_of", "cpu_used"), "memory": ("memory_of", "memory_used"),
-             "time": ("limit_h", "limit_used_h")}  # fmt: skip
-    shown = {}
-    for name, (asked, used) in pairs.items():
-        known = table.filter(pl.col(asked) > 0, pl.col(used).is_not_null())
-        share = known[used] / known[asked]
-        shown[name] = {
-            "jobs": len(known), "asked": known[asked].sum(), "used": known[used].sum(),
-            "median_share": share.median(), "under_a_quarter": int((share < IDLE).sum()),
-        }  # fmt: skip
-    return shown
 
 
 def _causes(
@@ -303,27 +290,20 @@ def _grouped(events: pl.DataFrame, keys: Sequence[str], last: int) -> list[dict[
 
 
 def _waits(table: pl.DataFrame) -> list[dict[str, Any]]:
-    """How long jobs waited, by partition: all, and by cores and time asked for."""
+    """How long jobs waited, by partition: all, and by the cores and the time asked for."""
     wait = pl.col("wait_s")
-    numbers = {
-        "jobs": wait.count(), "median": wait.median(), "p90": wait.quantile(0.9),
-        "hours": wait.sum() / 3600.0,
-    }  # fmt: skip
-    classes = {
-        "cores": _class("cores", _SIZES),
-        "limit": pl.when(pl.col("time_limit_s") >= 0).then(_class("time_limit_s", _LIMITS)),
-    }  # fmt: skip
-    rows = table.group_by("partition").agg(**numbers, waiting=pl.col("waits").sum())
-    found = rows.filter(pl.col("jobs") > 0).sort("hours", "partition", descending=[True, False])
-    parts: dict[tuple[str, Any], dict[str, Any]] = {}
-    for name, expression in classes.items():
-        split = table.group_by("partition", of=expression).agg(**numbers).drop_nulls("of")
-        for row in split.filter(pl.col("jobs") > 0).to_dicts():
-            parts.setdefault((name, row.pop("partition")), {})[row.pop("of")] = row
-    return [
-        {**row, **{f"by_{name}": parts.get((name, row["partition"]), {}) for name in classes}}
-        for row in found.to_dicts()
-    ]
+    classes = {"all": pl.lit("all"), "cores": _class("cores", SIZES),
+               "limit": _class("time_limit_s", LIMITS)}  # fmt: skip
+    rows = pl.concat(
+        table.group_by("partition", by=pl.lit(name), of=expression).agg(
+            jobs=wait.count(), median_s=wait.median(), p90_s=wait.quantile(0.9),
+            hours=wait.sum() / 3600.0, waiting=pl.col("waits").sum(),
+        )
+        for name, expression in classes.items()
+    )  # fmt: skip
+    rows = rows.filter(pl.col("jobs") > 0).drop_nulls("of")
+    return rows.sort("by", "hours", "partition", "of", descending=[False, True, False, False],
+                     nulls_last=True).to_dicts()  # fmt: skip
 
 
 def _class(column: str, borders: Mapping[str, int | None]) -> pl.Expr:
@@ -332,7 +312,7 @@ def _class(column: str, borders: Mapping[str, int | None]) -> pl.Expr:
     for name, most in reversed(borders.items()):
         if most is not None:
             found = pl.when(pl.col(column) <= most).then(pl.lit(name)).otherwise(found)
-    return pl.when(pl.col(column).is_not_null()).then(found)
+    return pl.when(pl.col(column) >= 0).then(found)
 
 
 def _outliers(
