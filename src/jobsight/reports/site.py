@@ -12,7 +12,7 @@ A job fails if it ends failed, or if it is held by something other than its user
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import polars as pl
@@ -24,7 +24,7 @@ from jobsight.history.causes.endings import ending
 from jobsight.history.jobtable import MOMENT, JobTable
 from jobsight.history.past import FAILURES
 from jobsight.history.reasons import masked
-from jobsight.reports.outliers import FALSE, higher_than_chance
+from jobsight.reports.outliers import higher_than_chance
 
 __all__ = ["IDLE", "LIMITS", "RECENT_DAYS", "SIZES", "USES", "WENT", "site_numbers"]
 
@@ -39,6 +39,7 @@ RECENT_DAYS = 28
 IDLE = 0.25
 """A job that ran for `_LONG_H` and used less of its cores' time left them idle."""
 _LONG_H = 1 / 6
+_CAUSE = ("kind", "text", "fix")
 _TOP = 3
 """Users that are named with a cause."""
 _FAILED = [*(state.value for state in FAILURES if state is not State.HELD), State.DEADLINE.value]
@@ -50,12 +51,12 @@ _WENT = {
 _FAILS = pl.col("state").is_in(_FAILED) | pl.col("fault").fill_null(value=False)
 _RUNS = [State.RUNNING.value, State.SUSPENDED.value]
 _KEYS = {"user": "owner", "account": "account", "partition": "partition", "week": "week"}
-SIZES = {"1 core": 1, "2–8": 8, "9–32": 32, "33–128": 128, "over 128": None}
-LIMITS = {"up to 1 h": 3600, "4 h": 14_400, "1 d": 86_400, "over 1 d": None}
-"""Classes of what jobs ask for, each up to a number (cores; seconds)."""
+SIZES = (1, 8, 32, 128), ("1 core", "≤ 8", "≤ 32", "≤ 128", "> 128")
+LIMITS = (3600, 14_400, 86_400), ("≤ 1 h", "≤ 4 h", "≤ 1 d", "> 1 d")
+"""Classes of what jobs ask for: borders (cores; seconds), and names."""
 
 Fix = Callable[[int, str], str | None]
-"""What to do about a hold, by its code and reason; None: not known."""
+"""What to do about a hold, by its code and masked reason; None: not known."""
 
 
 def site_numbers(pieces: Iterable[JobTable], fix_of: Fix) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def site_numbers(pieces: Iterable[JobTable], fix_of: Fix) -> dict[str, Any]:
     )
     table = _jobs(pl.concat(all_jobs), ends)
     del all_ends, all_jobs
-    causes, failures = _causes(ends, table, last)
+    failures = _causes(ends, table, fix_of)
     (every,) = _summed(table.group_by(pl.lit("all").alias("name"))).drop("name").to_dicts()
     return {
         "clusters": sorted(table["scheduler_name"].unique().drop_nulls()),
@@ -88,8 +89,7 @@ def site_numbers(pieces: Iterable[JobTable], fix_of: Fix) -> dict[str, Any]:
         "cores_assumed": int(table["assumed"].sum()),
         "total": every,
         "by": {name: _by(table, column) for name, column in _KEYS.items()},
-        "causes": causes,
-        "holds": _holds(ends, table, last, fix_of),
+        "causes": _grouped(failures, last),
         "waits": _waits(table),
         "outliers": _outliers(table, ends, failures),
     }
@@ -159,7 +159,7 @@ def _jobs(asked: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
     of_runs = (
         ends.select("row", "known", hours=pl.col("hours").fill_null(0.0), went=went, fails=_FAILS)
         .with_columns(pl.when(went=name).then("hours").alias(name) for name in WENT)
-        .group_by("row")
+        .group_by("row", maintain_order=True)
         .agg(pl.col(*WENT, "hours").sum(), pl.col("fails").any(), week=pl.col("known").max())
     )
     cores = pl.coalesce("cpus", "request_cpus")
@@ -221,98 +221,77 @@ def _by(table: pl.DataFrame, column: str) -> list[dict[str, Any]]:
     """A row for each value of a column, most core-hours first (weeks: in order)."""
     if not table[column].count():
         return []
-    rows = _summed(table.group_by(pl.col(column).alias("name")))
+    rows = _summed(table.group_by(pl.col(column).alias("name"), maintain_order=True))
     order = ["name"] if column == "week" else ["core_hours", "jobs", "name"]
     return rows.sort(order, descending=[name != "name" for name in order]).to_dicts()
 
 
-def _causes(
-    ends: pl.DataFrame, table: pl.DataFrame, last: int
-) -> tuple[list[dict[str, Any]], pl.DataFrame]:
-    """The causes of failures, and what each failure was: `row`, `text`, `fix`, `core_hours`."""
-    recorded = ["state", "exit_code", "signal", "slurm"]
-    failed = _costed(ends.filter(pl.col("state").is_in(_FAILED)), table)
-    kinds = failed.select(recorded).unique()
-    found = [
-        ending(State(state), code, signal, slurm=slurm)
-        for state, code, signal, slurm in kinds.iter_rows()
-    ]
-    named = kinds.with_columns(
-        pl.Series(name, [getattr(cause, name, None) for cause in found], dtype=pl.String)
-        for name in ("kind", "text", "fix", "whose")
-    )
-    failed = failed.join(named, on=recorded, nulls_equal=True, maintain_order="left")
-    return _grouped(failed, ["kind", "text", "fix", "whose"], last), failed
-
-
-def _holds(ends: pl.DataFrame, table: pl.DataFrame, last: int, fix_of: Fix) -> list[dict[str, Any]]:
-    """The causes of holds other than by the user's own hand."""
-    held = _costed(ends.filter("fault"), table)
-    held = held.with_columns(text=masked(held["hold_reason"]))
-    rows = _grouped(held, ["hold_code", "text"], last)
-    for row in rows:
-        row["name"] = hold_name(row["hold_code"])
-        row["fix"] = fix_of(row["hold_code"], row["example"] or "")
-    return rows
-
-
-def _costed(ends: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """Ends with whose they are, and their core-hours."""
-    return ends.join(
-        table.select("row", "owner", "partition", "slurm", "cores"), on="row", maintain_order="left"
-    ).with_columns(core_hours=pl.col("hours").fill_null(0.0) * pl.col("cores"))  # fmt: skip
-
-
-def _grouped(events: pl.DataFrame, keys: Sequence[str], last: int) -> list[dict[str, Any]]:
-    """Events by their cause, most core-hours first, with the users who lost most by each."""
-    recent = pl.col("known") > pl.lit(last - RECENT_DAYS * 86_400_000_000).cast(MOMENT)
-    order = ["core_hours", "jobs", *keys]
-    rows = events.group_by(keys).agg(
-        jobs=pl.col("row").n_unique(), users=pl.col("owner").drop_nulls().n_unique(),
-        core_hours=pl.col("core_hours").sum(), held_h=pl.col("held_h").sum(),
-        first=pl.col("known").min(), last=pl.col("known").max(),
-        recent=pl.col("row").filter(recent).n_unique(), example=pl.col("hold_reason").first(),
-    ).sort(order, descending=[name not in keys for name in order])  # fmt: skip
-    users = (
-        events.drop_nulls("owner").group_by(*keys, name="owner")
-        .agg(jobs=pl.col("row").n_unique(), core_hours=pl.col("core_hours").sum())
-        .sort("core_hours", "jobs", "name", descending=[True, True, False])
-        .group_by(keys, maintain_order=True).head(_TOP)
+def _causes(ends: pl.DataFrame, table: pl.DataFrame, fix_of: Fix) -> pl.DataFrame:
+    """The failures and holds, with whose they are, core-hours, and cause: `kind`, `text`, `fix`."""
+    failed = ends.filter(_FAILS).join(
+        table.select("row", "owner", "slurm", "cores"), on="row", maintain_order="left"
     )  # fmt: skip
-    top: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for user in users.to_dicts():
-        top.setdefault(tuple(user.pop(key) for key in keys), []).append(user)
+    failed = failed.with_columns(
+        masked(failed["hold_reason"]).alias("reason"),
+        core_hours=pl.col("hours").fill_null(0.0) * pl.col("cores"),
+    )
+    recorded = ["state", "exit_code", "signal", "slurm", "hold_code", "reason"]
+    kinds = failed.select(recorded).unique(maintain_order=True)
+    words = []
+    for state, code, signal, slurm, hold_code, reason in kinds.iter_rows():
+        if state == State.HELD:
+            text = f"held ({hold_name(hold_code)}): {reason or 'without a reason'}"
+            words.append(("hold", text, fix_of(hold_code, reason or "")))
+        else:
+            cause = ending(State(state), code, signal, slurm=slurm)
+            assert cause is not None  # of a failure
+            words.append((cause.kind, f"failed: {cause.text}", cause.fix))
+    found = pl.DataFrame(words, dict.fromkeys(_CAUSE, pl.String), orient="row")
+    named = kinds.hstack(found)
+    return failed.join(named, on=recorded, nulls_equal=True, maintain_order="left")
+
+
+def _grouped(failed: pl.DataFrame, last: int) -> list[dict[str, Any]]:
+    """Failures by their cause, most core-hours first, with the users who lost most by each."""
+    recent = pl.col("known") > pl.lit(last - RECENT_DAYS * 86_400_000_000).cast(MOMENT)
+    jobs, cost = pl.col("row").n_unique(), pl.col("core_hours").sum()
+    worst = {"by": ["core_hours", "jobs", "name"], "descending": [True, True, False]}
+    users = (
+        failed.drop_nulls("owner").group_by(*_CAUSE, name="owner", maintain_order=True)
+        .agg(jobs=jobs, core_hours=cost).sort(**worst)
+        .group_by(_CAUSE, maintain_order=True)
+        .agg(top_users=pl.struct("name", "jobs", "core_hours").head(_TOP))
+    )  # fmt: skip
+    rows = failed.group_by(_CAUSE, maintain_order=True).agg(
+        jobs=jobs, users=pl.col("owner").drop_nulls().n_unique(), core_hours=cost,
+        held_h=pl.col("held_h").sum(), first=pl.col("known").min(), last=pl.col("known").max(),
+        recent=pl.col("row").filter(recent).n_unique(),
+    ).join(users, on=_CAUSE, how="left", nulls_equal=True).rename({"text": "name"})  # fmt: skip
     return [
         {**row, "first": _text(row["first"]), "last": _text(row["last"]),
-         "top_users": top.get(tuple(row[key] for key in keys), [])}
-        for row in rows.to_dicts()
+         "top_users": row["top_users"] or []}
+        for row in rows.sort(**worst).rename({"name": "text"}).to_dicts()
     ]  # fmt: skip
 
 
 def _waits(table: pl.DataFrame) -> list[dict[str, Any]]:
     """How long jobs waited, by partition: all, and by the cores and the time asked for."""
-    wait = pl.col("wait_s")
-    classes = {"all": pl.lit("all"), "cores": _class("cores", SIZES),
-               "limit": _class("time_limit_s", LIMITS)}  # fmt: skip
+    wait, classes = pl.col("wait_s"), {"all": pl.lit("all")}
+    for name, column, (borders, labels) in (
+        ("cores", "cores", SIZES), ("limit", "time_limit_s", LIMITS),
+    ):  # fmt: skip
+        limited = pl.when(pl.col(column) >= 0).then(column)
+        classes[name] = limited.cut(borders, labels=labels).cast(pl.String)
     rows = pl.concat(
-        table.group_by("partition", by=pl.lit(name), of=expression).agg(
+        table.group_by("partition", by=pl.lit(name), of=of, maintain_order=True).agg(
             jobs=wait.count(), median_s=wait.median(), p90_s=wait.quantile(0.9),
             hours=wait.sum() / 3600.0, waiting=pl.col("waits").sum(),
         )
-        for name, expression in classes.items()
+        for name, of in classes.items()
     )  # fmt: skip
     rows = rows.filter(pl.col("jobs") > 0).drop_nulls("of")
     return rows.sort("by", "hours", "partition", "of", descending=[False, True, False, False],
                      nulls_last=True).to_dicts()  # fmt: skip
-
-
-def _class(column: str, borders: Mapping[str, int | None]) -> pl.Expr:
-    """The first class whose border is not less; the last has none."""
-    found = pl.lit(list(borders)[-1])
-    for name, most in reversed(borders.items()):
-        if most is not None:
-            found = pl.when(pl.col(column) <= most).then(pl.lit(name)).otherwise(found)
-    return pl.when(pl.col(column) >= 0).then(found)
 
 
 def _outliers(
@@ -344,25 +323,22 @@ def _outliers(
             cost=pl.col("hours").fill_null(0.0) * pl.col("cores"),
         ),
     }  # fmt: skip
-    why = failures.group_by("owner", "text", "fix").agg(pl.col("core_hours").sum(), n=pl.len())
-    why = why.sort("core_hours", "n", "text", descending=[True, True, False])
-    main = {owner: (text, fix) for owner, text, fix, *_ in reversed(why.rows())}
-    return {
-        name: _named(one, main if name == "users_failing" else {}) for name, one in trials.items()
-    }
-
-
-def _named(trials: pl.DataFrame, main: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
-    """Those above chance, by the core-hours that they cost; `main`: what most often fails them."""
-    found, compared = higher_than_chance(trials)
-    costs = trials.filter("happened").group_by("name").agg(core_hours=pl.col("cost").sum())
-    rows = found.join(costs, on="name").sort("core_hours", "name", descending=[True, False])
-    named = [
-        {**row, "cause": main.get(row["name"], (None, None))[0],
-         "fix": main.get(row["name"], (None, None))[1]}
-        for row in rows.to_dicts()
-    ]  # fmt: skip
-    return {"compared": compared, "false_share": FALSE, "named": named}
+    mean = failures.group_by("owner", "text", maintain_order=True).agg(pl.col("core_hours").sum())
+    main = dict(mean.sort("core_hours", "text").select("owner", "text").iter_rows())
+    found = {}
+    for name, tried in trials.items():
+        named, compared = higher_than_chance(tried)
+        costs = tried.filter("happened").group_by("name", maintain_order=True).agg(
+            core_hours=pl.col("cost").sum())  # fmt: skip
+        beyond = pl.col("core_hours") * (1.0 - pl.col("expected") / pl.col("rate"))
+        rows = named.join(costs, on="name").with_columns(core_hours=beyond)
+        rows = rows.sort("core_hours", "name", descending=[True, False])
+        why = main if name == "users_failing" else {}
+        found[name] = {
+            "compared": compared,
+            "named": [{**row, "cause": why.get(row["name"])} for row in rows.to_dicts()],
+        }
+    return found
 
 
 def _text(moment: Any) -> str | None:
