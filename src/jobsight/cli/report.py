@@ -1,4 +1,4 @@
-"""``jobsight report QUESTION|sweep|site``: one HTML page on a model, the runs of a sweep, a site."""
+"""``jobsight report QUESTION|sweep|site``: one HTML page on a model, a sweep or all jobs."""
 
 from __future__ import annotations
 

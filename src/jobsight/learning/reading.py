@@ -187,10 +187,10 @@ def job_tables(inputs: list[str], settings: Settings, watch: Watch) -> Iterator[
         watch.progress("reading") as progress,
         stored(inputs[0], settings) as (name, total, documents),
     ):
-        stream = iter(DocumentStream(documents, progress, total, hashed=False))
+        stream, document = iter(DocumentStream(documents, progress, total, hashed=False)), None
         for document in stream:
             yield JobTable.read(itertools.chain([document], itertools.islice(stream, _PIECE - 1)))
-        if not total:
+        if document is None:
             raise SourceError(f"no job in {printable(name)}")
 
 

@@ -23,7 +23,7 @@ from jobsight.documents import State
 from jobsight.history.causes.endings import ending
 from jobsight.history.jobtable import MOMENT, JobTable
 from jobsight.history.past import FAILURES
-from jobsight.history.reasons import masked
+from jobsight.history.reasons import exit_named, masked
 from jobsight.reports.outliers import higher_than_chance
 
 __all__ = ["IDLE", "LIMITS", "RECENT_DAYS", "SIZES", "USES", "WENT", "site_numbers"]
@@ -63,9 +63,11 @@ def site_numbers(pieces: Iterable[JobTable], fix_of: Fix) -> dict[str, Any]:
     """All numbers, as JSON has them (docs/reference/json.md): lists are sorted by cost.
 
     Moments are ISO 8601 texts, shares 0 … 1, waits in seconds; null where nothing is recorded. The
-    jobs come in pieces, each job in one of them.
+    jobs come in pieces, at least one, each job in one of them.
     """
-    last, all_ends, all_jobs, rows = 0, [_ends(_NONE)], [_asked(_NONE)], 0
+    last, rows = 0, 0
+    all_ends: list[pl.DataFrame] = []
+    all_jobs: list[pl.DataFrame] = []
     for jobs in pieces:
         last = max(last, jobs.end())
         for made, of_piece in ((all_ends, _ends(jobs)), (all_jobs, _asked(jobs))):
@@ -104,7 +106,7 @@ def _ends(jobs: JobTable) -> pl.DataFrame:
     """
     row, known, state = pl.col("row"), pl.col("known"), pl.col("state")
     is_run, is_hold = state.is_in(_RUNS), state == State.HELD.value
-    goes_on = row == row.shift(-1)
+    goes_on = (row == row.shift(-1)).fill_null(value=False)
     hours = (known.shift(-1) - known).dt.total_microseconds() / 3.6e9
     of_end = ("fault", "exit_code", "signal", "hold_code", "hold_reason")
     states = jobs.states().select(
@@ -145,7 +147,6 @@ def _asked(jobs: JobTable) -> pl.DataFrame:
     return jobs.table.select(_ASKED).with_columns(row=pl.int_range(pl.len()))
 
 
-_NONE = JobTable.read()
 _ENDS = ("row", "known", "state", "fault", "exit_code", "signal", "hold_code", "hold_reason",
          "held_h", "since", "hours", "host")  # fmt: skip
 _ASKED = ("scheduler", "scheduler_name", "owner", "account", "partition", "seen", "eligible",
@@ -239,12 +240,14 @@ def _causes(ends: pl.DataFrame, table: pl.DataFrame, fix_of: Fix) -> pl.DataFram
     kinds = failed.select(recorded).unique(maintain_order=True)
     words = []
     for state, code, signal, slurm, hold_code, reason in kinds.iter_rows():
+        end = (code, signal) if state != State.HELD else exit_named(reason)
+        cause = ending(State.FAILED if state == State.HELD else State(state), *end, slurm=slurm)
+        assert cause is not None  # of a failure
         if state == State.HELD:
             text = f"held ({hold_name(hold_code)}): {reason or 'without a reason'}"
-            words.append(("hold", text, fix_of(hold_code, reason or "")))
+            by_exit = cause.fix if any(end) else None
+            words.append(("hold", text, fix_of(hold_code, reason or "") or by_exit))
         else:
-            cause = ending(State(state), code, signal, slurm=slurm)
-            assert cause is not None  # of a failure
             words.append((cause.kind, f"failed: {cause.text}", cause.fix))
     found = pl.DataFrame(words, dict.fromkeys(_CAUSE, pl.String), orient="row")
     named = kinds.hstack(found)
@@ -280,8 +283,9 @@ def _waits(table: pl.DataFrame) -> list[dict[str, Any]]:
     for name, column, (borders, labels) in (
         ("cores", "cores", SIZES), ("limit", "time_limit_s", LIMITS),
     ):  # fmt: skip
-        limited = pl.when(pl.col(column) >= 0).then(column)
-        classes[name] = limited.cut(borders, labels=labels).cast(pl.String)
+        place = pl.sum_horizontal(pl.col(column) > border for border in borders)
+        known = pl.when(pl.col(column) >= 0)
+        classes[name] = known.then(place.replace_strict(range(len(labels)), labels))
     rows = pl.concat(
         table.group_by("partition", by=pl.lit(name), of=of, maintain_order=True).agg(
             jobs=wait.count(), median_s=wait.median(), p90_s=wait.quantile(0.9),

@@ -68,11 +68,13 @@ def _head(numbers: Row, inputs: Sequence[str], about: str) -> Markup:
         heading += f", {_share(total['idle'], hours)} into idle CPUs"
         used = f"completed jobs used {percent(total['cpu_share'])} of their CPU time"
         cards.append(card(amount(total["idle"]), "core-hours idle", used))
-    used = f"and {percent(total['time_share'])} of the time limits, by completed jobs"
-    cards.append(card(percent(total["memory_share"]), "of requested memory used", used))
+    if total["memory_share"] is not None:
+        used = f"and {percent(total['time_share'])} of the time limits, by completed jobs"
+        cards.append(card(percent(total["memory_share"]), "of requested memory used", used))
     if waits:
         note = f"half of the jobs over it, one in ten over {span(waits[0]['p90_s'])}"
-        where = f"wait in {_name(waits[0]['partition'])}"
+        place = waits[0]["partition"]
+        where = f"wait{f' in {_name(place)}' if place else ''}"
         cards.append(card(span(waits[0]["median_s"]), where, note))
     return element(
         "header",
@@ -125,20 +127,20 @@ def _causes_part(causes: Sequence[Row], total: Row) -> Markup | None:
     headings = ["cause", "who", "when", "hours held", "core-hours", "of all", "what to do"]
     if not any(row["held_h"] for row in causes):
         rows, headings = [[*row[:3], *row[4:]] for row in rows], [*headings[:3], *headings[4:]]
-    shown = _table(headings, rows, len(causes), "Causes as the scheduler records them.",
+    shown = _table(headings, rows, len(causes), "As the scheduler records them, costliest first.",
                    text_columns=(0, 1, 2, len(headings) - 1))  # fmt: skip
     return section("Why jobs failed or were held", shown) if causes else None
 
 
 def _by_table(name: str, rows: Sequence[Row], total: Row) -> Markup | None:
     """Core-hours and shares by a column; None where the data have none."""
-    lost = [one for one in WENT[1:] if total[one] > 0]
+    lost = [one for one in (*WENT[1:], "idle") if total[one] > 0]
     gpus = ["gpu_hours"] if total["gpu_hours"] > 0 else []
-    headings = [name, "jobs", "core-hours", "of all", *lost, "idle", *(["GPU-hours"] * len(gpus)),
+    headings = [name, "jobs", "core-hours", "of all", *lost, *(["GPU-hours"] * len(gpus)),
                 "jobs failing", "CPU", "memory", "time"]  # fmt: skip
     cells = [
         [_name(row["name"]), f"{row['jobs']:,}", amount(row["core_hours"]), percent(row["share"]),
-         *(_share(row[one], row["core_hours"]) for one in (*lost, "idle")),
+         *(_share(row[one], row["core_hours"]) for one in lost),
          *(amount(row[one]) for one in gpus),
          *(percent(row[one]) for one in ("failing", "cpu_share", "memory_share", "time_share"))]
         for row in rows[: None if name == "week" else _SHOWN]
@@ -202,7 +204,7 @@ def _outliers_part(outliers: Mapping[str, Row]) -> Markup | None:
 def _table(headings: Sequence[str], rows: Any, of: int, words: str, **more: Any) -> Markup:
     """A table whose caption says how many rows are not shown."""
     rest = f" {of - len(rows):,} more are not shown." if of > len(rows) else ""
-    return table_of(headings, rows, caption=f"{words} The costliest first.{rest}", **more)
+    return table_of(headings, rows, caption=f"{words}{rest}", **more)
 
 
 def _who(row: Row) -> str:
@@ -218,7 +220,8 @@ def _dates(row: Row) -> str:
 
 
 def _when(row: Row) -> str:
-    return f"{_dates(row)}; {row['recent']:,} in the last {RECENT_DAYS} days"
+    lately = f"; {row['recent']:,} in the last {RECENT_DAYS} days"
+    return f"{_dates(row)}{lately if row['recent'] < row['jobs'] else ''}"
 
 
 def _share(part: float, whole: float) -> str:
