@@ -40,9 +40,9 @@ def higher_than_chance(trials: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """
     from scipy import stats
 
-    clusters = trials.drop_nulls("name").group_by("name", "like", "cluster").agg(
-        size=pl.len().cast(pl.Float64), hits=pl.col("happened").sum().cast(pl.Float64)
-    )  # fmt: skip
+    number, hits = pl.len().cast(pl.Float64), pl.col("happened").sum().cast(pl.Float64)
+    groups = trials.drop_nulls("name").group_by("name", "like", "cluster", maintain_order=True)
+    clusters = groups.agg(size=number, hits=hits)
     even = pl.col("jobs") >= _EVEN * pl.col("mean_size")
     items = _items(clusters).filter(pl.col("jobs") >= _LEAST, even).sort("name")
     if not len(items):
@@ -74,7 +74,7 @@ def _tail(stats: Any, hits: Any, size: Any, rate: Any) -> Any:
 def _items(clusters: pl.DataFrame) -> pl.DataFrame:
     """Of each item, among jobs that others have the like of: rates, its own and that of others."""
     size, hits = pl.col("size"), pl.col("hits")
-    parts = clusters.group_by("name", "like").agg(
+    parts = clusters.group_by("name", "like", maintain_order=True).agg(
         size.sum(), hits.sum(), clusters=pl.len(), squares=(size**2).sum()
     )
     others = size.sum().over("like") - size
@@ -82,7 +82,7 @@ def _items(clusters: pl.DataFrame) -> pl.DataFrame:
         others=others, rate_of_others=(hits.sum().over("like") - hits) / others
     ).filter(pl.col("others") > 0)  # fmt: skip
     total = size.sum()
-    return parts.group_by("name").agg(
+    return parts.group_by("name", maintain_order=True).agg(
         jobs=total, clusters=pl.col("clusters").sum(), rate=hits.sum() / total,
         expected=(pl.col("rate_of_others") * size).sum() / total,
         others=pl.col("others").sum(), mean_size=pl.col("squares").sum() / total,
@@ -96,7 +96,7 @@ def _correlation(clusters: pl.DataFrame) -> float:
     cluster that has a share w of its item's jobs pulls the rate its way, hence 1 / (1 - w).
     """
     size, hits, rate = pl.col("size"), pl.col("hits"), pl.col("rate")
-    of_items = clusters.group_by("name", "like").agg(
+    of_items = clusters.group_by("name", "like", maintain_order=True).agg(
         rate=hits.sum() / size.sum(), of=size.sum(), mean_size=(size**2).sum() / size.sum()
     )
     shared = clusters.filter(size > 1).join(of_items, on=["name", "like"], nulls_equal=True)
