@@ -40,9 +40,10 @@ def higher_than_chance(trials: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """
     from scipy import stats
 
-    number, hits = pl.len().cast(pl.Float64), pl.col("happened").sum().cast(pl.Float64)
     groups = trials.drop_nulls("name").group_by("name", "like", "cluster", maintain_order=True)
-    clusters = groups.agg(size=number, hits=hits)
+    clusters = groups.agg(
+        size=pl.len().cast(pl.Float64), hits=pl.col("happened").sum().cast(pl.Float64)
+    )
     even = pl.col("jobs") >= _EVEN * pl.col("mean_size")
     items = _items(clusters).filter(pl.col("jobs") >= _LEAST, even).sort("name")
     if not len(items):

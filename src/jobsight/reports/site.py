@@ -258,10 +258,10 @@ def _grouped(failed: pl.DataFrame, last: int) -> list[dict[str, Any]]:
     """Failures by their cause, most core-hours first, with the users who lost most by each."""
     recent = pl.col("known") > pl.lit(last - RECENT_DAYS * 86_400_000_000).cast(MOMENT)
     jobs, cost = pl.col("row").n_unique(), pl.col("core_hours").sum()
-    worst = {"by": ["core_hours", "jobs", "name"], "descending": [True, True, False]}
     users = (
         failed.drop_nulls("owner").group_by(*_CAUSE, name="owner", maintain_order=True)
-        .agg(jobs=jobs, core_hours=cost).sort(**worst)
+        .agg(jobs=jobs, core_hours=cost)
+        .sort("core_hours", "jobs", "name", descending=[True, True, False])
         .group_by(_CAUSE, maintain_order=True)
         .agg(top_users=pl.struct("name", "jobs", "core_hours").head(_TOP))
     )  # fmt: skip
@@ -269,11 +269,12 @@ def _grouped(failed: pl.DataFrame, last: int) -> list[dict[str, Any]]:
         jobs=jobs, users=pl.col("owner").drop_nulls().n_unique(), core_hours=cost,
         held_h=pl.col("held_h").sum(), first=pl.col("known").min(), last=pl.col("known").max(),
         recent=pl.col("row").filter(recent).n_unique(),
-    ).join(users, on=_CAUSE, how="left", nulls_equal=True).rename({"text": "name"})  # fmt: skip
+    ).join(users, on=_CAUSE, how="left", nulls_equal=True)  # fmt: skip
+    rows = rows.sort("core_hours", "jobs", "text", descending=[True, True, False])
     return [
         {**row, "first": _text(row["first"]), "last": _text(row["last"]),
          "top_users": row["top_users"] or []}
-        for row in rows.sort(**worst).rename({"name": "text"}).to_dicts()
+        for row in rows.to_dicts()
     ]  # fmt: skip
 
 

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jobsight.format import UNKNOWN, amount, chance, percent, span
-from jobsight.reports.drawing import BLUE, GREEN, GREY, ORANGE, PALETTE, RED, SKY, draw
+from jobsight.reports.drawing import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PALETTE,
+    RED,
+    SKY,
+    clock_axis,
+    days,
+    draw,
+)
 from jobsight.reports.page import Markup, card, document, element, figure, join, report, section
 from jobsight.reports.page import table as table_of
 from jobsight.reports.site import IDLE, LIMITS, RECENT_DAYS, SIZES, WENT
@@ -157,16 +167,19 @@ def _waits_part(waits: Sequence[Row]) -> Markup | None:
     rows = []
     for row in (row for row in waits if row["by"] == "all"):
         cells = [row, *(known.get((row["partition"], by, of)) for by, of in classes)]
-        tenths = (cell and element("span", span(cell["p90_s"]), class_="small") for cell in cells)
         rows.append([_name(row["partition"]), f"{row['jobs']:,}", f"{row['waiting']:,}",
-                     *(cell and join([span(cell["median_s"]), element("br"), tenth])
-                       for cell, tenth in zip(cells, tenths, strict=True))])  # fmt: skip
+                     *(None if cell is None else _two_lines(cell) for cell in cells)])  # fmt: skip
     headings = ["partition", "jobs", "still waiting", "all jobs", *(of for _, of in classes)]
     shown = _table(headings, rows[:_SHOWN], len(rows),
                    "Half of the jobs waited longer than the first figure, one in ten longer than "
                    "the second; by cores and time limit asked for.")  # fmt: skip
     lead = "From when a job could start (eligible, else submitted) to its first start."
     return section("How long jobs waited", shown, lead=lead) if rows else None
+
+
+def _two_lines(wait: Row) -> Markup:
+    tenth = element("span", span(wait["p90_s"]), class_="small")
+    return join([span(wait["median_s"]), element("br"), tenth])
 
 
 _OUTLIERS = {
@@ -190,8 +203,10 @@ def _outliers_part(outliers: Mapping[str, Row]) -> Markup | None:
         ]  # fmt: skip
         words = f"Compared with {others}: {len(named):,} of {compared:,} stand out."
         headings = [what, "jobs", happened, "others", "core-hours beyond", "most lost as"]
-        if compared:
+        if named:
             tables.append(_table(headings, rows, len(named), words, text_columns=(0, 5)))
+        elif compared:
+            tables.append(element("p", words))
     lead = (
         "Beyond chance: of those named one in twenty at most is expected to be there by chance "
         "(Benjamini and Hochberg 1995), where jobs of one user and day share their fate. Intervals "
@@ -234,7 +249,7 @@ def _name(value: Any) -> str:
 
 def _weeks_plot(weeks: Sequence[Row]) -> Markup:
     """Core-hours by week, stacked by what became of them."""
-    starts = [dt.date.fromisoformat(row["name"]) for row in weeks]
+    starts = days(np.array([row["name"] for row in weeks], "datetime64[us]").astype(np.int64))
     parts = {"completed": [row["completed"] - row["idle"] for row in weeks],
              "completed, idle": [row["idle"] for row in weeks],
              **{name: [row[name] for row in weeks] for name in WENT[1:]}}  # fmt: skip
@@ -249,6 +264,7 @@ def _weeks_plot(weeks: Sequence[Row]) -> Markup:
         axes.set(ylabel="core-hours a week", ylim=(0, None))
         axes.yaxis.set_major_formatter(lambda value, _: amount(value))
         axes.grid(visible=False, axis="x")
+        clock_axis(axes)
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), reverse=True)
 
     totals = ", ".join(f"{name} {amount(values.sum())}" for name, values in shown.items())

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 import pytest
@@ -5,7 +7,7 @@ import pytest
 from jobsight.reports.outliers import FALSE, higher_than_chance
 
 
-def trials(rows: list[tuple[str | None, object, str, int, int]]) -> pl.DataFrame:
+def trials(rows: Sequence[tuple[str | None, object, str, int, int]]) -> pl.DataFrame:
     """Jobs of: name, cluster, like, how many, and to how many of them it happened."""
     jobs = [
         (name, str(cluster), like, place < hits)
