@@ -198,11 +198,12 @@ def _outliers_part(outliers: Mapping[str, Row]) -> Markup | None:
         rows = [
             [_name(row["name"]), f"{row['jobs']:,.0f}",
              chance(row["rate"], row["low"], row["high"]), percent(row["expected"]),
-             amount(row["core_hours"]), row["cause"] or UNKNOWN]
+             amount(row["core_hours"]), *([row["cause"]] if row["cause"] else [])]
             for row in named[:_SHOWN]
         ]  # fmt: skip
         words = f"Compared with {others}: {len(named):,} of {compared:,} stand out."
         headings = [what, "jobs", happened, "others", "core-hours beyond", "most lost as"]
+        headings = headings[: len(rows[0])] if rows else headings
         if named:
             tables.append(_table(headings, rows, len(named), words, text_columns=(0, 5)))
         elif compared:
