@@ -24,7 +24,8 @@ to the last run.
 Known from `reported` on, null until a job is over: ``end``, ``reported`` datetime, when the end
 became known: the end, or a later record that showed the job still in the queue; ``exit_code``,
 ``signal`` i64; ``max_rss_mb`` i64; ``cpu_time_s`` and ``wall_s`` f64, seconds, of all runs or the
-last; ``restarts`` i64, by the scheduler's own count. An end without date has neither `end` nor `reported`: no moment knows it.
+last; ``restarts`` i64, by the scheduler's own count. An end without date has neither `end` nor
+`reported`: no moment knows it.
 
 A sighting is an entry of a timeline that says how the queue looked to a job that waited: a reason,
 and numbers such as priority and the scheduler's estimate of the start (`JobTable.sightings`).
