@@ -32,8 +32,8 @@ __all__ = ["site_html"]
 
 Row = Mapping[str, Any]
 
-_FIRST, _SHOWN, _WORDS = 8, 15, 240
-"""Rows of the first table, and of all others; characters of a cell."""
+_FIRST, _MOST, _SHOWN, _WORDS = 8, 30, 15, 240
+"""Rows of the first table, with its details, and of all others; characters of a cell."""
 _COLOURS = {"completed": GREEN, "completed, idle": SKY, "failed": RED, "held": PALETTE[3],
             "cancelled": ORANGE, "interrupted": BLUE, "unfinished": GREY}  # fmt: skip
 
@@ -54,7 +54,6 @@ def site_html(numbers: Row, inputs: Sequence[str], about: str = "") -> str:
     parts = {
         "What to do": _first_part(numbers),
         "Core-hours and requests": went,
-        "Failures and holds": _causes_part(numbers["causes"], numbers["total"]),
         "Waits": _waits_part(numbers["waits"]),
         "Outliers": _outliers_part(outliers),
     }
@@ -79,7 +78,8 @@ def _head(numbers: Row, inputs: Sequence[str], about: str) -> Markup:
         used = f"completed jobs used {percent(total['cpu_share'])} of their CPU time"
         cards.append(card(amount(total["idle"]), "core-hours idle", used))
     if total["memory_share"] is not None:
-        used = f"and {percent(total['time_share'])} of the time limits, by completed jobs"
+        limits = f", and {percent(total['time_share'])} of time limits" if total["time_of"] else ""
+        used = f"by completed jobs{limits}"
         cards.append(card(percent(total["memory_share"]), "of requested memory used", used))
     if waits:
         note = f"half of the jobs over it, one in ten over {span(waits[0]['p90_s'])}"
@@ -102,9 +102,9 @@ def _first_part(numbers: Row) -> Markup:
     total, nodes = numbers["total"], numbers["outliers"]["nodes_failing"]["named"]
     most = sorted(numbers["by"]["user"], key=lambda row: -row["idle"])[:3]
     idle = ", ".join(f"{_name(row['name'])} ({amount(row['idle'])} h)" for row in most)
-    found = [
-        *((row["core_hours"], printable(row["text"], _WORDS), _who(row), _when(row), row["fix"])
-          for row in numbers["causes"]),
+    causes = [(row["core_hours"], printable(row["text"], _WORDS), _who(row), _when(row), row["fix"])
+              for row in numbers["causes"]]  # fmt: skip
+    others = [
         (total["idle"], f"CPUs idle in completed jobs: {percent(total['cpu_share'])} of their CPU "
          "time was used", idle and f"most: {idle}", _dates(numbers), "ask for the cores that the "
          "program uses, or let it use them: threads (OMP_NUM_THREADS), processes (srun, mpirun)"),
@@ -115,31 +115,20 @@ def _first_part(numbers: Row) -> Markup:
            f"{row['jobs']:,.0f} runs", _dates(numbers),
            "look at its logs and hardware, and drain it while this goes on") for row in nodes),
     ]  # fmt: skip
-    found = sorted((one for one in found if one[0] > 0), key=lambda one: -one[0])[:_FIRST]
+    found = [*causes, *(row for row in others if row[0] > 0)]
+    found.sort(key=lambda row: -row[0])
     rows = [[what, who or UNKNOWN, when, amount(cost), _share(cost, total["core_hours"]),
-             fix or UNKNOWN] for cost, what, who, when, fix in found]  # fmt: skip
+             fix or UNKNOWN] for cost, what, who, when, fix in found[:_MOST]]  # fmt: skip
+    headings, texts = ["what", "who", "when", "core-hours", "of all", "what to do"], (0, 1, 2, 5)
+    rest = f"The next {len(rows) - _FIRST} of {len(found) - _FIRST}"
+    more = table_of(headings, rows[_FIRST:], caption=f"{rest}.", text_columns=texts)
     return section(
         "What costs most, and what to do",
-        table_of(["what", "who", "when", "core-hours", "of all", "what to do"], rows,
-                 caption="A core-hour may count twice: for a cause, and for a node.",
-                 text_columns=(0, 1, 2, 5)),
+        table_of(headings, rows[:_FIRST], text_columns=texts,
+                 caption="Why jobs failed or were held, what stayed idle, which nodes fail more "
+                 "often. A core-hour may count twice: for a cause, and for a node."),
+        element("details", element("summary", rest), more) if len(rows) > _FIRST else None,
     )  # fmt: skip
-
-
-def _causes_part(causes: Sequence[Row], total: Row) -> Markup | None:
-    """Causes of failures and holds, by what the scheduler records; None: there are none."""
-    rows = [
-        [printable(row["text"], _WORDS), _who(row), _when(row), amount(row["held_h"]),
-         amount(row["core_hours"]), _share(row["core_hours"], total["core_hours"]),
-         row["fix"] or UNKNOWN]
-        for row in causes[:_SHOWN]
-    ]  # fmt: skip
-    headings = ["cause", "who", "when", "hours held", "core-hours", "of all", "what to do"]
-    if not any(row["held_h"] for row in causes):
-        rows, headings = [[*row[:3], *row[4:]] for row in rows], [*headings[:3], *headings[4:]]
-    shown = _table(headings, rows, len(causes), "As the scheduler records them, costliest first.",
-                   text_columns=(0, 1, 2, len(headings) - 1))  # fmt: skip
-    return section("Why jobs failed or were held", shown) if causes else None
 
 
 def _by_table(name: str, rows: Sequence[Row], total: Row) -> Markup | None:
@@ -227,7 +216,8 @@ def _who(row: Row) -> str:
     """How many jobs, of whom, and who lost most."""
     names = (f"{_name(user['name'])} ({amount(user['core_hours'])} h)" for user in row["top_users"])
     of_users = f" of {counted(row['users'], 'user')}; most: " if row["top_users"] else ""
-    return f"{counted(row['jobs'], 'job')}{of_users}{', '.join(names)}"
+    held = f"; held for {amount(row['held_h'])} h" if row["held_h"] else ""
+    return f"{counted(row['jobs'], 'job')}{of_users}{', '.join(names)}{held}"
 
 
 def _dates(row: Row) -> str:

@@ -147,7 +147,7 @@ def test_the_page_stands_alone_and_escapes_what_it_shows() -> None:
     assert "25 % of the core-hours went into failures" in page
     assert "src=" not in page
     assert page == site_html(found, [evil], about="<b>ours</b>")
-    for part in ("What costs most", "Where core-hours went", "Why jobs failed", "How long jobs"):
+    for part in ("What costs most", "Where core-hours went", "How long jobs waited", "exit code 1"):
         assert part in page
     # Users appear only where the data have them.
     nameless = numbers(job("slurm:grid:1", told(0, State.PENDING), told(1, State.RUNNING),
