@@ -108,6 +108,13 @@ def test_a_job_without_dated_start_has_the_time_that_its_scheduler_counts() -> N
     assert [cause["core_hours"] for cause in found["causes"]] == [16.0]
 
 
+def test_a_wrong_date_in_the_last_piece_prolongs_no_run() -> None:
+    wrong = job("slurm:grid:9", told(0, State.PENDING), told(50 * 8766 * HOUR, State.CANCELLED))
+    found = numbers(ran(1), ran(2, None), wrong, pieces=3)
+    assert found["last"] == "2026-11-21 04:35:00Z"
+    assert found["total"]["unfinished"] == 8.0
+
+
 def test_waits_by_what_was_asked() -> None:
     made = [ran(number, wait=60.0 * number, cores=1 if number < 5 else 16) for number in range(10)]
     waiting = job("slurm:grid:77", told(0, State.PENDING), request=Request(partition="main"))
