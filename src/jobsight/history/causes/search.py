@@ -33,9 +33,9 @@ _PREFIX = re.compile(
     r"\(\w+ pid=\d+[^)]{0,60}\) "
     r"|slurmstepd: error: pyxis: {4,8}|  (?=[\w./-]{1,80}: ))"
 )
-"""Who wrote a line: torchrun's rank, mpirun's ``--tag-output`` and
-``--timestamp-output``, srun's ``--label``, Ray, the log
-that pyxis repeats, the two blanks before a message of a command that Nextflow repeats."""
+"""Who wrote a line: torchrun's rank, mpirun's ``--tag-output`` and ``--timestamp-output``, srun's
+``--label``, Ray, the log that pyxis repeats, and the two blanks before a message of a command that
+Nextflow repeats."""
 
 
 @dataclass(frozen=True)
