@@ -30,10 +30,12 @@ _CODES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\
 _PREFIX = re.compile(
     r"^(?:(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [\d ]\d [\d:]{8} \d{4})?"
     r"(?:\[(?:rank|\d+,)?\d+\](?:<std(?:err|out)>)?:\s?|<std(?:err|out)>:)"
-    r"|\s*\d{1,6}: |\(\w+ pid=\d+[^)]{0,60}\) |slurmstepd: error: pyxis: {4,8}|  (?=[\w./-]{1,80}: ))"
+    r"|\s*\d{1,6}: |\(\w+ pid=\d+[^)]{0,60}\) |slurmstepd: error: pyxis: {4,8}"
+    r"|  (?=[\w./-]{1,80}: ))"
 )
 """Who wrote a line: torchrun's rank, mpirun's ``--tag-output`` and ``--timestamp-output``,
-srun's ``--label``, Ray, the log that pyxis repeats, the two blanks before a message of a command that Nextflow repeats."""
+srun's ``--label``, Ray, the log that pyxis repeats, the two blanks before a message of a
+command that Nextflow repeats."""
 
 
 @dataclass(frozen=True)
