@@ -101,5 +101,5 @@ def _words(table: dict[str, str], reason: str | None, job: str = "") -> str | No
 
 def last_reasons(jobs: JobTable) -> pl.DataFrame:
     """What was reported last of each job that waits or waited: row i64, reason str."""
-    seen = jobs.sightings().select("row", "reason").drop_nulls()
+    seen = jobs.changes.drop_nulls(["known", "reason"])
     return seen.group_by("row", maintain_order=True).agg(pl.col("reason").last())

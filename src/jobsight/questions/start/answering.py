@@ -22,6 +22,7 @@ from jobsight.history.jobtable import JobTable
 from jobsight.history.slurm.pendingreasons import awaited
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
+from jobsight.questions.start.overview import overview
 from jobsight.questions.start.play import LEVELS, quantiles
 from jobsight.questions.start.question import MOMENTS, START, Features, with_ages, without_ages
 from jobsight.questions.start.queue import KNOTS, LIKE, Earlier, Machine, Snapshot, listed
@@ -461,6 +462,7 @@ class StartAnswers(JobTableAnswerable[Answer]):
     """How the question is answered; see `jobsight.answering.question.Answerable`."""
 
     question = START
+    overview = staticmethod(overview)
 
     def answerer(
         self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings
