@@ -101,9 +101,8 @@ def _errors(script: tuple[str, tuple[str, ...]] | None, settings: Settings) -> S
 
     path, options = script
     with contextlib.suppress(SourceError):  # it is no text: nothing can be said of it
-        report = Checker(Site.lately(), settings.check.ignore, options, shellcheck=False).check(
-            path
-        )
+        checker = Checker(Site.lately(), settings.check.ignore, options, shellcheck=False)
+        report = checker.check(path)
         return [found for found in report.findings if found.severity == "error"]
     return ()
 
@@ -115,7 +114,8 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
             say("")
         words = worded(answer.to_json())
         risk = 1.0 if answer.blocked else answer.probability
-        say(fold(f"{_painted(words.risk, risk)}:  {title(answer.job)}"))
+        end = ":" if answer.probability is None else ""
+        say(fold(f"{_painted(words.risk, risk)}{end}  {title(answer.job)}"))
         if words.kinds:
             say(field("if so", words.kinds, _INDENT))
         for label, text in zip(["evidence", *[""] * 9], words.evidence, strict=False):

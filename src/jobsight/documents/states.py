@@ -156,7 +156,7 @@ SLURM_STATES = {word: state for state, words in _SLURM.items() for word in words
 
 _WORD = re.compile(r"[A-Z_]+", re.ASCII)
 _MEMORY_WORDS = re.compile(r"\boom\b|oom[-_ ]?kill|out[-_ ]?of[-_ ]?memory", re.IGNORECASE)
-AT_LIMIT = 0.95
+AT_LIMIT = 0.9
 """Share of the memory asked for from which on it counts as used up: the use is measured every half
 minute or so, hence a little before the kill."""
 

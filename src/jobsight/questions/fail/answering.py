@@ -279,7 +279,7 @@ class Answerer:
             asked.iter_rows(named=True), groups, rates, predicted, strict=True
         ):
             shares = dict(zip(KINDS, kinds, strict=True))
-            if "like" in own and refuted(own["like"].bearing(job), high):
+            if "like" in own and refuted(own["like"].bearing(job), fails):
                 words = f"not counted: {label} gives {percent(fails)}, against these runs"
                 yield _Chance(rate, None, None, shares, LABEL, digest, words)
             else:

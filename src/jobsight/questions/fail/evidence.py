@@ -41,8 +41,8 @@ REPEATED = 3
 """Runs in a row that failed by themselves, from which the program is to be fixed."""
 MARGIN = 1.15
 """A request that is as much above another one may suffice where that one did not."""
-_FADING = 0.5 ** (1 / 5)
-"""What a run counts against the one after it: of five runs of a name the last counts most."""
+_FADING = 0.5 ** (1 / 10)
+"""What a run counts against the one after it, in rates: the last ten as much as all before."""
 _LEAN, _PRIOR = 4.0, 2.0
 """Runs that the rate of a wider group weighs, and one half where there is none."""
 _UNLIKELY = 0.001

@@ -37,7 +37,7 @@ class Words(NamedTuple):
 
 def worded(answer: Mapping[str, Any]) -> Words:
     """The words of an answer, given as `jobsight.questions.fail.answering.Answer.to_json`."""
-    risk = "no probability: no job has ended yet"
+    risk = "no probability, no job has ended yet"
     if answer["blocked"] is not None:
         risk = f"will never start as it is: {printable(answer['blocked'])}"
     elif answer["probability"] is not None:
