@@ -12,6 +12,7 @@ the executable or batch script), ``work_dir``, ``partition``, ``qos`` str; ``req
 ``request_memory_mb`` (for the whole job), ``request_gpus``, ``request_nodes`` i64; ``time_limit_s``
 i64, seconds, −1 unlimited; ``script_digest`` str, 16 hex digits of the SHA-256 of the batch script;
 ``script`` categorical, its text if it has at most 65,536 characters, each kept once;
+``dependency`` str, as Slurm shows it;
 ``seen`` datetime, the submission, or the first record of a job whose submission is not recorded;
 ``submit`` datetime. Requests are those of the submission's ad (028), else as recorded last.
 
@@ -57,7 +58,7 @@ FROM_SUBMISSION = (
     "id", "scheduler", "scheduler_name", "job", "cluster", "proc", "job_id", "array_job_id",
     "array_task_id", "group", "owner", "account", "name", "command", "work_dir", "partition", "qos",
     "request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s", "cpus",
-    "script_digest", "script", "seen", "submit",
+    "script_digest", "script", "dependency", "seen", "submit",
 )  # fmt: skip
 """Columns known from the submission on."""
 ORDER = (
@@ -92,6 +93,7 @@ _FIELDS: dict[str, tuple[str, _Kind]] = {
     "request_gpus": ("request.gpus", pl.Int64),
     "request_nodes": ("request.nodes", pl.Int64),
     "time_limit_s": ("request.time_limit_s", pl.Int64),
+    "dependency": ("request.dependency", pl.String),
     "cpus": ("usage.cpus", pl.Int64),
     "submit": ("submission.submitted", pl.Int64),
     "max_rss_mb": ("usage.memory_mb", pl.Int64),

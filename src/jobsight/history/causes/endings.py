@@ -10,7 +10,7 @@ import signal as signals
 
 from jobsight.codes import exit_meaning, exit_signal
 from jobsight.documents import State
-from jobsight.documents.states import AT_LIMIT, end_of, was_killed
+from jobsight.documents.states import AT_LIMIT, end_of, removed_by_policy, was_killed
 from jobsight.format import memory, span
 from jobsight.history.causes.cause import Cause
 
@@ -48,6 +48,8 @@ def ending(
         return _out_of_memory(seen, used_mb, limit_mb, slurm=slurm)
     if state is State.TIMEOUT:
         return _out_of_time(ran_s, limit_s, slurm=slurm)
+    if state is State.FAILED and code is None and signal is None and removed_by_policy(reason):
+        return _POLICY
     if state is State.FAILED:
         return _failed(code, signal, seen, slurm=slurm)
     return _OTHERS.get(state)
@@ -95,6 +97,13 @@ def _failed(code: int | None, signal: int | None, seen: str, *, slurm: bool) -> 
     if number is not None and number in _SIGNALS:
         name, kind, fix = _SIGNALS[number]
         return Cause(name, kind, f"the program ended by {exit_meaning(None, number)}", fix)
+    if slurm and code is not None and code in _BEHIND_A_SHELL:
+        name, kind, fix = _SIGNALS[code]
+        return Cause(
+            name, kind,
+            f"it ended with exit code {code}: that of the program itself, or {128 + code} of its "
+            f"shell, which sacct writes so ({exit_meaning(None, code)})", fix, sure=False,
+        )  # fmt: skip
     if code in _CODES:
         name, kind, text, fix = _CODES[code]
         return Cause(name, kind, f"{text} (exit code {code})", fix, sure=False)
@@ -136,19 +145,25 @@ _SIGNALS: dict[int, tuple[str, str, str]] = {
         "file-size-limit", "space",
         "raise the limit of file sizes (ulimit -f), or write smaller files"),
 }  # fmt: skip
+_BEHIND_A_SHELL = (signals.SIGABRT, signals.SIGBUS, signals.SIGSEGV, signals.SIGTERM)
+"""Signals whose numbers few programs have as exit codes of their own."""
 _CODES: dict[int | None, tuple[str, str, str, str]] = {
     126: ("not-executable", "permission", "a command could not be executed",
           "make it executable (chmod +x), and check its first line and its file format"),
     127: ("command-not-found", "software", "a command was not found",
           "load the module that has it, or give its full path; check for typing errors"),
 }  # fmt: skip
+_POLICY = Cause(
+    "policy-removed", "request", "a policy of the job or of its access point removed it",
+    "its reason names the policy's expression: change what that forbids, or ask who runs the pool",
+    "either")  # fmt: skip
 _OTHERS = {
     State.NODE_FAIL: Cause(
         "node-failure", "node", "its machine failed or was lost: the job itself is not at fault",
         "submit it again (Slurm requeues it by itself where --requeue is allowed); report the "
         "machine to its administrators if this comes again", "site"),
     State.DEADLINE: Cause(
-        "deadline", "request", "its deadline (--deadline) came before it could end",
+        "deadline", "request", "its --deadline came before it could start, or end",
         "give a later --deadline or a shorter --time, so that it can start in time"),
     State.PREEMPTED: Cause(
         "preempted", "preempted", "a job of higher priority took its place",

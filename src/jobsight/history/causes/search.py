@@ -20,16 +20,19 @@ from jobsight.history.causes.cause import Cause
 from jobsight.history.causes.table import LEVELS, Entry, table
 from jobsight.text import printable
 
-__all__ = ["MOST", "Found", "Traceback", "read_end", "search", "tracebacks"]
+__all__ = ["MOST", "Found", "Traceback", "progress", "read_end", "search", "tracebacks"]
 
 MOST = 200_000
 """Bytes of the end of a file that are searched."""
+_MOST_COUNTED, _BLOCK = 1 << 30, 1 << 20
 _LONGEST = 2000
 _CODES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))")
 _PREFIX = re.compile(
-    r"^(?:\[(?:rank|\d+,)?\d+\](?:<std(?:err|out)>)?:\s?|\s*\d{1,6}: |\(\w+ pid=\d+[^)]{0,60}\) )"
+    r"^(?:\[(?:rank|\d+,)?\d+\](?:<std(?:err|out)>)?:\s?|\s*\d{1,6}: |\(\w+ pid=\d+[^)]{0,60}\) "
+    r"|slurmstepd: error: pyxis: {4,8}|  (?=[\w./-]{1,80}: ))"
 )
-"""Who wrote a line: torchrun's rank, mpirun's ``--tag-output``, srun's ``--label``, Ray."""
+"""Who wrote a line: torchrun's rank, mpirun's ``--tag-output``, srun's ``--label``, Ray, the log
+that pyxis repeats, the two blanks before a message of a command that Nextflow repeats."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Found:
     Attributes:
         cause: that is named.
         level: of `jobsight.history.causes.table.LEVELS`.
-        line: number of the decisive line, from 1.
+        line: number of the decisive line, from 1; of a very large file from its end, negative.
         quoted: that line, as it stands there. Hostile text.
     """
 
@@ -48,37 +51,43 @@ class Found:
     line: int
     quoted: str
 
+    @property
+    def rank(self) -> int:
+        """0 for the surest level."""
+        return LEVELS.index(self.level)
+
 
 def read_end(path: str | os.PathLike[str]) -> tuple[str, int]:
     """The last `MOST` bytes of a file, and the number of the first line that they hold whole.
+
+    The lines of a file of more than 1 GB are numbered from its end, the last one is -1.
 
     Raises:
         UsageError: it is not a file, or cannot be read.
     """
     shown = printable(os.fspath(path), 300)
+    handle = -1
     try:
         # A pipe that a job left as its output would block an open without this.
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise UsageError(f"{shown} is not a file: give an output file of a job")
+        data = os.pread(handle, MOST, max(state.st_size - MOST, 0))
+        cut = data.find(b"\n") + 1 if state.st_size > MOST else 0
+        text = data[cut:].decode("utf-8", "replace")
+        if state.st_size > _MOST_COUNTED:
+            return text, -len(text.split("\n"))
+        first = 1
+        for offset in range(0, state.st_size - len(data) + cut, _BLOCK):
+            size = min(_BLOCK, state.st_size - len(data) + cut - offset)
+            first += os.pread(handle, size, offset).count(b"\n")
+        return text, first
     except OSError as error:
         raise UsageError(f"{shown}: {error.strerror}") from None
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise UsageError(f"{shown} is not a file: give an output file of a job")
-        size = file.seek(0, os.SEEK_END)
-        first = 1
-        if size > MOST:
-            file.seek(0)
-            left = size - MOST
-            while left > 0 and (block := file.read(min(left, 1 << 20))):
-                first += block.count(b"\n")
-                left -= len(block)
-        else:
-            file.seek(0)
-        data = file.read(MOST)
-    if first > 1 or size > MOST:
-        cut = data.find(b"\n") + 1
-        first, data = (first + 1, data[cut:]) if cut else (first, data)
-    return data.decode("utf-8", "replace"), first
+    finally:
+        if handle >= 0:
+            os.close(handle)
 
 
 def search(text: str, first: int = 1) -> Found | None:
@@ -119,11 +128,49 @@ def search(text: str, first: int = 1) -> Found | None:
 def _matches(rows: Sequence[str], levels: Set[str]) -> Iterator[tuple[int, Entry, re.Match[str]]]:
     """The row of each match of the table's entries of some levels, with the entry."""
     joined = "\n".join(rows)
+    lowered = joined.lower()
+    if len(lowered) != len(joined):
+        lowered = "".join(of.lower() if len(of.lower()) == 1 else of for of in joined)
     starts = [0, *accumulate(len(row) + 1 for row in rows)]
     for entry in table("output"):
         if entry.level in levels:
-            for match in entry.pattern.finditer(joined):
-                yield bisect_right(starts, match.start()) - 1, entry, match
+            for begin, end in _windows(lowered, entry.literals, starts):
+                for match in entry.pattern.finditer(joined, begin, end):
+                    yield bisect_right(starts, match.start()) - 1, entry, match
+
+
+_AROUND = 12
+"""Rows before and after a literal text that a match around it may cover."""
+
+
+def _windows(
+    lowered: str, literals: Sequence[str], starts: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """The parts of a text in which a match may be: whole rows around any of its literals."""
+    if not literals:
+        yield 0, len(lowered)
+        return
+    rows = {
+        bisect_right(starts, at) - 1 for literal in literals for at in _positions(lowered, literal)
+    }
+    begin = end = -1
+    for row in sorted(rows):
+        first, last = max(row - _AROUND, 0), min(row + _AROUND + 1, len(starts) - 1)
+        if first > end:
+            if end >= 0:
+                yield starts[begin], starts[end] - 1
+            begin = first
+        end = last
+    if end >= 0:
+        yield starts[begin], starts[end] - 1
+
+
+def _positions(text: str, literal: str) -> Iterator[int]:
+    """Where a literal text begins."""
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + len(literal))
 
 
 _MESSAGE = 8
@@ -195,3 +242,32 @@ def _in_own_file(
         if block.place and block.head <= row < block.last + _MESSAGE:
             return replace(cause, text=f"{cause.text}, at {block.place}")
     return cause
+
+
+_PART = re.compile(
+    r"(?<![\d./:-])(?P<part>\d{1,12}) ?(?:/|of|out of) ?(?P<all>\d{1,12})(?![\d./:-])|"
+    r"(?<![\d.])(?P<percent>\d{1,3}(?:\.\d{1,3})?) ?%"
+)
+_LAST_LINES = 200
+
+
+def progress(text: str) -> str | None:
+    """How far the work was by the last line that counts it (``160/600``); None: no line does.
+
+    It counts where the same form stands in an earlier line too, with a smaller part.
+    """
+    rows = [row for line in text.split("\n")[-_LAST_LINES:] for row in line.split("\r")][::-1]
+    forms: dict[str, tuple[float, str]] = {}
+    for row in rows[: 5 * _LAST_LINES]:
+        for match in _PART.finditer(row[:_LONGEST]):
+            part = float(match["part"] or match["percent"])
+            whole = float(match["all"] or 100)
+            form = re.sub(r"[\d.]+", "0", row[: match.start()]) + f" {whole}"
+            if form not in forms:
+                if 0 < part < whole:
+                    forms[form] = part, f"{match[0].strip()}"
+            elif part < forms[form][0]:
+                last, shown = forms[form]
+                share = "" if match["percent"] else f" ({100 * last / whole:.0f} %)"
+                return f"{shown}{share}"
+    return None

@@ -11,7 +11,7 @@ A file holds a list ``cause``. An entry has these keys:
 ``pattern``
     a regular expression, searched with ``re.MULTILINE``: ``^`` and ``$`` are the ends of lines, and
     a message over several lines names its ``\n``. Groups that the sentences show have names, and
-    match few characters: a text is hostile.
+    match few characters: a text is hostile. One that takes no part in a match shows nothing.
 ``text``, ``fix``
     the cause and what to do: sentences without a period, that may show groups as ``{group}``, but
     never in a command, which a person may paste.
@@ -31,10 +31,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 from jobsight.history.causes.cause import Cause
+from jobsight.history.causes.literals import literals
 from jobsight.text import printable
 
 __all__ = ["LEVELS", "Entry", "table"]
@@ -59,7 +60,8 @@ class Entry:
     name: str
     kind: str
     level: str
-    pattern: re.Pattern[str]
+    expression: str
+    literals: Sequence[str]
     text: str
     fix: str
     whose: str
@@ -67,9 +69,14 @@ class Entry:
     examples: Sequence[str]
     passes: Sequence[str]
 
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled where it is needed: few of all are in the output of one job."""
+        return re.compile(self.expression, re.MULTILINE)
+
     def cause(self, match: re.Match[str]) -> Cause:
         """The cause, with what the match shows."""
-        shown = {group: printable(text or "?", _SHOWN) for group, text in match.groupdict().items()}
+        shown = {group: printable(text or "", _SHOWN) for group, text in match.groupdict().items()}
         text, fix = self.text.format(**shown), self.fix.format(**shown)
         return Cause(self.name, self.kind, text, fix, self.whose, self.sure)
 
@@ -90,7 +97,8 @@ def _entries(family: str) -> Iterator[Entry]:
                 of["name"],
                 of.get("kind", ""),
                 of.get("level", "error"),
-                re.compile(of["pattern"], re.MULTILINE),
+                of["pattern"],
+                literals(of["pattern"]),
                 of.get("text", ""),
                 of.get("fix", ""),
                 of.get("whose", "user"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -18,14 +17,16 @@ from jobsight.answering.question import JobAnswer
 from jobsight.clock import format_micros, format_span, micros
 from jobsight.documents import State
 from jobsight.errors import UsageError
+from jobsight.format import memory
 from jobsight.history.jobsasked import submitted_now
 from jobsight.history.jobtable import JobTable
-from jobsight.history.slurm.pendingreasons import TOO_LONG, awaited, refusal, stop
+from jobsight.history.slurm.pendingreasons import awaited
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
 from jobsight.questions.start.play import LEVELS, quantiles
 from jobsight.questions.start.question import MOMENTS, START, Features, with_ages, without_ages
-from jobsight.questions.start.queue import KNOTS, Earlier, Machine, Snapshot, listed
+from jobsight.questions.start.queue import KNOTS, LIKE, Earlier, Machine, Snapshot, listed
+from jobsight.questions.start.waiting import Spans, never, not_before, obstacle, waits_for
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ __all__ = [
     "Answerer",
     "StartAnswers",
     "sooner",
-    "waits_for",
 ]
 
 Floats = NDArray[np.float64]
@@ -73,44 +73,6 @@ class Advice:
     support: int
 
 
-def _obstacle(job: Mapping[str, Any], queue: Snapshot) -> str | None:
-    """Why a job will not start by itself; None: it may."""
-    reason, held = job["reason"], job["state"] == State.HELD.value
-    if job["scheduler"] == "htcondor":
-        return "it is held: `jobsight hold` says whether to release it" if held else None
-    return (
-        _never(job, queue)
-        or stop("PartitionDown" if queue.machine.down(job["partition"]) else reason)
-        or (f"it is held ({printable(reason or '', 80)})" if held else None)
-    )
-
-
-def _never(job: Mapping[str, Any], queue: Snapshot) -> str | None:
-    """Why a job never starts unless what it asks for changes; None: it may."""
-    partition = queue.machine.partition(job["partition"])
-    limit, longest = job["time_limit_s"], None if partition is None else partition.longest_s
-    if longest is not None and limit is not None and limit > longest:
-        most = f"{printable(job['partition'], 40)} allows {format_span(longest)}"
-        return f"{TOO_LONG}: {format_span(limit)}, and {most}"
-    if refused := refusal(job["reason"]):
-        return refused
-    if job["state"] not in (None, State.PENDING.value) or job["blocked"] or queue.fits(job):
-        return None
-    return "it asks for more than its partition has"
-
-
-def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
-    """What a pending job waits for: limits, reservations, dependencies, and the jobs ahead."""
-    waits = [words] if (words := awaited(job["reason"])) else []
-    ahead, running = queue.load[:2, :, place]
-    if ahead[0] and job["scheduler"] == "slurm":
-        waits.append(f"{counted(int(ahead[0]), 'job')} ahead with {counted(int(ahead[1]), 'CPU')}")
-    if running[0]:
-        cpus = counted(int(running[1]), "CPU")
-        waits.append(f"{counted(int(running[0]), 'running job')} with {cpus}")
-    return waits
-
-
 def sooner(queue: Snapshot, place: int, starts: Floats) -> list[Advice]:
     """Changes of a request with which the job starts sooner, the largest gain first.
 
@@ -124,12 +86,7 @@ def sooner(queue: Snapshot, place: int, starts: Floats) -> list[Advice]:
     """
     job = queue.jobs.row(place, named=True)
     before, advice = float(np.median(starts)), []
-    # Ended runs of the same user with the same name but for digits, or the same script.
-    if job["name"] is None:
-        same = pl.col("command") == pl.lit(job["command"])
-    else:
-        pattern = re.sub("[0-9]+", "#", job["name"])
-        same = pl.col("name").str.replace_all(r"[0-9]+", "#") == pattern
+    same = LIKE.eq(pl.lit(queue.jobs[place].select(LIKE).item()))
     ended = pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
     own = (pl.col("owner") == pl.lit(job["owner"])) & same & ended
     ran = (pl.col("end") - pl.col("last_start")).dt.total_seconds().cast(pl.Float64)
@@ -199,9 +156,6 @@ def _elsewhere(queue: Snapshot, job: Mapping[str, Any]) -> list[_Change]:
     return changes
 
 
-Spans = tuple[float, float, float]
-"""Seconds: 10, 50 and 90 % quantiles."""
-
 _LABEL = "play (uncalibrated)"
 """What an answer names as its model where there is none."""
 AT_ONCE = 30.0
@@ -228,8 +182,11 @@ class Answer(JobAnswer):
         job: also with `reason` and `estimate` (µs), Slurm's own.
         wait: seconds until it starts; None: it runs, or that is not known.
         runtime: seconds that it runs; None where nothing is known of it.
+        not_before: seconds until what Slurm's reason names is over; None: unknown.
         blocked: why it does not start by itself; None: it may.
         waits_for: in words.
+        only_of: the one user whose jobs are all that is seen; None: there are several.
+        defaults: what it does not ask for, and gets, in words; None: it asks for all.
         advice: what would start sooner.
         model: what gave the quantiles.
         inputs: hash of what was read for it.
@@ -237,16 +194,24 @@ class Answer(JobAnswer):
 
     wait: Spans | None
     runtime: Spans | None
+    not_before: Spans | None
     blocked: str | None
     waits_for: Sequence[str]
     advice: Sequence[Advice]
+    only_of: str | None
     model: str
     inputs: str
+    defaults: str | None = None
 
     @property
     def starts(self) -> tuple[int, int, int] | None:
         """µs: quantiles of its start."""
         return None if self.wait is None else _after(self.moment, self.wait)
+
+    @property
+    def earliest(self) -> tuple[int, int, int] | None:
+        """µs: quantiles of what it starts after."""
+        return None if self.not_before is None else _after(self.moment, self.not_before)
 
     @property
     def ends(self) -> tuple[int, int, int] | None:
@@ -269,11 +234,14 @@ class Answer(JobAnswer):
             "start": None if self.starts is None else [*map(format_micros, self.starts)],
             "runtime_s": _listed(self.runtime),
             "end": None if self.ends is None else [*map(format_micros, self.ends)],
+            "not_before": None if self.earliest is None else [*map(format_micros, self.earliest)],
             "blocked": self.blocked,
             "reason": self.job["reason"],
             "waits_for": list(self.waits_for),
             "advice": [vars(change) for change in self.advice],
             "scheduler_estimate": None if estimate is None else format_micros(estimate),
+            "only_jobs_of": self.only_of,
+            "defaults": self.defaults,
             "model": self.model,
         }
 
@@ -281,6 +249,16 @@ class Answer(JobAnswer):
 def _after(moment: int, spans: Spans) -> tuple[int, int, int]:
     low, middle, high = (moment + int(span * _SECOND) for span in spans)
     return low, middle, high
+
+
+def _defaults(limit: int | None, size: int | None, job: Mapping[str, Any]) -> str | None:
+    """What a job gets that does not ask for a time limit, or for memory, in words."""
+    words = []
+    if limit is None and (given := job["time_limit_s"]) is not None:
+        words.append("no time limit" if given < 0 else f"a time limit of {format_span(given)}")
+    if size is None and job["request_memory_mb"]:
+        words.append(memory(job["request_memory_mb"]))
+    return " and ".join(words) or None
 
 
 def _listed(spans: Spans | None) -> list[float] | None:
@@ -303,6 +281,7 @@ class Answerer:
         if model is not None:  # indexed when first asked, for all copies
             self._features = Features(jobs, model.encoding, model.settings.seed)
         self._earlier = Earlier(jobs)  # of all copies
+        self._users: dict[str | None, str | None] = {}
         self._machine = Machine()
         self._analysis: Mapping[str, Sequence[str]] = {}
         self._queues: dict[str, tuple[Snapshot, Inputs | None]] = {}
@@ -389,9 +368,14 @@ class Answerer:
         usual = queue.ends(_MANY, places) + queue.ages()[places]
         played = _Known(quantiles(starts[:, places]), np.quantile(usual, LEVELS, axis=0).T, [])
         few = len(asked) <= _ADVISED
-        return [
+        answers = [
             self._answered(queue, place, starts[:, place], played.of(k), known.of(k), few=few)
             for k, place in enumerate(places)
+        ]
+        wanted = asked.select("time_limit_s", "request_memory_mb").iter_rows()
+        return [
+            replace(one, defaults=_defaults(*own, one.job))
+            for own, one in zip(wanted, answers, strict=True)
         ]
 
     def _answered(
@@ -399,34 +383,49 @@ class Answerer:
         few: bool,
     ) -> Answer:  # fmt: skip
         job = queue.jobs.row(place, named=True)
-        runs = job["state"] in _RUNNING
-        blocked = None if runs else _obstacle(job, queue)
+        runs, slurm = job["state"] in _RUNNING, job["scheduler"] == "slurm"
+        blocked = None if runs else obstacle(job, queue)
         wait = played.wait if known.wait is None else known.wait
-        if wait is not None and wait[2] <= AT_ONCE and awaited(job["reason"]):
+        least = not_before(job, queue) if slurm and not runs and blocked is None else None
+        if wait is not None and least is not None:
+            wait = max(wait[0], least[0]), max(wait[1], least[1]), max(wait[2], least[2])
+        if wait is not None and wait[2] <= AT_ONCE and slurm and awaited(job["reason"]):
             wait = None  # Slurm says what keeps it back: a model that does not see it is wrong
         runtime = played.runtime if known.runtime is None or runs else known.runtime
-        if known.runtime is None and not self._earlier.knows_runtime(job):
+        if known.runtime is None and not self._earlier.knows_runtimes:
             runtime = None
         if known.wait is None and not queue.knows_partition(place):
             wait = None
-        if not runs and job["scheduler"] == "slurm" and _never(job, queue):
+        if not runs and slurm and never(job, queue):
             runtime = None
         plays = bool(np.isfinite(starts).any()) and not runs
         advice = []
         if few and not runs and (plays or "TimeLimit" in (job["reason"] or "")):
             advice = sooner(queue, place, starts)
-        waits = [] if runs else [*waits_for(job, queue, place), *self._analysis.get(job["job"], ())]
+        waits: list[str] = []
+        if not runs and blocked is None:
+            waits = [*waits_for(job, queue, place), *self._analysis.get(job["job"], ())]
         return Answer(
             job=job,
             moment=self.moment,
             wait=None if blocked or runs else wait,
             runtime=runtime,
+            not_before=least,
             blocked=blocked,
             waits_for=waits,
             advice=advice,
+            only_of=self._only_user(job["scheduler_name"]) if slurm else None,
             model=_LABEL if self._model is None else self._model.label,
             inputs=known.inputs[0],
         )
+
+    def _only_user(self, cluster: str | None) -> str | None:
+        """The one whose jobs are all that is known of a cluster; None: there are several."""
+        if cluster not in self._users:
+            of_cluster = pl.col("scheduler_name").eq_missing(pl.lit(cluster))
+            users = self.jobs.table.filter(of_cluster)["owner"].unique()
+            self._users[cluster] = users[0] if len(users) == 1 else None
+        return self._users[cluster]
 
     def _inputs(self, asked: pl.DataFrame) -> Inputs | None:
         """What the model reads of n jobs; None: there is no model."""

@@ -42,6 +42,7 @@ def test_exit_code_9_of_condor_is_the_programs_own() -> None:
         (139, None, "segmentation-fault"), (0, 11, "segmentation-fault"), (None, 7, "bus-error"),
         (132, None, "illegal-instruction"), (134, None, "aborted"), (143, None, "terminated"),
         (127, None, "command-not-found"), (126, None, "not-executable"), (2, None, "failed"),
+        (11, None, "segmentation-fault"),
     ],
 )  # fmt: skip
 def test_signals_and_codes_of_shells_are_explained(

@@ -28,6 +28,9 @@ def test_an_entry_is_whole(entry: Entry) -> None:
         assert entry.text
         assert entry.fix
         assert entry.whose in ("user", "site", "either")
+    assert re.search(r"\\s[*+]", entry.pattern.pattern) is None, (
+        r"\s passes over ends of lines: [ \t]"
+    )
     for sentence in (entry.text, entry.fix):
         assert not sentence.endswith(".")
         shown = {name for _, name, _, _ in Formatter().parse(sentence) if name is not None}

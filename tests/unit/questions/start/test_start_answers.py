@@ -36,7 +36,7 @@ MACHINE = Machine(list(read_nodes(NODES)), list(read_partitions(PARTITIONS)))
 def queued(
     number: int, at: float, start: float | None = None, end: float | None = None, *,
     cpus: int = 4, limit: int = 3600, user: str = "ann", reason: str | None = None,
-    priority: int | None = None, partition: str = "main",
+    priority: int | None = None, partition: str = "main", name: str = "fit.sh", **request: Any,
 ) -> JobDocument:  # fmt: skip
     """A job submitted, started and ended so many seconds after `START`, and how it was seen."""
     steps = [(at, State.PENDING), (start, State.RUNNING), (end, State.COMPLETED)]
@@ -47,8 +47,8 @@ def queued(
         seen |= {} if priority is None else {"Priority": priority}
         numbers = json.dumps(seen)
         events.append(told(at + 1, state, source="squeue", reason=reason, attributes=numbers))
-    asked = Request(cpus=cpus, nodes=1, time_limit_s=limit, partition=partition)
-    submission = Submission(user=user, name="fit.sh", submitted=events[0].time)
+    asked = Request(cpus=cpus, nodes=1, time_limit_s=limit, partition=partition, **request)
+    submission = Submission(user=user, name=name, submitted=events[0].time)
     id_ = slurm_id("grid", str(number))
     return job(id_, *events, submission=submission, request=asked)
 
@@ -85,6 +85,19 @@ def test_jobs_start_one_after_another_as_runs_end(machine: Machine | None) -> No
     assert first.blocked is None and first.model == "play (uncalibrated)"
     assert second.waits_for == ["1 job ahead with 4 CPUs", "1 running job with 4 CPUs"]
     assert second.to_json()["start"][1].startswith("2026-11-21 15:46")
+
+
+@pytest.mark.parametrize(("runs", "middle"), [(5, 40), (1, 9)])
+def test_runtimes_follow_the_runs_of_that_name(runs: int, middle: float) -> None:
+    named = [
+        queued(100 + k, 30_000 + k, 30_000 + k, 30_040 + k, name=f"align{k}") for k in range(runs)
+    ]
+    others = [queued(200 + k, 31_000 + k, 31_000 + k, 31_009 + k, name="plot") for k in range(32)]
+    (answer,) = answers(*named, *others, queued(300, NOW - 90, name="align7"))
+    assert answer.runtime is not None and answer.runtime[1] == pytest.approx(middle)
+    # Also with another limit.
+    (answer,) = answers(*named, *others, queued(300, NOW - 90, name="align7", limit=7200))
+    assert answer.runtime is not None and answer.runtime[1] == pytest.approx(40 if runs > 1 else 18)
 
 
 def test_priority_goes_before_submission() -> None:
