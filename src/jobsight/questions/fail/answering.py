@@ -231,7 +231,7 @@ class Answerer:
         answers = []
         chances = self._chances(asked, moment, groups)
         for job, own, chance in zip(asked.iter_rows(named=True), groups, chances, strict=True):
-            evidence = findings(own, job)
+            evidence = findings(own, job) or [self._ends.finding()]
             if self._blocked(job):
                 answers.append(replace(self._unknown(job), evidence=evidence))
                 continue

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from math import comb
 from typing import Any
 
@@ -24,12 +25,12 @@ from jobsight.questions.fail.question import KINDS
 from jobsight.remembering import remembered
 from jobsight.text import counted, printable
 
-__all__ = ["LAST", "Advice", "Counted", "Ends", "Finding", "advise", "findings", "kinds_of",
-           "refuted"]  # fmt: skip
+__all__ = ["LAST", "Advice", "Counted", "Ends", "Finding", "advise", "failures_in_a_row",
+           "findings", "kinds_of", "refuted"]  # fmt: skip
 
 Finding = dict[str, Any]
-"""``what`` (like, user or request; check; model), ``runs``, ``failed``, ``kinds`` (counts), and
-``text``."""
+"""``what`` (like, user, request, all; check, model), ``runs``, ``failed``, ``kinds`` (counts),
+and ``text``."""
 
 LAST = 20
 """Runs that count as the last ones."""
@@ -280,6 +281,15 @@ class Ends:
     def _failed(self) -> int:
         return int((self._table["state"] != _DONE).sum())
 
+    def finding(self) -> Finding:
+        """What is counted of a job that no run is like: all runs."""
+        kinds = dict(
+            self._table["state"].value_counts().filter(pl.col("state") != _DONE).iter_rows()
+        )
+        text = f"of all {counted(len(self), 'run')} known {self._failed or 'none'} failed"
+        return {"what": "all", "runs": len(self), "failed": self._failed, "kinds": kinds,
+                "text": f"{text}; none is of this user, nor has this request"}  # fmt: skip
+
     def _counted(self, key: str, value: int, what: str) -> Counted:
         order, hashes = self._rows[key]
         first, last = (hashes.searchsorted(np.uint64(value), side) for side in ("left", "right"))
@@ -443,23 +453,29 @@ def _more_time(
     )
 
 
+def failures_in_a_row(runs: Sequence[Mapping[str, Any]]) -> list[Cause]:
+    """The causes of the last runs that failed by themselves one after the other, the latest first.
+
+    `runs` are those of `Counted.runs`.
+    """
+    failed = takewhile(lambda run: run["state"] == _FAILED, reversed(runs))
+    return [_cause(run) for run in failed]
+
+
 def _fix(_job: Mapping[str, Any], like: Counted, _most: Callable[[], Ceilings]) -> Advice | None:
     """The program is to be fixed, where its last runs all failed by themselves.
 
     What ended it is to be found first, where that was not the program.
     """
-    ends = [run["state"] for run in reversed(like.runs)]
-    streak = next((k for k, end in enumerate(ends) if end != _FAILED), len(ends))
-    if streak < REPEATED:
+    causes = failures_in_a_row(like.runs)
+    if len(causes) < REPEATED:
         return None
-    causes = dict.fromkeys(_cause(run) for run in reversed(like.runs[-streak:]))
-    kinds = {cause.kind for cause in causes}
-    lead = "fix the program first" if kinds & {*_OF_PROGRAM} else "find what ended it"
-    text = f"{lead}: its last {streak} runs failed"
-    last = next(iter(causes))
+    own = any(cause.kind in _OF_PROGRAM for cause in causes)
+    lead = "fix the program first" if own else "find what ended it"
+    text = f"{lead}: its last {len(causes)} runs failed"
     if len({cause.name for cause in causes}) > 1:
-        return Advice(f"{text}, the last since {last.text}", None, {})
-    return Advice(f"{text}: {last.text}; {last.fix}", None, {})
+        return Advice(f"{text}, the last since {causes[0].text}", None, {})
+    return Advice(f"{text}: {causes[0].text}; {causes[0].fix}", None, {})
 
 
 _ADVISE = {_MEMORY: _more_memory, _TIMEOUT: _more_time, _FAILED: _fix}

@@ -187,8 +187,12 @@ def test_advised_memory_is_more_than_any_run_is_known_to_need(
                 "max_rss_mb": pl.Int64, "ran": pl.Float64, "exit_code": pl.Int64,
                 "signal": pl.Int64}, orient="row",
     )  # fmt: skip
-    job = {"request_memory_mb": 4096, "request_nodes": 3, "scheduler": "slurm",
-           "time_limit_s": None}
+    job = {
+        "request_memory_mb": 4096,
+        "request_nodes": 3,
+        "scheduler": "slurm",
+        "time_limit_s": None,
+    }
     found = advise(job, Counted("like", "user and pattern", made), 0.9, {OOM.value: 1.0})
     if found is not None:
         wanted = found.changed["request_memory_mb"]
