@@ -131,7 +131,10 @@ def never_contradicts(said: dict[str, Any], runs: list[Run], asked: Mapping[str,
     if len(counting) >= 8 and all(run["state"] is not DONE for run in counting):
         assert chance > 0.4
     if len(own) == LAST and all(run["state"] is DONE for run in own) and not over:
-        assert chance < 0.4
+        # Where they asked for something else, a model may know that this does not suffice.
+        assert chance < 0.4 or (
+            said["interval"] and any(asked_otherwise(run, asked) for run in own)
+        )
     if chance < 0.2:
         assert not re.search(r"\b(all|surely|always)\b", text)
     last = [run for run in own[-3:] if run["state"] is FAILED and run["code"] == 137]
@@ -149,6 +152,11 @@ def never_contradicts(said: dict[str, Any], runs: list[Run], asked: Mapping[str,
     # What is shown is what was answered.
     assert len(words.evidence) == len(said["evidence"]) and bool(words.kinds) == bool(kinds)
     assert (words.advice, words.option) == (text, option or "")
+
+
+def asked_otherwise(run: Run, asked: Mapping[str, Any]) -> bool:
+    memory, limit = asked["request_memory_mb"], asked["time_limit_s"]
+    return run["memory"] != memory or run["limit"] != limit
 
 
 def exceeds(run: Run, asked: Mapping[str, Any]) -> bool:
