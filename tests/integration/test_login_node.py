@@ -46,6 +46,39 @@ def test_a_user_of_slurm_gets_every_answer_without_a_store(
     assert alice.jobs()[waits] == "cancelled"
 
 
+def test_what_slurm_says_of_a_waiting_job_is_in_its_answer(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    failed = cluster.submit("exit 3", "--job-name=prep")
+    runs = cluster.submit("sleep 300", "--job-name=sim", "--time=30", user="bob")
+    vain, later = (
+        cluster.submit("exit 0", f"--dependency=afterok:{job}") for job in (failed, runs)
+    )
+    held = cluster.submit("exit 0", "--hold")
+    begins = cluster.submit("exit 0", "--begin=now+3600")
+    cluster.wait_accounted(failed)
+    until(
+        lambda: "NeverSatisfied" in cluster.run("squeue", "-h", "-j", vain, "-o", "%r"),
+        "Slurm to see that a dependency failed",
+    )
+    cluster.wait_running(runs)
+    alice = User("alice", cluster.bin, tmp_path)
+    answers = {job: alice.json("start", job) for job in (vain, later, held, begins)}
+    assert f"job {failed} (prep, failed, exit code 3)" in answers[vain]["blocked"]
+    assert f"job {runs} (sim, running)" in answers[later]["waits_for"][0]
+    assert answers[later]["wait_s"] is None
+    assert answers[later]["not_before"]
+    assert f"`scontrol release {held}`" in answers[held]["blocked"]
+    begin = answers[begins]
+    assert begin["start"][0][:19] == begin["scheduler_estimate"][:19]
+    for words in (("update", f"JobId={vain}", "Dependency="), ("release", held)):
+        cluster.run("scontrol", *words, user="alice")  # as the answers say
+    cluster.wait_accounted(vain)
+    cluster.wait_accounted(held)
+    for job in (runs, later, begins):
+        cluster.cancel(job)
+
+
 def test_an_answer_asks_at_most_four_times_once_it_is_warm(
     cluster: SlurmCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +139,7 @@ def test_where_data_is_private_each_user_knows_their_own_jobs_also_without_slurm
         users = {name: User(name, cluster.bin, tmp_path) for name in own}
         for name, user in users.items():
             assert user.jobs() == {own[name]: "failed", waits[name]: "pending"}
+            assert user.json("start", waits[name])["only_jobs_of"] == name
         cluster.stop_slurmdbd()
         later = cluster.submit("exit 0", "--begin=now+3600", user="alice")
         alice = users["alice"]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.users import User
@@ -118,7 +119,7 @@ def test_causes_of_failures_of_htcondor(condor_pool: HtcondorPool, tmp_path: Pat
     work = condor_pool.folder / "work"
     jobs: dict[str, int] = {}
     for number, (name, case) in enumerate(CONDOR.items()):
-        commands = dict(option.split("=", 1) for option in case.options)
+        commands: dict[str, Any] = dict(option.split("=", 1) for option in case.options)
         err, out = (work / f"why-{number}.{kind}" for kind in ("err", "out"))
         jobs[name] = condor_pool.submit(case.script, error=err, output=out, **commands)
     for cluster in jobs.values():

@@ -156,7 +156,7 @@ def never_contradicts(said: dict[str, Any], runs: list[Run], asked: Mapping[str,
 
 def asked_otherwise(run: Run, asked: Mapping[str, Any]) -> bool:
     memory, limit = asked["request_memory_mb"], asked["time_limit_s"]
-    return run["memory"] != memory or run["limit"] != limit
+    return (run["memory"], run["limit"]) != (memory, limit)
 
 
 def exceeds(run: Run, asked: Mapping[str, Any]) -> bool:

@@ -146,13 +146,14 @@ def _print_csv(documents: Iterable[JobDocument]) -> None:
         asked, used, outcome = document.request, document.usage, document.outcome
         run = runs(document, now)[-1:]
         waited = total(part for part in life(document, now) if part.state is State.PENDING)
+        end = None if outcome is None else outcome.ended
         cells = [
             document.id, document.submission.user, document.submission.name, asked.account,
             asked.partition, document.state, timestamp(submitted(document)),
-            timestamp(run[0].start if run else None), timestamp(outcome and outcome.ended),
-            waited, ran(document, now), asked.time_limit_s, used.cpus or asked.cpus, used.cpu_s,
-            used.gpus or asked.gpus, asked.memory_mb, used.memory_mb,
-            outcome and outcome.exit_code, outcome and outcome.signal, why(document),
+            timestamp(run[0].start if run else None), timestamp(end), waited, ran(document, now),
+            asked.time_limit_s, used.cpus or asked.cpus, used.cpu_s, used.gpus or asked.gpus,
+            asked.memory_mb, used.memory_mb, outcome and outcome.exit_code,
+            outcome and outcome.signal, why(document),
         ]  # fmt: skip
         rows.writerow([_cell(cell) for cell in cells])
     say(text.getvalue(), end="")

@@ -248,8 +248,8 @@ class _Screen:
             elif first.starts is not None and last.starts is not None:
                 low, high = (clock(at, self.now) for at in (first.starts[0], last.starts[2]))
                 when = low if low == high else f"{low}–{high}"
-            elif first.earliest is not None:
-                when = f"after {clock(first.earliest[0], self.now)}"
+            elif first.not_before is not None:
+                when = f"after {clock(first.not_before[0], self.now)}"
             elif first.job["scheduler"] == "htcondor":
                 waits = [line for line in waits if _BLOCKS.search(line)][-1:]
             rows.append(_Row(group, when, "; ".join(waits) or why(group[0]), first))

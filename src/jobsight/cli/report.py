@@ -88,6 +88,7 @@ def report(
             evaluations=evaluate_all(judged.model, judged.source, score),
             source=judged.source,
             read=judged.read,
+            overview=answerable.overview(judged.source, judged.model.settings),
             verification=verification,
             about=about,
             at=_asked(at, judged),

@@ -63,12 +63,7 @@ __all__ = ["answers_now", "start"]
 _QUEUE = [State.PENDING.value, State.HELD.value]
 _ANALYSED = 3
 """Idle HTCondor jobs that are analysed, one call for each."""
-_NUMBER = re.compile(r"(?:^|^slurm:.*:)(\d{1,10})(?:[_+][\d+]+)?$", re.ASCII)
-"""The id of a job of Slurm, or of the array that it is part of."""
-_SHOWN = {
-    "job": pl.String, "owner": pl.String, "reason": pl.String, "priority": pl.Float64,
-    "estimate": pl.Int64,
-}  # fmt: skip
+_ONLY = "only jobs of {} are seen here: others' may be ahead, uncounted"
 _INDENT = 12
 
 
@@ -124,16 +119,17 @@ def _machine(settings: Settings, jobs: Sequence[str]) -> Machine:
     """The nodes and partitions, and jobs as squeue shows them, where Slurm's tools answer."""
     if not SlurmClient(settings.slurm).has("scontrol"):
         return Machine()
-    numbers = {found[1] for id_ in jobs if (found := _NUMBER.search(id_))}
+    numbers = {re.split("[_+]", id_.rpartition(":")[2])[0] for id_ in jobs}
+    numbers = {number for number in numbers if number.isdecimal()}
     try:
         client = slurm_client(settings)
         shown = [
-            (job.name, line.user, line.reason, line.priority, line.start)
+            (job.name, line.user, line.reason, line.start)
             for line in (client.queue(numbers) if numbers else ())
             if slurm_state(line.state) is State.PENDING
             for job in expand(line.id, settings.slurm.array_tasks)[0]
         ]
-        return Machine(*client.machine(), pl.DataFrame(shown, _SHOWN, orient="row"))
+        return Machine(*client.machine(), shown)
     except SlurmError as error:
         note(f"what the cluster has is taken from the history: {printable(error, 200)}")
         return Machine()
@@ -182,10 +178,8 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
             say(field(label, text, _INDENT))
         if words := _slurm_says(one):
             say(field("Slurm says", words, _INDENT + 1))
-        if one.defaults is not None:
-            say(field("defaults", f"{one.defaults}: it does not ask for them", _INDENT))
         if one.only_of is not None:
-            say(field("note", _only_of(one.only_of), _INDENT))
+            say(field("note", _ONLY.format(printable(one.only_of, 60)), _INDENT))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
 
 
@@ -197,16 +191,13 @@ def _slurm_says(one: Answer) -> str:
     words = [printable(reason, 80)] if is_busy(reason) else []  # others are said in words
     if estimate is not None and one.blocked is None and estimate > one.moment:
         plan = f"it is planned for {clock(estimate, one.moment)}"
-        if one.starts is not None and estimate > one.starts[2]:
-            plan += ", if all that run use their whole time limits"
-        elif one.starts is not None and estimate < one.starts[0]:
-            plan += ", by what is not seen here"
+        if one.starts is not None and not one.starts[0] <= estimate <= one.starts[2]:
+            longer = one.only_of is None and estimate > one.starts[2]
+            plan += ", " + (
+                "if all that run use up their limits" if longer else "by more than is seen here"
+            )
         words.append(plan)
     return "; ".join(words)
-
-
-def _only_of(user: str) -> str:
-    return f"only jobs of {printable(user, 60)} are seen here: others' may be ahead, uncounted"
 
 
 def _headline(one: Answer) -> str:
@@ -218,9 +209,11 @@ def _headline(one: Answer) -> str:
     if one.starts is None or one.wait is None:
         if one.job["state"] not in (*_QUEUE, None):
             return "runs:"
-        if one.earliest is not None:
-            low, middle, _ = (clock(at, one.moment) for at in one.earliest)
+        if one.not_before is not None:
+            low, middle, _ = (clock(at, one.moment) for at in one.not_before)
             return f"likely starts after {low}, half after {middle}:"
+        if (plan := one.job["estimate"] or 0) > one.moment:
+            return f"Slurm plans its start for {clock(plan, one.moment)}:"
         return "its start is not known:"
     if one.wait[2] <= AT_ONCE and not is_busy(one.job["reason"]):
         alone = "" if one.only_of is None else f", by {printable(one.only_of, 60)}'s jobs alone"
@@ -253,7 +246,7 @@ def _print_table(answers: Sequence[Answer], when: str) -> None:
     models = ", ".join(sorted({printable(one.model, 80) for one in answers}))
     say(fold(f"{counted(len(answers), 'job')} pending as of {when}; model: {models}"))
     for user in sorted({one.only_of for one in answers if one.only_of is not None}):
-        say(fold(_only_of(user)))
+        say(fold(_ONLY.format(printable(user, 60))))
     say("")
     far = float("inf")
     rows = []
@@ -262,8 +255,8 @@ def _print_table(answers: Sequence[Answer], when: str) -> None:
         if answer.starts is not None:
             low, middle, high = (clock(at, answer.moment) for at in answer.starts)
             between = f"{low}–{high}"
-        elif answer.earliest is not None:
-            between = f"after {clock(answer.earliest[0], answer.moment)}"
+        elif answer.not_before is not None:
+            between = f"after {clock(answer.not_before[0], answer.moment)}"
         if answer.runtime is not None:
             runs = f"{_span(answer.runtime[0])}–{_span(answer.runtime[2])}"
         rows.append([

@@ -95,7 +95,7 @@ def why(
             if name == "-" or Path(name).exists() or not name[:1].isalnum() or "/" in name:
                 text, first = (sys.stdin.read(MOST), 1) if name == "-" else read_end(name)
                 found = search(text, first)
-                answers.append((name, Explained(found and found.cause, found)))
+                answers.append((name, Explained(None if found is None else found.cause, found)))
             else:
                 answers += _of_jobs(name, settings, cluster, output)
         except (UsageError, JobError) as error:

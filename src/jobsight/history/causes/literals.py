@@ -21,7 +21,8 @@ def literals(pattern: str) -> tuple[str, ...]:
 
     Empty where a match need not hold any of at least three characters.
     """
-    return tuple(sorted(_of_sequence(parser.parse(pattern))))
+    texts = _of_sequence(parser.parse(pattern))
+    return tuple(sorted(of for of in texts if not any(part in of for part in texts if part != of)))
 
 
 def _of_sequence(items: Iterable[tuple[Any, Any]]) -> frozenset[str]:

@@ -28,10 +28,12 @@ _MOST_COUNTED, _BLOCK = 1 << 30, 1 << 20
 _LONGEST = 2000
 _CODES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))")
 _PREFIX = re.compile(
-    r"^(?:\[(?:rank|\d+,)?\d+\](?:<std(?:err|out)>)?:\s?|\s*\d{1,6}: |\(\w+ pid=\d+[^)]{0,60}\) "
+    r"^(?:(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [\d ]\d [\d:]{8} \d{4})?"
+    r"(?:\[(?:rank|\d+,)?\d+\](?:<std(?:err|out)>)?:\s?|<std(?:err|out)>:)|\s*\d{1,6}: |\(\w+ pid=\d+[^)]{0,60}\) "
     r"|slurmstepd: error: pyxis: {4,8}|  (?=[\w./-]{1,80}: ))"
 )
-"""Who wrote a line: torchrun's rank, mpirun's ``--tag-output``, srun's ``--label``, Ray, the log
+"""Who wrote a line: torchrun's rank, mpirun's ``--tag-output`` and
+``--timestamp-output``, srun's ``--label``, Ray, the log
 that pyxis repeats, the two blanks before a message of a command that Nextflow repeats."""
 
 
@@ -139,7 +141,7 @@ def _matches(rows: Sequence[str], levels: Set[str]) -> Iterator[tuple[int, Entry
                     yield bisect_right(starts, match.start()) - 1, entry, match
 
 
-_AROUND = 12
+_AROUND = 30
 """Rows before and after a literal text that a match around it may cover."""
 
 

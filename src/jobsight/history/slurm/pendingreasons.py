@@ -35,14 +35,13 @@ _REFUSALS = {
 _STOPS = {
     r"JobHeldUser": "it is held by its user: `scontrol release {job}` lets it start",
     r"JobHeldAdmin": "it is held by an administrator, who lets it start: `scontrol release {job}`",
-    r"JobHoldMaxRequeue":
-        "it is held, as it was requeued too often: `scontrol release {job}` lets it start",
+    r"JobHoldMaxRequeue": "it was requeued too often: `scontrol release {job}` lets it start",
     r"PartitionDown": "its partition is down",
     r"PartitionInactive": "its partition is inactive",
     r"ReqNodeNotAvail": "nodes that it asks for are down, drained or reserved",
     r"NodeDown": "a node that it asks for is down",
     r".*held": "it is held: `scontrol release {job}` lets it start",
-}  # fmt: skip
+}
 """Beginnings of reasons for which a job does not start until a person acts or a node returns."""
 _AWAITED = {
     r"Dependency": "other jobs that it depends on",
@@ -57,12 +56,9 @@ _AWAITED = {
     r"FedJobLock": "another cluster of its federation",
     r"JobArrayTaskLimit": "other tasks of its array, of which only so many may run at once",
     r"BurstBuffer": "its burst buffer",
-    r"(Assoc|QOS)Grp\w*RunMinutes": "a limit of its account or QOS",
-    r"(Assoc|QOS)Grp\w*Minutes":
-        "the hours granted to its account or QOS: they are used up until old use no longer counts",
     r"Assoc|Max\w+PerAccount|AccountingPolicy": "a limit of its account",
     r"QOS|Max\w+PerUser": "a limit of its QOS",
-}  # fmt: skip
+}
 """Beginnings of reasons, and what the job waits for."""
 BLOCKED = "|".join((*_REFUSALS, *_STOPS, *_AWAITED, "JobHeld", "Partition.*Limit"))
 """Beginnings of reasons for which a job does not start however free the cluster is."""
@@ -82,10 +78,7 @@ def refusal(reason: str | None) -> str | None:
 
 
 def stop(reason: str | None, job: str) -> str | None:
-    """Why a job does not start by itself, although its request may stay; None: it may.
-
-    `job`: its id, or several with commas.
-    """
+    """Why a job (or several, ids with commas) does not start by itself as it is; None: it may."""
     return _words(_STOPS, reason, printable(job.partition("+")[0], 200))
 
 
@@ -102,12 +95,11 @@ def awaited(reason: str | None) -> str | None:
 def _words(table: dict[str, str], reason: str | None, job: str = "") -> str | None:
     for beginning, words in table.items():
         if re.match(beginning, reason or "", re.IGNORECASE):
-            what, colon, cure = words.partition(":")
-            return f"{what} ({printable(reason, 80)}){colon}{cure.format(job=job)}"
+            return f"{words.format(job=job)} ({printable(reason, 80)})"
     return None
 
 
 def last_reasons(jobs: JobTable) -> pl.DataFrame:
     """What was reported last of each job that waits or waited: row i64, reason str."""
-    seen = jobs.sightings().select("row", "reason").drop_nulls()
+    seen = jobs.changes.drop_nulls(["known", "reason"])
     return seen.group_by("row", maintain_order=True).agg(pl.col("reason").last())

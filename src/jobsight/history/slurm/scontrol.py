@@ -221,10 +221,7 @@ def read_nodes(text: str) -> Iterator[Node]:
 
 
 def read_partitions(text: str, config: str = "") -> Iterator[Partition]:
-    """The lines of ``scontrol --oneliner show partition``; what cannot be read is left out.
-
-    What a partition does not say is as in `config`, of ``scontrol show config``.
-    """
+    """The lines of ``scontrol --oneliner show partition``, with defaults of ``show config``."""
     defaults = shown_config(config)
     for fields in shown_records(text, "PartitionName"):
         longest = _span(fields.get("MaxTime", ""))

@@ -41,6 +41,7 @@ from jobsight.questions.fail.evidence import (
     kinds_of,
     refuted,
 )
+from jobsight.questions.fail.overview import overview
 from jobsight.questions.fail.question import FAIL, KINDS, Features
 from jobsight.text import counted
 
@@ -373,6 +374,7 @@ class FailAnswers(JobTableAnswerable[Answer]):
     """How the question is answered; see `jobsight.answering.question.Answerable`."""
 
     question = FAIL
+    overview = staticmethod(overview)
 
     def answerer(
         self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings

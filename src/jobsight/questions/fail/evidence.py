@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from math import comb
 from typing import Any
 
@@ -261,15 +261,13 @@ class Ends:
         the more, as far as they show anything of the job's request, see `Counted.bearing`; a group
         that has all runs of the wider one replaces it.
         """
-        chain = [groups[what] for what in ("user", "like") if what in groups]
-        chain = chain or [groups[what] for what in ("request",) if what in groups]
-        sizes = [len(self._table), *(len(group.all) for group in chain)]
+        whats = ("user", "like") if "user" in groups else ("request",)
+        chain = [groups[what] for what in whats if what in groups]
         rate, lean = 0.5, _PRIOR
-        if len(chain) == 0 or sizes[1] < sizes[0]:
-            rate = (self._failed + lean * rate) / (len(self._table) + lean)
-            lean = _LEAN
-        for k, group in enumerate(chain):
-            if k + 1 < len(chain) and sizes[k + 2] == sizes[k + 1]:
+        if not chain or len(chain[0].all) < len(self):
+            rate, lean = (self._failed + lean * rate) / (len(self) + lean), _LEAN
+        for group, narrower in zip_longest(chain, chain[1:]):
+            if narrower is not None and len(narrower.all) == len(group.all):
                 continue
             ends = [end for end in reversed(group.bearing(job)) if end is not None]
             failed = sum(_FADING**n for n, end in enumerate(ends) if end != _DONE)
@@ -436,6 +434,9 @@ def _more_time(
         longest = limit  # what did not suffice is not recorded
     if not longest:
         text = "ask for more time than such runs had: how much that was is not recorded"
+        return Advice(text, None, {})
+    if job["scheduler"] == "htcondor":
+        text = f"raise its limit of run time: such runs took {format_span(longest)} and more"
         return Advice(text, None, {})
     wanted = proposed(
         longest * MARGIN, had=(limit or 0, timed_out), most=most().time_s, step=_LIMIT_STEP_S

@@ -17,12 +17,12 @@ from jobsight.answering.question import JobAnswer
 from jobsight.clock import format_micros, format_span, micros
 from jobsight.documents import State
 from jobsight.errors import UsageError
-from jobsight.format import memory
 from jobsight.history.jobsasked import submitted_now
 from jobsight.history.jobtable import JobTable
 from jobsight.history.slurm.pendingreasons import awaited
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
+from jobsight.questions.start.overview import overview
 from jobsight.questions.start.play import LEVELS, quantiles
 from jobsight.questions.start.question import MOMENTS, START, Features, with_ages, without_ages
 from jobsight.questions.start.queue import KNOTS, LIKE, Earlier, Machine, Snapshot, listed
@@ -182,11 +182,10 @@ class Answer(JobAnswer):
         job: also with `reason` and `estimate` (µs), Slurm's own.
         wait: seconds until it starts; None: it runs, or that is not known.
         runtime: seconds that it runs; None where nothing is known of it.
-        not_before: seconds until what Slurm's reason names is over; None: unknown.
+        not_before: µs: quantiles of the end of what Slurm's reason names; None: unknown.
         blocked: why it does not start by itself; None: it may.
         waits_for: in words.
         only_of: the one user whose jobs are all that is seen; None: there are several.
-        defaults: what it does not ask for, and gets, in words; None: it asks for all.
         advice: what would start sooner.
         model: what gave the quantiles.
         inputs: hash of what was read for it.
@@ -194,24 +193,18 @@ class Answer(JobAnswer):
 
     wait: Spans | None
     runtime: Spans | None
-    not_before: Spans | None
+    not_before: tuple[int, int, int] | None
     blocked: str | None
     waits_for: Sequence[str]
     advice: Sequence[Advice]
     only_of: str | None
     model: str
     inputs: str
-    defaults: str | None = None
 
     @property
     def starts(self) -> tuple[int, int, int] | None:
         """µs: quantiles of its start."""
         return None if self.wait is None else _after(self.moment, self.wait)
-
-    @property
-    def earliest(self) -> tuple[int, int, int] | None:
-        """µs: quantiles of what it starts after."""
-        return None if self.not_before is None else _after(self.moment, self.not_before)
 
     @property
     def ends(self) -> tuple[int, int, int] | None:
@@ -234,14 +227,13 @@ class Answer(JobAnswer):
             "start": None if self.starts is None else [*map(format_micros, self.starts)],
             "runtime_s": _listed(self.runtime),
             "end": None if self.ends is None else [*map(format_micros, self.ends)],
-            "not_before": None if self.earliest is None else [*map(format_micros, self.earliest)],
+            "not_before": self.not_before and [*map(format_micros, self.not_before)],
             "blocked": self.blocked,
             "reason": self.job["reason"],
             "waits_for": list(self.waits_for),
             "advice": [vars(change) for change in self.advice],
             "scheduler_estimate": None if estimate is None else format_micros(estimate),
             "only_jobs_of": self.only_of,
-            "defaults": self.defaults,
             "model": self.model,
         }
 
@@ -249,16 +241,6 @@ class Answer(JobAnswer):
 def _after(moment: int, spans: Spans) -> tuple[int, int, int]:
     low, middle, high = (moment + int(span * _SECOND) for span in spans)
     return low, middle, high
-
-
-def _defaults(limit: int | None, size: int | None, job: Mapping[str, Any]) -> str | None:
-    """What a job gets that does not ask for a time limit, or for memory, in words."""
-    words = []
-    if limit is None and (given := job["time_limit_s"]) is not None:
-        words.append("no time limit" if given < 0 else f"a time limit of {format_span(given)}")
-    if size is None and job["request_memory_mb"]:
-        words.append(memory(job["request_memory_mb"]))
-    return " and ".join(words) or None
 
 
 def _listed(spans: Spans | None) -> list[float] | None:
@@ -281,7 +263,6 @@ class Answerer:
         if model is not None:  # indexed when first asked, for all copies
             self._features = Features(jobs, model.encoding, model.settings.seed)
         self._earlier = Earlier(jobs)  # of all copies
-        self._users: dict[str | None, str | None] = {}
         self._machine = Machine()
         self._analysis: Mapping[str, Sequence[str]] = {}
         self._queues: dict[str, tuple[Snapshot, Inputs | None]] = {}
@@ -368,14 +349,9 @@ class Answerer:
         usual = queue.ends(_MANY, places) + queue.ages()[places]
         played = _Known(quantiles(starts[:, places]), np.quantile(usual, LEVELS, axis=0).T, [])
         few = len(asked) <= _ADVISED
-        answers = [
+        return [
             self._answered(queue, place, starts[:, place], played.of(k), known.of(k), few=few)
             for k, place in enumerate(places)
-        ]
-        wanted = asked.select("time_limit_s", "request_memory_mb").iter_rows()
-        return [
-            replace(one, defaults=_defaults(*own, one.job))
-            for own, one in zip(wanted, answers, strict=True)
         ]
 
     def _answered(
@@ -392,7 +368,7 @@ class Answerer:
         if wait is not None and wait[2] <= AT_ONCE and slurm and awaited(job["reason"]):
             wait = None  # Slurm says what keeps it back: a model that does not see it is wrong
         runtime = played.runtime if known.runtime is None or runs else known.runtime
-        if known.runtime is None and not self._earlier.knows_runtimes:
+        if known.runtime is None and not len(self._earlier.ended):
             runtime = None
         if known.wait is None and not queue.knows_partition(place):
             wait = None
@@ -410,22 +386,14 @@ class Answerer:
             moment=self.moment,
             wait=None if blocked or runs else wait,
             runtime=runtime,
-            not_before=least,
+            not_before=least and _after(self.moment, least),
             blocked=blocked,
             waits_for=waits,
             advice=advice,
-            only_of=self._only_user(job["scheduler_name"]) if slurm else None,
+            only_of=queue.only_of if slurm else None,
             model=_LABEL if self._model is None else self._model.label,
             inputs=known.inputs[0],
         )
-
-    def _only_user(self, cluster: str | None) -> str | None:
-        """The one whose jobs are all that is known of a cluster; None: there are several."""
-        if cluster not in self._users:
-            of_cluster = pl.col("scheduler_name").eq_missing(pl.lit(cluster))
-            users = self.jobs.table.filter(of_cluster)["owner"].unique()
-            self._users[cluster] = users[0] if len(users) == 1 else None
-        return self._users[cluster]
 
     def _inputs(self, asked: pl.DataFrame) -> Inputs | None:
         """What the model reads of n jobs; None: there is no model."""
@@ -494,6 +462,7 @@ class StartAnswers(JobTableAnswerable[Answer]):
     """How the question is answered; see `jobsight.answering.question.Answerable`."""
 
     question = START
+    overview = staticmethod(overview)
 
     def answerer(
         self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings

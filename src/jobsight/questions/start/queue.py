@@ -58,8 +58,8 @@ class Machine:
 
     nodes: Sequence[Node] = ()
     partitions: Sequence[Partition] = ()
-    shown: pl.DataFrame | None = None
-    """Pending jobs as squeue shows them now: job, owner, reason, priority, estimate (µs)."""
+    shown: Sequence[tuple[str, str, str, int | None]] = ()
+    """Of pending jobs, as squeue shows them now: job, owner, reason, estimate (µs)."""
 
     def capacity(self, name: str | None) -> Floats | None:
         """What a partition has, in the order of `RESOURCES`; None where that is not known."""
@@ -143,19 +143,18 @@ class Earlier:
         return last.with_columns((pl.col("estimate") * _SECOND).cast(pl.Int64))
 
     @cached_property
-    def _ended(self) -> pl.DataFrame:
-        """All runs that ended, the last one last: user, name, command, seconds, share of limit."""
+    def ended(self) -> pl.DataFrame:
+        """All runs that ended, the last one last: user, `LIKE`, seconds, share of the limit."""
         ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
         known = pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
         return self.jobs.table.filter(known).sort("reported").select(
-            _USER.alias("user"), "name", "command",
-            ran=ran.clip(1.0), share=(ran / _LIMIT).clip(1e-6, 1),
+            _USER.alias("user"), like=LIKE, ran=ran.clip(1.0), share=(ran / _LIMIT).clip(1e-6, 1)
         )  # fmt: skip
 
     @cached_property
     def _runs(self) -> tuple[dict[Any, pl.DataFrame], pl.DataFrame]:
         """The last runs of each user who has some, and of all: seconds and share of the limit."""
-        known = self._ended.select("user", "ran", "share")
+        known = self.ended.select("user", "ran", "share")
         groups = {
             user: some.tail(KNOTS) for (user,), some in known.group_by("user") if len(some) >= _FEW
         }
@@ -164,8 +163,7 @@ class Earlier:
     def _named(self, rows: pl.DataFrame) -> dict[tuple[Any, Any], Floats]:
         """Quantiles of the runtimes of jobs by user and name, of which there are enough runs."""
         keys = rows.select(_USER.alias("user"), like=LIKE).drop_nulls().unique()
-        own = self._ended.filter(pl.col("user").is_in(keys["user"].unique().to_list()))
-        own = own.select("user", "ran", like=LIKE).join(keys, on=["user", "like"], how="semi")
+        own = self.ended.join(keys, on=["user", "like"], how="semi", maintain_order="left")
         shapes = {}
         for (user, like), some in own.group_by("user", "like", maintain_order=True):
             if len(some) >= _NAMED:
@@ -190,11 +188,6 @@ class Earlier:
             usual = (seconds or 86_400.0) if shape is None else shape
             runtimes[k] = named.get((user, like), usual)
         return np.maximum(runtimes, 1.0)
-
-    @property
-    def knows_runtimes(self) -> bool:
-        """Whether any run that ended says how long jobs run."""
-        return len(self._ended) > 0
 
     def _shape(self, user: Any, column: str) -> Floats | None:
         """Quantiles of the last runs of a user, else of all; None: there are none."""
@@ -265,8 +258,9 @@ class Snapshot:
             own = [name for name in added.columns if name in table.columns and name != "row"]
             table = pl.concat([table, added.select(own)], how="diagonal_relaxed")
         seen = table.join(history.sightings, on="row", how="left", maintain_order="left")
-        if machine.shown is not None:
-            seen = seen.update(machine.shown, on=["job", "owner"], include_nulls=True)
+        shown = {name: seen.schema[name] for name in ("job", "owner", "reason", "estimate")}
+        lines = pl.DataFrame(machine.shown, shown, orient="row")
+        seen = seen.update(lines, on=["job", "owner"], include_nulls=True)
         jobs = _completed(_in_order(seen, machine), machine)
         return cls(jobs, moment, machine, history, history.usual_runtimes(jobs))
 
@@ -274,6 +268,13 @@ class Snapshot:
     def running(self) -> int:
         """How many of the jobs run."""
         return int(self.jobs["runs"].sum())
+
+    @cached_property
+    def only_of(self) -> str | None:
+        """The one user whose jobs are all that is known of the cluster; None: there are several."""
+        of_cluster = pl.col("scheduler_name").is_in(self.jobs["scheduler_name"].unique().implode())
+        users = self.history.jobs.table.filter(of_cluster)["owner"].unique()
+        return users[0] if len(users) == 1 else None
 
     @cached_property
     def _family(self) -> NDArray[np.int64]:
@@ -351,6 +352,8 @@ class Snapshot:
             own = np.flatnonzero(self._family == self._family[place])
             own = own[own < self.running]
             first = ends[:, own].min(axis=1, initial=np.inf)
+            if self.only_of is not None and self.jobs["reason"][int(place)] != "Priority":
+                first[starts[:, place] <= 0.0] = np.inf  # what takes its place is not seen
             starts[:, place] = np.maximum(starts[:, place], first)
         return starts[:, asked]
 

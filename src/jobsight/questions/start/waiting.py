@@ -50,23 +50,20 @@ def never(job: Mapping[str, Any], queue: Snapshot) -> str | None:
         most = f"{printable(job['partition'], 40)} allows {format_span(longest)}"
         return f"{TOO_LONG}: {format_span(limit)}, and {most}"
     if refused := refusal(job["reason"]):
-        others = _depended(job, queue)
-        if not job["reason"].startswith("Dependency") or not others:
+        if (others := _depended(job, queue)) is None:
             return refused
-        id_ = printable(job["job"], 40)
-        return (
-            f"it depends on {others}, and so will never start ({printable(job['reason'], 80)}): "
-            f"`scancel {id_}`, or `scontrol update JobId={id_} Dependency=` to run it all the same"
-        )
+        reason, id_ = printable(job["reason"], 80), printable(job["job"], 40)
+        words = f"it depends on {others}, and will never start ({reason}): `scancel {id_}`, or"
+        return f"{words} `scontrol update JobId={id_} Dependency=` to run it all the same"
     if job["state"] not in (None, State.PENDING.value) or job["blocked"] or queue.fits(job):
         return None
     return "it asks for more than its partition has"
 
 
 def _planned(job: Mapping[str, Any], queue: Snapshot) -> bool:
-    """Whether Slurm plans a start although nodes are not available: a reservation has an end."""
-    unavailable = (job["reason"] or "").startswith("ReqNodeNotAvail")
-    return unavailable and (job["estimate"] or 0) > queue.moment
+    """Whether Slurm plans a start after a reservation of the nodes that a job asks for."""
+    reserved = re.match("ReqNodeNotAvail.*reserved", job["reason"] or "", re.IGNORECASE)
+    return reserved is not None and (job["estimate"] or 0) > queue.moment
 
 
 def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
@@ -77,7 +74,8 @@ def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
         words = stop(job["reason"], "")
     if words:
         runs, others = int(_must_end(job, queue).sum()), _depended(job, queue)
-        others = others or (f"one of {counted(runs, 'running job')} must end" if runs else None)
+        if runs and others is None:
+            others = ("a running job" if runs == 1 else f"one of {runs} running jobs") + " must end"
         waits.append(f"{words}: {others}" if others else words)
     ahead, running = queue.load[:2, :, place]
     if ahead[0] and slurm:
@@ -89,11 +87,7 @@ def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
 
 
 def not_before(job: Mapping[str, Any], queue: Snapshot) -> Spans | None:
-    """Seconds before which a job does not start, by the reason that Slurm gives; None: unknown.
-
-    That is the time at which it is to begin, or the end of runs: of all that it depends on, or of
-    the first under the limit that it waits for.
-    """
+    """Seconds until a job is to begin, or until the runs end that must end first; None: unknown."""
     reason = job["reason"] or ""
     if reason.startswith("BeginTime") and (job["estimate"] or 0) > queue.moment:
         begin = (job["estimate"] - queue.moment) / _SECOND

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ TRACE = (
 
 
 def ended(state: State, *, id_: str = slurm_id("c", "7"), code: int | None = 1,
-          **submission: str) -> JobDocument:  # fmt: skip
+          **submission: Any) -> JobDocument:  # fmt: skip
     """A job that ended so."""
     events = (
         Event(time=10**15, source="sacct", state=State.RUNNING),
@@ -44,7 +45,7 @@ def ended(state: State, *, id_: str = slurm_id("c", "7"), code: int | None = 1,
     ],
 )
 def test_files_of_output_follow_slurms_patterns(
-    number: str, submission: dict[str, str], expected: list[str]
+    number: str, submission: dict[str, Any], expected: list[str]
 ) -> None:
     document = ended(
         State.FAILED, id_=slurm_id("c", number), directory="/home/amy/run", **submission

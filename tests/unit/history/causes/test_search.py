@@ -26,7 +26,7 @@ ValueError: bad x"""
 def named(text: str) -> str | None:
     """The cause that a text names."""
     found = search(text)
-    return found and found.cause.name
+    return None if found is None else found.cause.name
 
 
 def test_the_cause_is_the_first_error_and_no_effect_of_it() -> None:
