@@ -41,6 +41,9 @@ def explanation(answer: Explained, indent: int) -> Iterator[str]:
     """Why a job failed, in lines: the cause, the line of its output that says so, what to do."""
     cause, found = answer.cause, answer.found
     if cause is None:
+        if found is not None:
+            quoted = printable(found.quoted.strip(), _SHOWN)
+            yield field("survived", f"line {found.line}, after which it went on: {quoted}", indent)
         return
     sure = "" if cause.sure else "most likely: "
     yield field("why", printable(sure + cause.text, _SHOWN), indent)
@@ -95,7 +98,10 @@ def why(
             if name == "-" or Path(name).exists() or not name[:1].isalnum() or "/" in name:
                 text, first = (sys.stdin.read(MOST), 1) if name == "-" else read_end(name)
                 found = search(text, first)
-                answers.append((name, Explained(None if found is None else found.cause, found)))
+                if found is None:
+                    answers.append((name, Explained(None, search(text, first, failed=True))))
+                else:
+                    answers.append((name, Explained(found.cause, found)))
             else:
                 answers += _of_jobs(name, settings, cluster, output)
         except (UsageError, JobError) as error:

@@ -90,7 +90,7 @@ def explained(document: JobDocument, files: Sequence[str]) -> Explained:
             continue
         read.append(file)
         reached = reached or progress(text)
-        named = search(text, first)
+        named = search(text, first, failed=True)
         if named is not None and (found is None or named.rank < found[0].rank):
             found = named, file
     if found is None:

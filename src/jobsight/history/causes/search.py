@@ -29,13 +29,13 @@ _LONGEST = 2000
 _CODES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))")
 _PREFIX = re.compile(
     r"^(?:(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [\d ]\d [\d:]{8} \d{4})?"
-    r"(?:\[(?:rank|\d+,)?\d+\](?:<std(?:err|out)>)?:\s?|<std(?:err|out)>:)"
-    r"|\s*\d{1,6}: |\(\w+ pid=\d+[^)]{0,60}\) |slurmstepd: error: pyxis: {4,8}"
-    r"|  (?=[\w./-]{1,80}: ))"
+    r"(?:\[(?:rank|\d+,)?\d+\](?:<std(?:err|out)>)?:\s?|<std(?:err|out)>:)|\s*\d{1,6}: |"
+    r"\(\w+ pid=\d+[^)]{0,60}\) "
+    r"|slurmstepd: error: pyxis: {4,8}|  (?=[\w./-]{1,80}: ))"
 )
-"""Who wrote a line: torchrun's rank, mpirun's ``--tag-output`` and ``--timestamp-output``,
-srun's ``--label``, Ray, the log that pyxis repeats, the two blanks before a message of a
-command that Nextflow repeats."""
+"""Who wrote a line: torchrun's rank, mpirun's ``--tag-output`` and ``--timestamp-output``, srun's
+``--label``, Ray, the log that pyxis repeats, and the two blanks before a message of a command that
+Nextflow repeats."""
 
 
 @dataclass(frozen=True)
@@ -93,25 +93,25 @@ def read_end(path: str | os.PathLike[str]) -> tuple[str, int]:
             os.close(handle)
 
 
-def search(text: str, first: int = 1) -> Found | None:
+def search(text: str, first: int = 1, *, failed: bool = False) -> Found | None:
     """The cause that a text names; None where nothing failed, or no error is found.
 
     Args:
         text: of an output file, or of its end.
         first: number of its first line.
+        failed: the job is known to have failed: no error is taken for one that it survived.
     """
     written = [line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")]
     rows = [_PREFIX.sub("", _CODES.sub("", line[:_LONGEST]), count=1) for line in written]
+    done = [row for row, _, _ in _matches(rows, {"done"})]
     for row, _, match in list(_matches(rows, {"harmless"})):
         last = row + match[0].rstrip("\n").count("\n")
         rows[row : last + 1] = [""] * (last + 1 - row)
-    candidates = list(_matches(rows, {*LEVELS} - {"harmless"}))
-    done = max((row for row, entry, _ in candidates if entry.level == "done"), default=-1)
+    candidates = list(_matches(rows, {*LEVELS} - {"done", "harmless"}))
     blocks = tracebacks(rows)
     found = [
         (LEVELS.index(entry.level), row, _in_own_file(entry, match, row, blocks))
         for row, entry, match in candidates
-        if entry.level != "done"
     ]
     error = LEVELS.index("error")
     named = {row for level, row, _ in found if level <= error}
@@ -121,11 +121,33 @@ def search(text: str, first: int = 1) -> Found | None:
         if named.isdisjoint(range(block.last, block.last + _MESSAGE))
         and not any(row == block.last for _, row, _ in found)
     ]
-    found = [of for of in found if of[0] == 0 or of[1] > done]
+    if not failed:
+        last = max((row for _, row, _ in found), default=0)
+        survived = max([*done, last if _goes_on(rows[last + 1 :]) else -1], default=-1)
+        found = [of for of in found if of[0] == 0 or of[1] > survived]
     if not found:
         return None
     level, row, cause = min(found, key=lambda of: of[:2])
     return Found(cause, LEVELS[level], first + row, written[row])
+
+
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_NO_PROGRESS = re.compile(
+    r"(?i)^\s|^(?:#|at |---|===|\[\d+\] )|err|fail|abort|kill|warn|exit|0x|trace"
+)
+_GOES_ON = 3
+
+
+def _goes_on(rows: Sequence[str]) -> bool:
+    """Whether lines count on: some of one form, with other numbers each.
+
+    Epilogues of scripts, backtraces and what other ranks say of an error are not such lines.
+    """
+    forms: dict[str, set[str]] = {}
+    for row in rows:
+        if (form := _NUMBERS.sub("0", row)) != row and not _NO_PROGRESS.search(row):
+            forms.setdefault(form, set()).add(row)
+    return any(len(lines) >= _GOES_ON for lines in forms.values())
 
 
 def _matches(rows: Sequence[str], levels: Set[str]) -> Iterator[tuple[int, Entry, re.Match[str]]]:

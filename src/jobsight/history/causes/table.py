@@ -44,7 +44,8 @@ LEVELS = ("final", "error", "general", "effect", "done", "harmless")
 """What a match says of a job.
 
 * ``final``: the job ended by it. It is the cause even where the job seems to have ended well.
-* ``error``: what went wrong. A job may survive it, where the script goes on.
+* ``error``: what went wrong. A job may survive it, where the script goes on and what follows shows
+  that it ended well, or counts on.
 * ``general``: an error that names no cause by itself, such as that of a program unknown here.
 * ``effect``: it follows from something else: it is the cause only where nothing else is found.
 * ``done``: the job ended well, or got over what stands before it.

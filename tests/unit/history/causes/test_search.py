@@ -148,3 +148,35 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "pipe", tmp_path / "none", "/dev/zero"):
         with pytest.raises(UsageError):
             read_end(path)
+
+
+STALE = "cat: list.txt: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "epoch 1 loss 0.9\nepoch 2 loss 0.7\nepoch 3 loss 0.6",
+        "wrote out/table.csv",
+        "Training complete in 3 min",
+        "3 passed, 0 failed",
+    ],
+)
+def test_an_error_that_the_job_survived_is_no_cause(after: str) -> None:
+    assert named(f"{STALE}\n{after}") is None
+    assert search(f"{STALE}\n{after}", failed=True) is not None
+    assert named(f"{OOM}\n{after}") == "oom-kill"
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "job finished at Mon Nov 23 10:00:01 UTC 2026",
+        "#0  0x7f10 in ???\n#1  0x7f20 in ???\n#2  0x7f30 in ???",
+        "real 0m1.2s\nuser 0m0.1s",
+        "3 passed, 2 failed",
+        f"epoch 1\nepoch 2\nepoch 3\n{EXITED}",
+    ],
+)
+def test_epilogues_and_backtraces_show_no_success(after: str) -> None:
+    assert named(f"{STALE}\n{after}") is not None
