@@ -71,7 +71,8 @@ def _meaning(document: JobDocument) -> str | None:
     outcome = document.outcome
     if outcome is None:
         return None
-    used, asked = document.usage.memory_mb, document.request.memory_mb
+    usage, asked = document.usage, document.request.memory_mb
+    used = usage.total_memory_mb or usage.memory_mb
     seen = f"{memory(used)} of {memory(asked)} in use when last measured" if used and asked else ""
     if outcome.state is State.OUT_OF_MEMORY:
         return _joined("its memory did not suffice", seen)

@@ -68,11 +68,11 @@ def amounts(document: JobDocument, now: int) -> list[Amount]:
         share = _text(used.memory_mb / each_node if each_node else None)
         rows.append(("memory of a node", memory(each_node), memory(used.memory_mb), share))
     cpus = used.cpus or asked.cpus
-    of_cpus = shares["cpu"] and f"{_text(shares['cpu'])} of {counted(cpus or 0, 'cpu')}"
+    of_cpus = f"{_text(shares['cpu'])} of {counted(cpus or 0, 'cpu')}"
     disk = _text(used.disk_mb / asked.disk_mb if used.disk_mb and asked.disk_mb else None)
     rows += [
         ("cpus", number(asked.cpus, 0), number(used.cpus, 0), ""),
-        ("cpu time", UNKNOWN, span(used.cpu_s), of_cpus or ""),
+        ("cpu time", UNKNOWN, span(used.cpu_s), "" if shares["cpu"] is None else of_cpus),
         ("disk", memory(asked.disk_mb), memory(used.disk_mb), disk),
         ("nodes", number(asked.nodes, 0), number(used.nodes, 0), ""),
         ("gpus", number(asked.gpus, 0), number(used.gpus, 0), ""),
@@ -284,9 +284,8 @@ def _sized(
     if limits and most <= too_small:
         if not too_small:
             return None
-        more = f"{100 * _KILLED - 100:.0f} % more, what it needs is not known"
-        reasons.append(f"{text(too_small)} did not suffice: {more}")
-        wanted = too_small * _KILLED
+        reasons.append(f"{text(too_small)} did not suffice, and what would is not known")
+        wanted = max(too_small, largest) * _KILLED
     elif peaks and len(peaks) == len(done):
         wanted = most * MARGIN
     else:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from jobsight.history.slurm.sacct import Run, Step
@@ -18,6 +19,7 @@ from jobsight.program.submission.sizes import parse_tres
 
 __all__ = ["used_by_steps"]
 
+_usage = partial(parse_tres, unit="B")
 _MB = 1 << 20
 _SHORT_S = 5
 """Of a shorter step, CPU time is not divided by its time, which is in whole seconds."""
@@ -29,7 +31,7 @@ def used_by_steps(run: Run) -> dict[str, Any]:
     node, total, tasks = _at_once(run.steps)
     # CPU time of processes whose parent did not wait for them is in the samples alone.
     cpu = max(run.cpu_s or 0.0, sum(map(_cpu_s, run.steps)))
-    sums = [parse_tres(step.total) for step in run.steps]
+    sums = [_usage(step.total) for step in run.steps]
     busy = [known["gres/gpuutil"] for known in sums if "gres/gpuutil" in known]
     gpu_memory = [known["gres/gpumem"] for known in sums if "gres/gpumem" in known]
     found = {
@@ -45,7 +47,7 @@ def used_by_steps(run: Run) -> dict[str, Any]:
 
 
 def _cpu_s(step: Step) -> float:
-    return max(step.cpu_s or 0.0, parse_tres(step.total).get("cpu", 0))
+    return max(step.cpu_s or 0.0, _usage(step.total).get("cpu", 0))
 
 
 def _task_cpus(step: Step) -> float | None:
@@ -54,15 +56,15 @@ def _task_cpus(step: Step) -> float | None:
     if step.name == "extern" or elapsed < _SHORT_S:
         return None
     mean = _cpu_s(step) / max(step.tasks or 1, 1)
-    return max(mean, parse_tres(step.most).get("cpu", 0)) / elapsed
+    return max(mean, _usage(step.most).get("cpu", 0)) / elapsed
 
 
 def _memory(step: Step) -> tuple[int, int]:
     """Bytes of a step's tasks on the node that had most of them, and on all nodes, at most."""
     tasks, nodes = max(step.tasks or 1, 1), max(step.nodes or 1, 1)
-    most = max(step.max_rss or 0, parse_tres(step.most).get("mem", 0))
+    most = max(step.max_rss or 0, _usage(step.most).get("mem", 0))
     mean = most if step.mean_rss is None else step.mean_rss
-    total = max(parse_tres(step.total).get("mem", 0) or mean * tasks, most)
+    total = max(_usage(step.total).get("mem", 0) or mean * tasks, most)
     return (total if nodes == 1 else min(total, most * -(-tasks // nodes))), total
 
 
