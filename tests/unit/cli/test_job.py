@@ -236,6 +236,26 @@ def test_jobs_of_several_clusters_are_never_guessed_between(url: str, text: str)
     assert not result.stdout
 
 
+def test_the_request_that_would_have_fitted_is_of_the_largest_run_of_the_name(
+    tmp_path: Path,
+) -> None:
+    tasks = [
+        slurm_job(
+            f"9_{at}", State.RUNNING, State.COMPLETED, request=Request(memory_mb=4000, cpus=1),
+            submission=Submission(user=user, name=name), usage=Usage(memory_mb=1000 * at, cpus=1),
+        )
+        for at, user, name in (
+            (1, "ann", "sim"), (2, "ann", "sim"), (3, "ann", "x"), (4, "bo", "sim"),
+        )
+    ]  # fmt: skip
+    url = filled(tmp_path / "jobs.db", tasks)
+    page = " ".join(shown(url, "9_1").split())
+    assert "would fit --mem=2400M --time=00:02:00 (from the largest of 2 runs of its name" in page
+    printed = json.loads(shown(url, "slurm:grid:9_1", "--json"))["efficiency"]
+    assert printed["memory_share"] == 0.25
+    assert printed["would_fit"]["request"] == {"--mem": "2400M", "--time": "00:02:00"}
+
+
 def test_of_several_ids_those_that_are_known_are_shown(url: str) -> None:
     result = call(url, "99", "5.0", "98_1")
     assert result.exit_code == 1
