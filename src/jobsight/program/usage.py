@@ -60,9 +60,15 @@ def amounts(document: JobDocument, now: int) -> list[Amount]:
         last = span(each[-1].seconds, lasts=lasts)
         rows = [("ran", UNKNOWN, span(seconds, lasts=lasts), ""),
                 ("last run", longest, last, _text(shares["time"]))]  # fmt: skip
-    nodes, gpus = used.nodes or asked.nodes or 1, used.gpus or asked.gpus
-    whole = used.memory_mb if nodes == 1 else used.total_memory_mb or used.memory_mb
-    rows.append(("memory", memory(asked.memory_mb), memory(whole), _text(shares["memory"])))
+    nodes, gpus = _nodes(document), used.gpus or asked.gpus
+    rows.append(
+        (
+            "memory",
+            memory(asked.memory_mb),
+            memory(_whole_memory(document)),
+            _text(shares["memory"]),
+        )
+    )
     if nodes > 1 and used.memory_mb is not None and asked.memory_mb is not None:
         each_node = asked.memory_mb / nodes
         share = _text(used.memory_mb / each_node if each_node else None)
@@ -92,19 +98,23 @@ def _shares(document: JobDocument, now: int) -> dict[str, float | None]:
     """The parts that were used of the time, of the CPUs over the time, of memory and GPUs."""
     asked, used = document.request, document.usage
     last, wall = _last_run(document, now), used.wall_s or ran(document, now)
-    nodes = used.nodes or asked.nodes or 1
     parts = {
         "time": (last, asked.time_limit_s if asked.time_limit_s != -1 else None),
         "cpu": (used.cpu_s, (used.cpus or asked.cpus or 0) * (wall or 0.0)),
-        "memory": (
-            (nodes > 1 and used.total_memory_mb) or used.memory_mb, asked.memory_mb,
-        ),
+        "memory": (_whole_memory(document), asked.memory_mb),
         "gpu": (used.gpus_busy, used.gpus or asked.gpus),
-    }  # fmt: skip
+    }
     return {
         name: part / whole if part is not None and whole else None
         for name, (part, whole) in parts.items()
     }
+
+
+def _whole_memory(document: JobDocument) -> int | None:
+    """MB of all nodes together, at most."""
+    used = document.usage
+    total = used.total_memory_mb if _nodes(document) > 1 else None
+    return max(total or 0, used.memory_mb or 0) or None
 
 
 def _last_run(document: JobDocument, now: int) -> float | None:
@@ -224,7 +234,8 @@ def _cpus(
         request, by_srun = submission.request, any(one.usage.tasks for one in done)
         name, had = "--cpus-per-task", request.cpus_per_task
         if had == 1 and request.nodes == 1 and not by_srun:
-            name, had = "--ntasks", request.tasks
+            given = "ntasks" if "ntasks" in submission.settings else "ntasks-per-node"
+            name, had = f"--{given}", request.tasks
     known = [one.usage.task_cpus for one in done if one.usage.task_cpus is not None]
     if not had or len(known) < len(done):
         return None

@@ -114,7 +114,13 @@ def test_it_is_never_below_what_was_used_or_did_not_suffice(runs: list[Any]) -> 
 
 
 def test_the_commands_of_htcondor() -> None:
-    asked = {"id_": condor_id("ap", 7, 0), "line": "", "cpus": 4, "nodes": None, "disk_mb": 900}
+    asked: dict[str, Any] = {
+        "id_": condor_id("ap", 7, 0),
+        "line": "",
+        "cpus": 4,
+        "nodes": None,
+        "disk_mb": 900,
+    }
     mine = ended(used={"task_cpus": 1.4, "disk_mb": 20}, **asked)
     fit = fitted(mine, [], NOW)
     assert fit is not None

@@ -13,11 +13,11 @@ SECOND, MB = 1_000_000, 1 << 20
 
 def step(name: str, start: int | None, end: int | None, rss: int, **more: Any) -> Step:
     """A step on one node from `start` to `end` (seconds), its largest task of `rss` MB."""
-    times = [None if time is None else (1000 + time) * SECOND for time in (start, end)]
+    begun, ended = (None if time is None else (1000 + time) * SECOND for time in (start, end))
     plain: dict[str, Any] = {"max_rss": rss * MB, "hosts": "n1", "nodes": 1, "tasks": 1}
     if start is not None and end is not None:
         plain["elapsed_s"] = float(end - start)
-    return Step(name, *times, **{**plain, **more})
+    return Step(name, begun, ended, **{**plain, **more})
 
 
 def used(*steps: Step, cpu_s: float | None = None) -> dict[str, Any]:
