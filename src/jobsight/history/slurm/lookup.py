@@ -115,8 +115,8 @@ class SlurmLookup:
             if self._settings.accounting is False:
                 raise SlurmError("sacct is not asked, as set", FailureKind.NO_ACCOUNTING)
             names = asked | self._watch.asked(wanted) - wanted
-            runs = self._watch.named(self._client.accounts(names, now - _REUSED))
-            sampling = self._sampling() if runs else None
+            runs = list(self._watch.named(self._client.accounts(names, now - _REUSED)))
+            sampling = self._sampling() if any(run.steps for run in runs) else None
             found += (
                 of_runs(self._cluster, job, of_job, now, sampling=sampling)
                 for job, of_job in group_runs(runs, self._settings.array_tasks)
