@@ -14,16 +14,14 @@ from tests.testbed import HtcondorPool, SlurmCluster
 from tests.testbed.namespace import until
 
 _PROGRAM = """
-import resource, sys, time
-size, seconds, least, file = int(sys.argv[1]), *map(float, sys.argv[2:4]), sys.argv[4]
-begun, memory = time.monotonic(), bytearray(size << 20)
-memory[::4096] = b"x" * len(memory[::4096])
-while time.process_time() < seconds:
-    pass
-time.sleep(max(least + begun - time.monotonic(), 0))
-used = resource.getrusage(resource.RUSAGE_SELF)
-with open(file, "a") as stream:
-    stream.write(f"{used.ru_utime + used.ru_stime}\\n")
+my ($size, $cpu, $wall, $file) = @ARGV;
+my ($begun, $memory) = (time, "");
+sub used { my ($user, $system) = times; return $user + $system }
+vec($memory, $size * 1048576 - 1, 8) = 1;
+while (used() < $cpu) { 1 for 1 .. 10000 }
+sleep 1 while time - $begun < $wall;
+open(my $stream, ">>", $file);
+printf $stream "%.2f\\n", used();
 """
 _OWN_MB = 30
 """At most, of an interpreter, a shell or srun."""
@@ -35,13 +33,11 @@ Program = Callable[[str, int], str]
 
 def program(folder: Path, lengths: tuple[float, float]) -> Program:
     """Gives the command of a process that notes its CPU time under a name, and takes so many MB."""
-    (folder / "program.py").write_text(_PROGRAM)
+    (folder / "program.pl").write_text(_PROGRAM)
     (folder / "noted").mkdir(mode=0o777, exist_ok=True)
     (folder / "noted").chmod(0o777)
     cpu, wall = lengths
-    return lambda name, size: (
-        f"python3 {folder}/program.py {size} {cpu} {wall} {folder}/noted/{name}"
-    )
+    return lambda name, size: f"perl {folder}/program.pl {size} {cpu} {wall} {folder}/noted/{name}"
 
 
 def noted(folder: Path, name: str) -> float:
