@@ -133,7 +133,9 @@ def measured(document: JobDocument) -> str | None:
         notes.append("memory sampled by Slurm's accounting")
         notes[0] += f" ({used.memory_by})" if used.memory_by else ""
         if (used.tasks or 0) > 1:
-            notes.append(f"{used.tasks} tasks, each at its own peak, so it is at most that")
+            notes.append(
+                f"{used.tasks} tasks, each at its own peak: together they used at most that"
+            )
     if used.cpus and asked.cpus and used.cpus > asked.cpus:
         notes.append(
             f"{used.cpus} CPUs for {asked.cpus}: each thread of a whole core counts, or it got a "
@@ -162,7 +164,7 @@ class Fit:
         reasons = list(self.reasons)
         if self.runs:
             rests = "one run" if self.runs == 1 else f"the largest of {self.runs} runs of its name"
-            reasons.insert(0, f"from {rests}, with {100 * MARGIN - 100:.0f} % more than it used")
+            reasons.insert(0, f"from {rests}, with up to {100 * MARGIN - 100:.0f} % more than used")
         return f"{(' ' if slurm else ', ').join(asked)} ({'; '.join(reasons)})"
 
 
