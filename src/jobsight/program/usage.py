@@ -61,14 +61,8 @@ def amounts(document: JobDocument, now: int) -> list[Amount]:
         rows = [("ran", UNKNOWN, span(seconds, lasts=lasts), ""),
                 ("last run", longest, last, _text(shares["time"]))]  # fmt: skip
     nodes, gpus = _nodes(document), used.gpus or asked.gpus
-    rows.append(
-        (
-            "memory",
-            memory(asked.memory_mb),
-            memory(_whole_memory(document)),
-            _text(shares["memory"]),
-        )
-    )
+    whole = memory(_whole_memory(document))
+    rows.append(("memory", memory(asked.memory_mb), whole, _text(shares["memory"])))
     if nodes > 1 and used.memory_mb is not None and asked.memory_mb is not None:
         each_node = asked.memory_mb / nodes
         share = _text(used.memory_mb / each_node if each_node else None)
@@ -173,13 +167,12 @@ def fitted(document: JobDocument, like: Iterable[JobDocument], now: int) -> Fit 
 
     Args:
         document: of the job.
-        like: runs of the same name and user; the job may be one of them.
+        like: ended runs of the same name and user; the job may be one of them.
         now: µs since 1970.
     """
     if document.state is None or not document.state.ended:
         return None
-    ended = {one.id: one for one in like if one.state is not None and one.state.ended}
-    runs_ = [document, *(one for one in ended.values() if one.id != document.id)]
+    runs_ = [document, *(one for one in like if one.id != document.id)]
     done = [one for one in runs_ if one.state is State.COMPLETED]
     slurm = document.id.startswith("slurm:")
     submission = _submission(document) if slurm else Submission("htcondor")
@@ -198,8 +191,6 @@ def fitted(document: JobDocument, like: Iterable[JobDocument], now: int) -> Fit 
             hours, minutes = divmod(-(-seconds // 60), 60)
             limit = {"--time": f"{hours:02d}:{minutes:02d}:00"}
             options |= limit if slurm else {"allowed_job_duration": str(seconds)}
-    if not slurm and (size := _sized(runs_, _disk, None, _step, memory, reasons)) is not None:
-        options["request_disk"] = f"{size}MB"
     if cpus is not None:
         options[cpus.name] = str(cpus.value)
         reasons.append(cpus.reason)
@@ -272,7 +263,7 @@ def _memory_option(
 
 def _sized(
     runs_: Sequence[JobDocument], amounts_: Callable[[JobDocument], tuple[float | None, ...]],
-    killed: State | None, step: Callable[[float], int], text: Callable[[float], str],
+    killed: State, step: Callable[[float], int], text: Callable[[float], str],
     reasons: list[str],
 ) -> int | None:  # fmt: skip
     """An amount above what completed runs used and above what did not suffice; None: unknown.
@@ -321,10 +312,6 @@ def _node_memory(document: JobDocument) -> tuple[float | None, float | None]:
     return None if asked is None else asked / _nodes(document), document.usage.memory_mb
 
 
-def _disk(document: JobDocument) -> tuple[float | None, float | None]:
-    return document.request.disk_mb, document.usage.disk_mb
-
-
 def _times(document: JobDocument, now: int) -> tuple[float | None, float | None]:
     limit = document.request.time_limit_s
     return None if limit is None or limit < 0 else limit, _last_run(document, now)
@@ -340,13 +327,13 @@ def _step_s(seconds: float) -> int:
 
 def usage_fields(document: JobDocument, fit: Fit | None, now: int) -> dict[str, Any]:
     """The same for JSON: shares of what was asked for, and the request that would have fitted."""
-    shares = {f"{name}_share": share for name, share in _shares(document, now).items()}
     found: dict[str, Any] = {
-        **{name: None if share is None else round(share, 4) for name, share in shares.items()},
-        "measured": measured(document),
+        f"{name}_share": round(share, 4)
+        for name, share in _shares(document, now).items()
+        if share is not None
     }
+    if how := measured(document):
+        found["measured"] = how
     if fit is not None:
-        found["would_fit"] = {
-            "request": dict(fit.options), "runs": fit.runs, "reasons": list(fit.reasons),
-        }  # fmt: skip
-    return {name: value for name, value in found.items() if value is not None}
+        found["would_fit"] = {"request": fit.options, "runs": fit.runs, "reasons": fit.reasons}
+    return found

@@ -124,7 +124,7 @@ def test_the_commands_of_htcondor() -> None:
     mine = ended(used={"task_cpus": 1.4, "disk_mb": 20}, **asked)
     fit = fitted(mine, [], NOW)
     assert fit is not None
-    shown = "request_memory = 1200, request_disk = 30MB, request_cpus = 2 (from one run"
+    shown = "request_memory = 1200, request_cpus = 2 (from one run"
     assert str(fit).startswith(shown)
     assert measured(mine) == "memory sampled by HTCondor's starter"
 
