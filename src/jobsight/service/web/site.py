@@ -22,6 +22,7 @@ from anyio.to_thread import run_sync
 
 from jobsight import __version__
 from jobsight.answering.models import answering_folder
+from jobsight.clock import now_micros
 from jobsight.documents import JobDocument, to_json
 from jobsight.documents.spans import why
 from jobsight.documents.states import State, parse_states
@@ -30,6 +31,7 @@ from jobsight.ids import parse_job_name
 from jobsight.learning.registry import Registry, listed
 from jobsight.learning.registry import shown as model_shown
 from jobsight.program.preflight.findings import Finding as Fault
+from jobsight.program.usage import amounts, fitted, measured
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.bound.answering import BOUND_ANSWERS
 from jobsight.questions.fail.question import FAIL
@@ -55,7 +57,7 @@ from jobsight.service.web.ready import Follower, Ready
 from jobsight.service.web.tokens import Caller, Tokens
 from jobsight.store.packing import user_key
 from jobsight.store.rows import Query
-from jobsight.store.store import find_ids
+from jobsight.store.store import find_ids, runs_of_name
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings
@@ -195,6 +197,16 @@ class Site:
         if len(found) > 1:
             raise JobError(f"{len(found)} jobs have this number; name one, such as {found[0].id}")
         return found[0]
+
+    def used(self, who: Caller, name: str) -> dict[str, Any]:
+        """What a job used of what it asked for: ``rows``, how it was ``measured``, ``fit``.
+
+        Raises:
+            JobsightError: see `job`.
+        """
+        document, now = self._job(who, name), now_micros()
+        fit = fitted(document, runs_of_name(self.store, document), now)
+        return {"rows": amounts(document, now), "measured": measured(document), "fit": fit}
 
     async def answers(self, who: Caller, name: str) -> dict[str, Any]:
         """What each question answers for a job: ``job``, ``answers``, ``problems`` by question.

@@ -41,6 +41,7 @@ def test_every_page_is_made_and_hostile_text_stays_text(tmp_path: Path) -> None:
         assert "no space" not in asked.get("/api/v1/health").text
         ended = asked.get("/jobs/slurm:grid:1").text
         assert "last 5 runs of name of grid:1 none failed" in ended
+        assert "Asked and used" in ended
         script = {"script": "#!/bin/bash\n#SBATCH --memory=4G\nwget http://h/x; sleep 60\n"}
         sent = asked.post("/ask", data=script).text
         assert "JS201" in sent and "<b>hold</b>" not in sent

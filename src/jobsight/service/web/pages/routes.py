@@ -267,6 +267,7 @@ async def job(
             request, "job", who,
             document=document,
             summary=summary(document),
+            used=await run_sync(site.used, who, id),
             answers=await site.answers(who, document.id) if site.warm else None,
             similar=await run_sync(site.similar, who, document) if site.warm else [],
             lines=lines,
