@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from jobsight.answering.models import champion_of
 from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
@@ -21,17 +22,18 @@ from jobsight.cli.common import (
 from jobsight.cli.models import later_moments, scores_table
 from jobsight.cli.output import note, print_json, say, stages
 from jobsight.cli.promote import challenge
-from jobsight.cli.reading import cluster_of, read_for
+from jobsight.cli.reading import read_for
 from jobsight.cli.terminal import fold
-from jobsight.errors import ModelError, UsageError
+from jobsight.errors import JobsightError, ModelError, TrainingError, UsageError
 from jobsight.files import Kind, new_folder
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.question import Question
-from jobsight.learning.registry import Entry, Registry
+from jobsight.learning.reading import cluster_of
+from jobsight.learning.registry import DEFAULT, Entry, Registry
 from jobsight.learning.train import Trained, model_names
 from jobsight.learning.train import train as train_models
 from jobsight.questions import answerable_named, question_named
-from jobsight.settings import QuestionSettings
+from jobsight.settings import QuestionSettings, Settings
 from jobsight.text import printable
 
 __all__ = ["train"]
@@ -49,8 +51,8 @@ def train(
     cluster: Annotated[
         str | None,
         typer.Option(
-            help="Whose model it is, in the registry (default: the access point that the history "
-            "is of, else default)."
+            help="Whose model it is, in the registry (default: the cluster or access point of the "
+            "history, else default)."
         ),
     ] = None,
     promote: Annotated[
@@ -75,18 +77,24 @@ def train(
     names = model_names(asked, model)
     registered = _registered(asked, chosen, output, registry, promote)
     source, _, sources = read_for(asked, logs, settings)
-    cluster = cluster or cluster_of(source)
+    cluster = cluster or cluster_of(source) or DEFAULT
     if registered:
         Registry(settings.registry).require_writable(question, cluster)
     entry = None
     with tempfile.TemporaryDirectory(prefix="jobsight-") as scratch:
         folder = output or Path(scratch) / "model"
         with new_folder(folder, Kind.MODEL) as made:
-            with stages() as progress:
-                data = Dataset.for_training(asked, source, chosen)
-                trained = train_models(
-                    data, names=names, required=model, sources=sources, progress=progress
-                )
+            try:
+                with stages() as progress:
+                    data = Dataset.for_training(asked, source, chosen)
+                    trained = train_models(
+                        data, names=names, required=model, sources=sources, progress=progress
+                    )
+            except TrainingError as error:
+                instead = _answering(settings, question, cluster)
+                raise TrainingError(
+                    f"{error}. Until then `jobsight {question}` answers by {instead}"
+                ) from None
             trained.model.save(made, seed=chosen.seed, facts=trained.facts())
         if registered:
             # By the sources' own names: the address of a store, as typed, may hold a password.
@@ -130,6 +138,17 @@ def _registered(
     return True
 
 
+def _answering(settings: Settings, question: str, cluster: str) -> str:
+    """What answers for a cluster without the model that cannot be trained."""
+    try:
+        champion = champion_of(settings, question, cluster)
+    except JobsightError:
+        champion = None
+    if champion is None:
+        return answerable_named(question).without
+    return f"the champion {champion.digest}"
+
+
 def _as_json(trained: Trained, output: Path | None, entry: Entry | None) -> dict[str, Any]:
     place = None
     if entry is not None:
@@ -166,6 +185,11 @@ def _print(trained: Trained, output: Path | None, entry: Entry | None) -> None:
             say(line)
         say("")
         say(fold(facts["choice"]["reason"]))
+        for moment, at in one.evaluation.by_moment.items():
+            if at.rejected is not None:
+                say(fold(f"At the moment {moment} {at.rejected['why']}."))
+    for text in trained.data.decisions.notes:
+        say(fold(text))
     if entry is not None:
         where = f"{entry.question} for {printable(entry.cluster, 60)}"
         if entry.champion:

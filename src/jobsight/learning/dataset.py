@@ -282,6 +282,11 @@ class Dataset:
             return rows
         return np.asarray(rows & ~self.table[column].to_numpy())
 
+    def usable_of(self, name: str) -> Mask:
+        """The decisions of a part that teach or, in the test part, judge: bool (n,)."""
+        rows = self.part(name)
+        return self.usable(rows if name == "train" else self.judged(rows))
+
     def known(self) -> pl.DataFrame:
         """Every decision with an outcome that may teach, in a part or not."""
         return self.table.filter(pl.col(self.target).is_not_null() & pl.col("teaches"))

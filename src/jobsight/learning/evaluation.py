@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -41,6 +41,7 @@ class Evaluation:
     Attributes:
         question: that was asked.
         target: name of what was predicted.
+        notes: see `jobsight.learning.question.Decisions`.
         chosen: name of the model that answers.
         table: the n decisions, with their strata.
         labelled: inputs, values and weights, in the same order.
@@ -58,6 +59,7 @@ class Evaluation:
         savings: see `jobsight.learning.costs`; None where nothing is said of what jobs used.
         by_moment: the same for decisions at later moments, where the question is asked then.
         answers: see `Question.answered`.
+        rejected: the model that was chosen before the test, where it failed it; see `evaluate`.
     """
 
     question: Question[Any]
@@ -79,6 +81,8 @@ class Evaluation:
     savings: dict[str, Any] | None
     by_moment: dict[str, Evaluation]
     answers: dict[str, Any] | None = None
+    rejected: dict[str, Any] | None = None
+    notes: Sequence[str] = ()
 
     @property
     def goal(self) -> Target:
@@ -149,6 +153,8 @@ class Evaluation:
             **({"by_known": self.by_known()} if self.question.timed else {}),
             **({} if self.savings is None else {"cost_view": self.savings}),
             **({} if self.answers is None else {"answers": self.answers}),
+            **({} if self.rejected is None else {"rejected": self.rejected}),
+            **({"notes": list(self.notes)} if self.notes else {}),
             **({"by_moment": moments} if moments else {}),
         }
 
@@ -281,12 +287,16 @@ def evaluate(
     left_out: Mapping[str, int],
     *,
     moment: str | None = None,
+    test: bool = False,
 ) -> Evaluation:
     """Judge every model of a target on those of the dataset's decisions that `rows` marks.
 
     `data` is read with the model's encoding and seen by its target; `left_out` are the other
     decisions, by reason. `moment` is that of the model; None: the first, and the later ones are
     judged too, where the question is asked then.
+
+    In the `test` of a training, a model fails whose loss is above that of the constant, or surely
+    above that of the best baseline: the best baseline answers in its place.
 
     Raises:
         TrainingError: no decision with an outcome is among them.
@@ -301,6 +311,20 @@ def evaluate(
         name: predicted_in_time(fitted, data, table, labelled, moment)
         for name, fitted in model.fitted.items()
     }
+    bootstrap = Bootstrap(
+        labelled.values, labelled.weight, drawn_together(table), data.settings.bootstrap,
+        data.settings.seed,
+    )  # fmt: skip
+    loss = data.goal.metric(data.goal.loss)
+    losses = {
+        name: float(loss(column, labelled.values, labelled.weight))
+        for name, column in predictions.items()
+    }
+    best = min(filter(is_baseline, predictions), key=lambda name: losses[name])
+    gains = bootstrap.differences(loss, predictions, best)
+    rejected = _failure(model.chosen, losses, best, gains, data.goal.loss) if test else None
+    if rejected is not None:
+        model = replace(model, chosen=best)
     answering, chosen = model.fitted[model.chosen].calibrated, predictions[model.chosen]
     low, high = answering.bounds(chosen)
 
@@ -310,7 +334,7 @@ def evaluate(
                 for name, column in predictions.items()}  # fmt: skip
 
     scores = scored(labelled.weight)
-    resampled = _resampled(model, data, table, labelled, predictions)
+    resampled = _resampled(model, data, table, labelled, predictions, bootstrap)
     for name, by_chance in resampled.pop("by_chance").items():
         scores[name] |= by_chance
     return Evaluation(
@@ -324,15 +348,35 @@ def evaluate(
         high=high,
         scores=scores,
         scores_by_row=scored(np.ones(len(labelled))),
+        gain_over_baseline=gains,
         **resampled,
         covered=answering.covered(chosen, low, high, labelled.values, labelled.weight),
         censored=data.censored(rows),
         left_out=dict(left_out),
         by_moment={
-            name: evaluate(later, data, rows, left_out, moment=name)
+            name: evaluate(later, data, rows, left_out, moment=name, test=test)
             for name, later in (model.moments if data.question.each_moment else {}).items()
         },
+        rejected=rejected,
+        notes=data.decisions.notes,
     )
+
+
+def _failure(
+    chosen: str, losses: Mapping[str, float], best: str, gains: Mapping[str, Interval], loss: str
+) -> dict[str, Any] | None:
+    """Name and loss of the chosen model, and in words why it failed its test; None: it passed."""
+    low = gains[chosen].low if chosen in gains else None
+    constant = losses.get("constant", np.inf)
+    if chosen == best or not (losses[chosen] > constant or (low is not None and low > 0.0)):
+        return None
+    worse = "constant" if losses[chosen] > constant else best
+    text = (
+        f"{chosen}, chosen by the backtest, is worse than {worse} on the test part ({loss} "
+        f"{losses[chosen]:.3f} against {losses[worse]:.3f}), so the best baseline there answers: "
+        f"{best} ({losses[best]:.3f})"
+    )
+    return {"name": chosen, "loss": losses[chosen], "why": text}
 
 
 def _resampled(
@@ -341,17 +385,11 @@ def _resampled(
     table: pl.DataFrame,
     labelled: Labelled,
     predictions: dict[str, Floats],
+    bootstrap: Bootstrap,
 ) -> dict[str, Any]:
-    """What draws over batches give: intervals, gains, savings, costs, errors by chance."""
-    goal, draws, seed = data.goal, data.settings.bootstrap, data.settings.seed
-    bootstrap = Bootstrap(labelled.values, labelled.weight, drawn_together(table), draws, seed)
-    simulation = Simulation(table["batch"].to_numpy(), draws, seed)
-    loss = goal.metric(goal.loss)
-    losses = {
-        name: float(loss(column, labelled.values, labelled.weight))
-        for name, column in predictions.items()
-    }
-    best = min(filter(is_baseline, predictions), key=lambda name: losses[name])
+    """What draws over batches give: intervals, savings, costs, errors by chance."""
+    goal = data.goal
+    simulation = Simulation(table["batch"].to_numpy(), data.settings.bootstrap, data.settings.seed)
     spent, view = data.question.spent, None
     if spent and goal.output.kind == "binary":
         hours = table[spent].cast(pl.Float64).fill_null(float("nan")).to_numpy()
@@ -364,7 +402,6 @@ def _resampled(
     }
     return {
         "headline": bootstrap.intervals(goal.metric(goal.headline), predictions),
-        "gain_over_baseline": bootstrap.differences(loss, predictions, best),
         "savings": view,
         "costs": {} if costs is None else decision_costs(predictions, rules, bootstrap, costs),
         "by_chance": {

@@ -161,8 +161,10 @@ class ModelDir:
 
     @property
     def label(self) -> str:
-        """How an answer names the model: its kind, and digits of its digest."""
-        return self.chosen if self.manifest is None else f"{self.chosen}@{self.manifest.digest}"
+        """How an answer names the model: its kind, what it stands in for, digits of its digest."""
+        rejected = self.main.report.get("rejected")
+        name = f"{self.chosen} ({rejected['name']} failed its test)" if rejected else self.chosen
+        return name if self.manifest is None else f"{name}@{self.manifest.digest}"
 
     def save(self, folder: Path, *, seed: int, facts: Mapping[str, Any]) -> None:
         """Write the model into `folder` (existing, empty), its manifest last.

@@ -42,6 +42,7 @@ __all__ = [
     "Reading",
     "Watch",
     "are_documents",
+    "cluster_of",
     "is_pipe",
     "job_table",
     "note_shortened",
@@ -109,6 +110,8 @@ _SHOWN = 3
 """Unreadable rows of a file that are shown."""
 _UNNAMED = "unnamed"
 """The cluster of a file that does not say which; the same for all, so that a job stays the same."""
+_INVENTED = re.compile(rf"{_UNNAMED}|log-[0-9a-f]{{1,8}}")
+"""Names of clusters and access points that no source has named."""
 
 
 def read(
@@ -158,6 +161,19 @@ def read(
     report.first = seen_at.min()  # type: ignore[assignment]
     report.last = max(time for time in (seen_at.max(), reported_at.max()) if time is not None)  # type: ignore[assignment]
     return Reading(jobs.jobs, report, jobs.sources)
+
+
+def cluster_of(source: Any) -> str | None:
+    """The only cluster or access point that the jobs of a source name; None: several, or none."""
+    from jobsight.history.jobtable import JobTable
+    from jobsight.history.timelines import History
+
+    names: list[str] = []
+    if isinstance(source, History):
+        names = source.jobs["access_point"].drop_nulls().unique().to_list()
+    elif isinstance(source, JobTable):
+        names = source.table["scheduler_name"].drop_nulls().unique().to_list()
+    return names[0] if len(names) == 1 and not _INVENTED.fullmatch(names[0]) else None
 
 
 def read_events(

@@ -72,6 +72,7 @@ def _models_part(shown: Shown, target: str) -> Markup:
             f"Not judged: {counts}. What was cut short by a person or by the end of the history "
             "has no outcome; it is counted, never labelled."
         )
+    left_out = " ".join([left_out, *(f"{note[0].upper()}{note[1:]}." for note in evaluation.notes)])
     return section(
         f"How well the models predict{f' {target}' if many else ''}",
         _scores_table(evaluation),

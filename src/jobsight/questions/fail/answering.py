@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -313,6 +313,7 @@ class FailAnswers(JobTableAnswerable[Answer]):
     """How the question is answered; see `jobsight.answering.question.Answerable`."""
 
     question = FAIL
+    without: ClassVar[str] = "rates of failure, from all jobs to those of one script, uncalibrated"
 
     def answerer(
         self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -495,6 +495,7 @@ class StartAnswers(JobTableAnswerable[Answer]):
     """How the question is answered; see `jobsight.answering.question.Answerable`."""
 
     question = START
+    without: ClassVar[str] = "a simulation of the queue with the users' last runtimes, uncalibrated"
 
     def answerer(
         self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings
