@@ -229,6 +229,8 @@ class Dataset:
 
         Where its outcomes have times of their own, it has parts of its own, by the same borders.
         """
+        if target == self.target:
+            return self
         table, own = self.table, f"known_at {target}"
         if own in table.columns:
             table = table.with_columns(known_at=own, censored=f"censored {target}")

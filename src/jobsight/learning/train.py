@@ -391,15 +391,18 @@ def _require_enough(parts: Mapping[str, pl.DataFrame], data: Dataset) -> None:
     """Refuse parts that are too small, or whose outcomes are too much alike, to learn from."""
     batches = {name: int(table["batch"].n_unique()) for name, table in parts.items()}
     if any(batches[name] < least for name, least in LEAST_BATCHES.items()):
-        have = ", ".join(f"{name} {batches[name]}" for name in PARTS)
-        need = ", ".join(f"{name} {least}" for name, least in LEAST_BATCHES.items())
+        have, need = (" and ".join(f"{of[name]} to {name} with" for name in PARTS)
+                      for of in (batches, LEAST_BATCHES))  # fmt: skip
+        several = data.question.words[1]
         everything = np.ones(len(data.table), np.bool_)
         lost = data.dropped(everything) | data.censored(everything)
-        losses = ", ".join(f"{count} {_LOSSES.get(kind, kind)}" for kind, count in lost.items())
+        losses = ", ".join(
+            f"{count} {_LOSSES.get(kind, kind.replace('_', ' '))}" for kind, count in lost.items()
+        )
         raise TrainingError(
-            f"too few batches of {data.question.words[1]} with a known outcome: {have}, where at "
-            f"least {need} are needed (of {len(data.table)} {data.question.words[1]} do not count: "
-            f"{losses or 'none'}); give a history of a longer time"
+            f"too few batches of {several} with a known outcome: {have}; at least {need} are "
+            f"needed (not counted of {len(data.table)} {several}: {losses or 'none'}). Give "
+            f"{'a history of a longer time' if data.question.timed else 'more of them'}"
         )
     taught = parts["train"]
     weight = batch_weights(taught["batch"].to_numpy())
