@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -84,17 +86,11 @@ def train(
     with tempfile.TemporaryDirectory(prefix="jobsight-") as scratch:
         folder = output or Path(scratch) / "model"
         with new_folder(folder, Kind.MODEL) as made:
-            try:
-                with stages() as progress:
-                    data = Dataset.for_training(asked, source, chosen)
-                    trained = train_models(
-                        data, names=names, required=model, sources=sources, progress=progress
-                    )
-            except TrainingError as error:
-                instead = _answering(settings, question, cluster)
-                raise TrainingError(
-                    f"{error}. Until then `jobsight {question}` answers by {instead}"
-                ) from None
+            with _or_what_answers(settings, question, cluster), stages() as progress:
+                data = Dataset.for_training(asked, source, chosen)
+                trained = train_models(
+                    data, names=names, required=model, sources=sources, progress=progress
+                )
             trained.model.save(made, seed=chosen.seed, facts=trained.facts())
         if registered:
             # By the sources' own names: the address of a store, as typed, may hold a password.
@@ -138,15 +134,19 @@ def _registered(
     return True
 
 
-def _answering(settings: Settings, question: str, cluster: str) -> str:
-    """What answers for a cluster without the model that cannot be trained."""
+@contextlib.contextmanager
+def _or_what_answers(settings: Settings, question: str, cluster: str) -> Iterator[None]:
+    """Let the error of a training say what answers for its cluster without the model."""
     try:
-        champion = champion_of(settings, question, cluster)
-    except JobsightError:
-        champion = None
-    if champion is None:
-        return answerable_named(question).without
-    return f"the champion {champion.digest}"
+        yield
+    except TrainingError as error:
+        instead = answerable_named(question).without
+        with contextlib.suppress(JobsightError):  # a champion that cannot be used
+            if champion := champion_of(settings, question, cluster):
+                instead = f"the champion {champion.digest}"
+        raise TrainingError(
+            f"{error}. Until then `jobsight {question}` answers by {instead}"
+        ) from None
 
 
 def _as_json(trained: Trained, output: Path | None, entry: Entry | None) -> dict[str, Any]:

@@ -311,21 +311,9 @@ def evaluate(
         name: predicted_in_time(fitted, data, table, labelled, moment)
         for name, fitted in model.fitted.items()
     }
-    bootstrap = Bootstrap(
-        labelled.values, labelled.weight, drawn_together(table), data.settings.bootstrap,
-        data.settings.seed,
-    )  # fmt: skip
-    loss = data.goal.metric(data.goal.loss)
-    losses = {
-        name: float(loss(column, labelled.values, labelled.weight))
-        for name, column in predictions.items()
-    }
-    best = min(filter(is_baseline, predictions), key=lambda name: losses[name])
-    gains = bootstrap.differences(loss, predictions, best)
-    rejected = _failure(model.chosen, losses, best, gains, data.goal.loss) if test else None
-    if rejected is not None:
-        model = replace(model, chosen=best)
-    answering, chosen = model.fitted[model.chosen].calibrated, predictions[model.chosen]
+    resampled = _resampled(model, data, table, labelled, predictions, test=test)
+    name = resampled["chosen"]
+    answering, chosen = model.fitted[name].calibrated, predictions[name]
     low, high = answering.bounds(chosen)
 
     def scored(weight: Floats) -> dict[str, Scores]:
@@ -334,13 +322,11 @@ def evaluate(
                 for name, column in predictions.items()}  # fmt: skip
 
     scores = scored(labelled.weight)
-    resampled = _resampled(model, data, table, labelled, predictions, bootstrap)
     for name, by_chance in resampled.pop("by_chance").items():
         scores[name] |= by_chance
     return Evaluation(
         question=data.question,
         target=data.target,
-        chosen=model.chosen,
         table=table,
         labelled=labelled,
         predictions=predictions,
@@ -348,7 +334,6 @@ def evaluate(
         high=high,
         scores=scores,
         scores_by_row=scored(np.ones(len(labelled))),
-        gain_over_baseline=gains,
         **resampled,
         covered=answering.covered(chosen, low, high, labelled.values, labelled.weight),
         censored=data.censored(rows),
@@ -357,26 +342,35 @@ def evaluate(
             name: evaluate(later, data, rows, left_out, moment=name, test=test)
             for name, later in (model.moments if data.question.each_moment else {}).items()
         },
-        rejected=rejected,
         notes=data.decisions.notes,
     )
 
 
-def _failure(
-    chosen: str, losses: Mapping[str, float], best: str, gains: Mapping[str, Interval], loss: str
-) -> dict[str, Any] | None:
-    """Name and loss of the chosen model, and in words why it failed its test; None: it passed."""
+def _against_baselines(
+    chosen: str, goal: Target, predictions: dict[str, Floats], bootstrap: Bootstrap
+) -> tuple[dict[str, Interval], dict[str, Any] | None]:
+    """The losses of models less that of the best baseline; how the chosen one fails, if it does.
+
+    Of a failure: name and loss of the chosen model, what answers in its place, and why in words.
+    """
+    loss = goal.metric(goal.loss)
+    losses = {
+        name: float(loss(column, bootstrap.values, bootstrap.weight))
+        for name, column in predictions.items()
+    }
+    best = min(filter(is_baseline, predictions), key=lambda name: losses[name])
+    gains = bootstrap.differences(loss, predictions, best)
     low = gains[chosen].low if chosen in gains else None
     constant = losses.get("constant", np.inf)
     if chosen == best or not (losses[chosen] > constant or (low is not None and low > 0.0)):
-        return None
+        return gains, None
     worse = "constant" if losses[chosen] > constant else best
     text = (
-        f"{chosen}, chosen by the backtest, is worse than {worse} on the test part ({loss} "
+        f"{chosen}, chosen by the backtest, is worse than {worse} on the test part ({goal.loss} "
         f"{losses[chosen]:.3f} against {losses[worse]:.3f}), so the best baseline there answers: "
         f"{best} ({losses[best]:.3f})"
     )
-    return {"name": chosen, "loss": losses[chosen], "why": text}
+    return gains, {"name": chosen, "loss": losses[chosen], "answers": best, "why": text}
 
 
 def _resampled(
@@ -385,15 +379,20 @@ def _resampled(
     table: pl.DataFrame,
     labelled: Labelled,
     predictions: dict[str, Floats],
-    bootstrap: Bootstrap,
+    *,
+    test: bool,
 ) -> dict[str, Any]:
-    """What draws over batches give: intervals, savings, costs, errors by chance."""
-    goal = data.goal
-    simulation = Simulation(table["batch"].to_numpy(), data.settings.bootstrap, data.settings.seed)
+    """What draws over batches give: who answers, intervals, gains, savings, costs, chance."""
+    goal, draws, seed = data.goal, data.settings.bootstrap, data.settings.seed
+    bootstrap = Bootstrap(labelled.values, labelled.weight, drawn_together(table), draws, seed)
+    simulation = Simulation(table["batch"].to_numpy(), draws, seed)
+    gains, failure = _against_baselines(model.chosen, goal, predictions, bootstrap)
+    rejected = failure if test else None
+    chosen = model.chosen if rejected is None else rejected["answers"]
     spent, view = data.question.spent, None
     if spent and goal.output.kind == "binary":
         hours = table[spent].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        view = savings(predictions[model.chosen], hours, bootstrap)
+        view = savings(predictions[chosen], hours, bootstrap)
     costs = data.question.costs(data.settings)
     rules = {
         name: fitted.model.releases(labelled.inputs)
@@ -401,6 +400,9 @@ def _resampled(
         if isinstance(fitted.model, Rules)
     }
     return {
+        "chosen": chosen,
+        "rejected": rejected,
+        "gain_over_baseline": gains,
         "headline": bootstrap.intervals(goal.metric(goal.headline), predictions),
         "savings": view,
         "costs": {} if costs is None else decision_costs(predictions, rules, bootstrap, costs),

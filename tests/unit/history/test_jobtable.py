@@ -149,11 +149,11 @@ def test_an_end_without_date_is_known_to_no_moment() -> None:
 def test_an_end_without_date_is_known_from_submission_plus_runtime_at_the_earliest() -> None:
     undated = told(0, State.FAILED, undated=True)
     jobs = JobTable.read([slurm_job(told(0, State.PENDING), undated, usage=Usage(wall_s=90.0))])
-    for table in (jobs, JobTable.unpacked(jobs.packed())):
-        found = row(table, "slurm:c:7")
+    for kept in (jobs, JobTable.unpacked(jobs.packed())):
+        found = row(kept, "slurm:c:7")
         assert (found["start"], found["end"], found["reported"]) == (None, None, moment(90))
         for at, state in ((90, "pending"), (91, "failed")):
-            assert row(table.as_of(START + at * SECOND), "slurm:c:7")["state"] == state
+            assert row(kept.as_of(START + at * SECOND), "slurm:c:7")["state"] == state
 
 
 def test_rows_are_in_order_of_submission_and_ids() -> None:

@@ -67,7 +67,9 @@ def test_a_model_surely_worse_than_the_best_baseline_fails_its_test(model: Model
     assert evaluate(weak, data, rows, left_out).rejected is None
     tested = evaluate(weak, data, rows, left_out, test=True)
     assert tested.rejected is not None and tested.rejected["name"] == "constant"
-    best = min(filter(is_baseline, tested.scores), key=lambda name: tested.scores[name]["log_loss"])
+    best = min(
+        filter(is_baseline, tested.scores), key=lambda name: tested.scores[name]["log_loss"] or 0.0
+    )
     assert tested.chosen == tested.to_json()["chosen"] == best != "constant"
     assert f"{best} (" in tested.rejected["why"]
     assert evaluate(model.main, data, rows, left_out, test=True).rejected is None
