@@ -227,7 +227,7 @@ def comparison_text(found: dict[str, Any]) -> str:
     ]
     keys = list(next(iter(found["models"].values())))
     rows = [
-        [printable(name, 40), *(number(scores[key]) for key in keys)]
+        [printable(name, 80), *(number(scores[key]) for key in keys)]
         for name, scores in found["models"].items()
     ]
     shown = table(["model", *(HEADINGS[key] for key in keys)], rows, _SPARE)

@@ -215,7 +215,7 @@ class Answerer:
                         job, groups[k].get("like"), probability, kinds, partial(self._most, job)
                     ),
                     with_advice=None,
-                    model=LABEL if self._model is None else self._model.label,
+                    model=LABEL if self._model is None else self._model.label_at(moment),
                     inputs=chances.inputs[k],
                 )
             )

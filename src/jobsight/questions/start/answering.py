@@ -424,7 +424,9 @@ class Answerer:
             blocked=blocked,
             waits_for=waits,
             advice=advice,
-            model=_LABEL if self._model is None else self._model.label,
+            model=_LABEL
+            if self._model is None
+            else self._model.label_at(MOMENTS[0] if job["id"] is None else MOMENTS[1]),
             inputs=known.inputs[0],
         )
 
