@@ -60,8 +60,10 @@ def asked(verb: str, place: Path, *more: object, codes: tuple[int, ...] = (0,)) 
 
 
 def test_evaluating_the_same_file_gives_the_numbers_of_the_test(place: Path) -> None:
-    trained = json.loads((place / "trained.json").read_text())["test"]
+    trained = json.loads((place / "trained.json").read_text())
     found = json.loads(asked("evaluate", place, "--json"))
+    assert found.pop("overview") == trained["overview"]
+    trained = trained["test"]
     for one in (found, found["by_moment"]["start"], found["kinds"]):
         assert one["left_out"].pop("before_test_start") > 0
     found["kinds"].pop("by_moment", None), trained["kinds"].pop("by_moment", None)
@@ -88,6 +90,8 @@ def test_what_evaluations_say(place: Path) -> None:
     assert kinds["models"]["boosted"]["macro_f1"] is not None
     shown = asked("evaluate", place)
     assert "at the moment start" in shown and "asked or stopped" in shown and "kinds:" in shown
+    assert "lost most in one way" in shown and "ended with an error" in shown
+    assert shown.index("with a known outcome") < shown.index("The model that answers, mixture, is")
 
 
 def test_kinds_are_null_where_there_are_none(place: Path, tmp_path: Path) -> None:
@@ -116,8 +120,8 @@ def test_verified_and_reported(place: Path, tmp_path: Path) -> None:
     assert {row["family"] for row in audit["families"]} <= set(FAIL.families)
     asked("report", place, "--verified", checked, "-o", page)
     html = page.read_text()
-    assert "By experience of the user" in html and "The audit" in html and "core-hours" in html
-    assert "At the moment start" in html
+    assert "By time limit" in html and "The audit" in html and "core-hours" in html
+    assert "The same at the moment start" in html and "By user" in html
 
 
 @pytest.mark.parametrize(

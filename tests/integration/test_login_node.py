@@ -3,10 +3,6 @@
 Real clusters, as alice and bob.
 """
 
-import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.support.limits import prove
+from tests.support.users import User
 from tests.testbed import HtcondorPool, SlurmCluster
 from tests.testbed.namespace import until
 
@@ -24,42 +21,6 @@ from jobsight.settings import MachineSettings, Settings, SlurmSettings
 from jobsight.store import open_store
 
 _SCRIPT = "#!/bin/bash\n#SBATCH --time=5\n#SBATCH --mem=100\nsleep 3\n"
-
-
-class User:
-    """A user who logs in and has installed Jobsight."""
-
-    def __init__(self, name: str, tools: Path, home: Path, **settings: str) -> None:
-        self.home = home / name
-        own_tools = self.home / "bin"
-        own_tools.mkdir(parents=True)
-        for tool in tools.glob("*"):  # Jobsight hides its own variables from the tools
-            (own_tools / tool.name).write_text(
-                f'#!/bin/sh\nJOBSIGHT_TESTBED_USER={name} exec {tool} "$@"\n'
-            )
-            (own_tools / tool.name).chmod(0o755)
-        own = {name: value for name, value in os.environ.items() if "XDG" not in name}
-        named = {f"JOBSIGHT_{key.upper()}": value for key, value in settings.items()}
-        self.environment = own | {
-            "HOME": str(self.home), "JOBSIGHT_MACHINE__EVERY": "0", "LOGNAME": name,
-            "PATH": f"{own_tools}:/usr/bin:/bin", "USER": name, **named,
-        }  # fmt: skip
-
-    def run(self, *words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "jobsight", *words]
-        ended = subprocess.run(  # noqa: PLW1510 - the caller says which status it expects
-            command, env=self.environment, cwd=self.home, capture_output=True, text=True
-        )
-        assert ended.returncode == status, ended.stdout + ended.stderr
-        return ended
-
-    def json(self, *words: str) -> Any:
-        return json.loads(self.run(*words, "--json").stdout)
-
-    def jobs(self) -> dict[str, str]:
-        """The states of all jobs that are known, by number."""
-        documents = self.json("jobs", "--limit", "0")
-        return {one["id"].rpartition(":")[2]: one.get("state", "") for one in documents}
 
 
 def test_a_user_of_slurm_gets_every_answer_without_a_store(
@@ -83,6 +44,39 @@ def test_a_user_of_slurm_gets_every_answer_without_a_store(
     cluster.cancel(waits)
     cluster.wait_accounted(waits)
     assert alice.jobs()[waits] == "cancelled"
+
+
+def test_what_slurm_says_of_a_waiting_job_is_in_its_answer(
+    cluster: SlurmCluster, tmp_path: Path
+) -> None:
+    failed = cluster.submit("exit 3", "--job-name=prep")
+    runs = cluster.submit("sleep 300", "--job-name=sim", "--time=30", user="bob")
+    vain, later = (
+        cluster.submit("exit 0", f"--dependency=afterok:{job}") for job in (failed, runs)
+    )
+    held = cluster.submit("exit 0", "--hold")
+    begins = cluster.submit("exit 0", "--begin=now+3600")
+    cluster.wait_accounted(failed)
+    until(
+        lambda: "NeverSatisfied" in cluster.run("squeue", "-h", "-j", vain, "-o", "%r"),
+        "Slurm to see that a dependency failed",
+    )
+    cluster.wait_running(runs)
+    alice = User("alice", cluster.bin, tmp_path)
+    answers = {job: alice.json("start", job) for job in (vain, later, held, begins)}
+    assert f"job {failed} (prep, failed, exit code 3)" in answers[vain]["blocked"]
+    assert f"job {runs} (sim, running)" in answers[later]["waits_for"][0]
+    assert answers[later]["wait_s"] is None
+    assert answers[later]["not_before"]
+    assert f"`scontrol release {held}`" in answers[held]["blocked"]
+    begin = answers[begins]
+    assert begin["start"][0][:19] == begin["scheduler_estimate"][:19]
+    for words in (("update", f"JobId={vain}", "Dependency="), ("release", held)):
+        cluster.run("scontrol", *words, user="alice")  # as the answers say
+    cluster.wait_accounted(vain)
+    cluster.wait_accounted(held)
+    for job in (runs, later, begins):
+        cluster.cancel(job)
 
 
 def test_an_answer_asks_at_most_four_times_once_it_is_warm(
@@ -145,6 +139,7 @@ def test_where_data_is_private_each_user_knows_their_own_jobs_also_without_slurm
         users = {name: User(name, cluster.bin, tmp_path) for name in own}
         for name, user in users.items():
             assert user.jobs() == {own[name]: "failed", waits[name]: "pending"}
+            assert user.json("start", waits[name])["only_jobs_of"] == name
         cluster.stop_slurmdbd()
         later = cluster.submit("exit 0", "--begin=now+3600", user="alice")
         alice = users["alice"]

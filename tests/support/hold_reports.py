@@ -5,6 +5,7 @@ from typing import Any
 
 from jobsight.history.readreport import ReadReport
 from jobsight.learning.evaluation import evaluate_all
+from jobsight.questions.hold.overview import overview
 from jobsight.questions.hold.reporting import ShownJobs
 from jobsight.reports.shown import Shown
 from tests.support.histories import micros
@@ -57,6 +58,7 @@ def shown(**changed: Any) -> Shown:
         "evaluations": evaluate_all(model, of),
         "source": of,
         "read": read,
+        "overview": overview(of, model.settings),
         "verification": AUDIT,
         "about": f"Made up. {HOSTILE}",
         "at": micros(2000),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from jobsight.learning.dataset import Dataset
     from jobsight.learning.modeldir import ModelDir
     from jobsight.learning.question import Question
+    from jobsight.reports.overview import Overview
     from jobsight.reports.shown import OwnParts, Shown
     from jobsight.settings import Settings
 
@@ -170,6 +171,12 @@ class Answerable(Protocol[A_co]):
         Where the question has `jobs`, a `HistoryAnswerer`.
         """
         ...
+
+    def overview(self, source: Any, settings: Any, /) -> Overview:
+        """What a source of the question shows before any model, under the question's settings."""
+        from jobsight.reports.overview import Overview
+
+        return Overview(())
 
     def own_parts(self, shown: Shown) -> OwnParts | None:
         """What the question adds to its report; None: nothing."""

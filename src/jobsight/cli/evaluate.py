@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,7 +18,7 @@ from jobsight.cli.common import (
     QuestionArgument,
     TimezoneOption,
 )
-from jobsight.cli.models import later_moments, scores_table
+from jobsight.cli.models import later_moments, say_overview, scores_table
 from jobsight.cli.output import print_json, say
 from jobsight.cli.reading import open_judged
 from jobsight.cli.terminal import fold, table
@@ -25,7 +26,7 @@ from jobsight.format import number, percent
 from jobsight.learning.evaluation import evaluate_all
 from jobsight.learning.modeldir import by_target
 from jobsight.questions import answerable_named, question_named
-from jobsight.reports.scores import answer_rows, savings_rows
+from jobsight.reports.scores import answer_rows, savings_rows, verdict
 
 __all__ = ["evaluate"]
 
@@ -49,24 +50,28 @@ def evaluate(
     score = partial(answerable_named(question).score_answers, truth=truth)
     evaluations = evaluate_all(judged.model, judged.source, score)
     reports = {name: evaluation.to_json() for name, evaluation in evaluations.items()}
+    overview = answerable_named(question).overview(judged.source, judged.model.settings)
     if as_json:
-        print_json(by_target(asked, reports))
+        print_json({"overview": overview._asdict(), **by_target(asked, reports)})
         return
+    say_overview(overview)
     for k, (name, report) in enumerate(reports.items()):
         if k:
             say("")
         if len(reports) > 1:
             say(f"{name}:")
-        _print(report, first=not k)
+        say(fold(verdict(report)))
+        say("")
+        _print(report, asked.titles, first=not k)
 
 
-def _print(report: dict[str, Any], *, first: bool) -> None:
+def _print(report: dict[str, Any], titles: Mapping[str, str], *, first: bool) -> None:
     _, several, true = report["words"]
     rate = "" if report["base_rate"] is None else f"; {report['base_rate']:.1%} {true}"
     say(f"{report['examples']} {several} in {report['batches']} batches{rate}")
     if counts := report.get("counts"):
-        named = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items())
-        say(fold(f"  {named}"))
+        named = (f"{count} {titles.get(kind, kind)}" for kind, count in counts.items() if count)
+        say(fold(f"  {', '.join(named)}"))
     for kind, count in {**report["left_out"], **report["censored"]}.items() if first else ():
         say(f"  not counted: {count} {kind.replace('_', ' ')}")
     for text in report.get("notes", ()) if first else ():

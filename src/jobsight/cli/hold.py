@@ -54,8 +54,9 @@ from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.program.site import Site
 from jobsight.questions.hold.answerable import HOLD_ANSWERS
 from jobsight.questions.hold.answering.advice import other_holder
+from jobsight.questions.hold.answering.fixes import known_fix
 from jobsight.questions.hold.answering.groups import by_use, group_answers
-from jobsight.questions.hold.answering.heldjob import Pool
+from jobsight.questions.hold.answering.heldjob import Held, Pool
 from jobsight.questions.hold.examples.decisions import held_name
 from jobsight.questions.hold.question import HOLD
 from jobsight.text import counted, printable
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from jobsight.answering.session import AnswerSession
     from jobsight.questions.hold.answering.advice import Advice
     from jobsight.questions.hold.answering.answer import Answer
-    from jobsight.questions.hold.answering.heldjob import Pool
+    from jobsight.questions.hold.answering.heldjob import Held, Pool
     from jobsight.questions.hold.examples.decisions import HeldName
     from jobsight.settings import Settings
     from jobsight.store import Store
@@ -255,6 +256,12 @@ def answers_now(settings: Settings, inputs: list[str], ids: Sequence[str]) -> di
 _COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35",
             "user_hold": "90"}  # fmt: skip
 _INDENT = 11
+
+
+def usual_fix(code: int, reason: str) -> str | None:
+    """What to do about holds of a code and a reason (hostile text), of whatever jobs."""
+    fix = known_fix(Held(code, None, reason))
+    return None if fix is None else fix.text
 
 
 def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> None:

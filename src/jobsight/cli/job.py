@@ -8,7 +8,7 @@ each of these gives a line on standard error, and the exit status is 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,12 +24,15 @@ from jobsight.cli.common import (
 from jobsight.cli.jobs import document_text, print_documents, print_table
 from jobsight.cli.output import note, report_problems, say
 from jobsight.cli.terminal import STATE_COLOURS, blocks, field, paint, table, width, wrap
+from jobsight.cli.why import explanation
 from jobsight.clock import now_micros
 from jobsight.codes import EventCode
 from jobsight.documents import State, parse_key
 from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
 from jobsight.errors import JobError
 from jobsight.format import UNKNOWN, memory, moment, number, percent, span
+from jobsight.history.causes.job import explained, output_files
+from jobsight.history.causes.search import read_end
 from jobsight.history.jobwords import event_words, job_facts
 from jobsight.ids import parse_job_name
 from jobsight.program.profile import accounted
@@ -51,12 +54,18 @@ _BAR = 72
 _PREDICTIONS = 10
 
 
-def page(document: JobDocument, *, siblings: int, whole: bool = False) -> Iterator[str]:
-    """The lines of the page."""
+def page(
+    document: JobDocument, *, siblings: int, whole: bool = False, output: Sequence[str] = ()
+) -> Iterator[str]:
+    """The lines of the page; `output`: files of the job's output, to be searched for a cause."""
     now = now_micros()
     yield from _title(document)
     facts = job_facts(document)
-    reason = facts.pop("reason", None)
+    reason, _, _ = (facts.pop(name, None) for name in ("reason", "why", "to do"))
+    answer = explained(document, output)
+    yield from explanation(answer, _INDENT)
+    if answer.cause is not None and not answer.cause.sure and not answer.read:
+        yield field("", "its output files cannot be read here: --output FILE names one", _INDENT)
     if siblings:
         facts["siblings"] = counted(siblings, "other job of its number", "other jobs of its number")
     for label, text in facts.items():
@@ -232,6 +241,15 @@ def job(
         ),
     ],
     cluster: ClusterOption = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="File of its output (default: as its record says).",
+        ),
+    ] = None,
     all_events: Annotated[
         bool, typer.Option("--all-events", help="Show every event of a long timeline.")
     ] = False,
@@ -243,7 +261,9 @@ def job(
         typer.Option("--json", help="The job document: for one whole ID alone, else in a list."),
     ] = False,
 ) -> None:
-    """All that is known of a job: its life drawn, its events, request and usage, predictions."""
+    """All that is known of a job: why it failed, its life drawn, its events, request and usage."""
+    for file in output or ():
+        read_end(file)  # a file that was named must be there
     names = list(dict.fromkeys(parse_job_name(one) for one in ids))
     settings = load_settings(config, {"timezone": timezone, "store": store})
     groups: list[list[JobDocument]] = []
@@ -268,11 +288,17 @@ def job(
         elif as_json:
             print_documents(documents)
         else:
-            _print(opened, groups, all_events=all_events)
+            _print(opened, groups, all_events=all_events, output=output)
     report_problems(problems)
 
 
-def _print(store: Store, groups: list[list[JobDocument]], *, all_events: bool) -> None:
+def _print(
+    store: Store,
+    groups: list[list[JobDocument]],
+    *,
+    all_events: bool,
+    output: Sequence[str] | None,
+) -> None:
     """A page for each id that means one job, a table for each that means many."""
     for position, group in enumerate(groups):
         if position:
@@ -282,7 +308,9 @@ def _print(store: Store, groups: list[list[JobDocument]], *, all_events: bool) -
             note(f"{len(group)} jobs have this number; name one of them, such as {group[0].id}")
         elif group:
             siblings, again = other_jobs(store, group[0].id)
-            say("\n".join(page(group[0], siblings=len(siblings), whole=all_events)))
+            files = output_files(group[0]) if output is None else output
+            lines = page(group[0], siblings=len(siblings), whole=all_events, output=files)
+            say("\n".join(lines))
             if again:
                 known = (one.document for one in store.get(again).values())
                 shown = ", ".join(f"{one.id} of {one.submission.user}" for one in known)

@@ -11,7 +11,7 @@ import typer
 
 from jobsight.answering.models import entry_named
 from jobsight.cli.common import ConfigOption, JsonOption, TimezoneOption, load_settings
-from jobsight.cli.output import answer
+from jobsight.cli.output import answer, say
 from jobsight.cli.terminal import fold, table
 from jobsight.errors import UsageError
 from jobsight.format import UNKNOWN, interval, moment, number
@@ -26,11 +26,12 @@ from jobsight.learning.registry import (
     shown,
     whole,
 )
-from jobsight.reports.scores import HEADINGS
+from jobsight.reports.scores import HEADINGS, verdict
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.learning.registry import Entry, Registry
+    from jobsight.reports.overview import Overview
 
 __all__ = [
     "ModelArgument",
@@ -44,6 +45,7 @@ __all__ = [
     "of_one_cluster",
     "page",
     "remove",
+    "say_overview",
     "scores_table",
     "show",
     "side_by_side",
@@ -180,6 +182,7 @@ def page(model: dict[str, Any]) -> str:
 
 
 def _quality(report: dict[str, Any]) -> Iterator[str]:
+    yield fold(verdict(report))
     yield f"on its test part: {_counts(report, report['words'])}"
     yield scores_table(report)
     yield from later_moments(report)
@@ -314,6 +317,11 @@ def later_moments(report: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield f"at the moment {printable(name, 40)}: {_counts(one, one['words'])}"
         yield scores_table(one, [one["loss"]])
+
+
+def say_overview(overview: Overview) -> None:
+    """Print the main points of what was read, and an empty line."""
+    say("\n".join(map(fold, overview.points)) + "\n")
 
 
 def scores_table(report: dict[str, Any], only: Sequence[str] | None = None) -> str:

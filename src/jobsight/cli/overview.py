@@ -210,7 +210,7 @@ class _Screen:
                 lead += "" if answer.now is None else f", {percent(answer.now.probability)}"
                 rows.append(_Row(group, lead, answer.advice.steps[0].text, answer))
             else:
-                words = _obstacle(group[0]) or why(group[0]) or "no reason is recorded"
+                words = _obstacle(group) or why(group[0]) or "no reason is recorded"
                 rows.append(_Row(group, "held", words))
         others = [row for row in rows if row.answer is None]
         commands = ["jobsight hold"] if of_condor else []
@@ -221,7 +221,7 @@ class _Screen:
     def _waiting(self) -> list[_Jobs]:
         """Kinds of pending jobs, those first that do not start by themselves."""
         groups = _alike(self._jobs[State.PENDING])
-        return sorted(groups, key=lambda group: _obstacle(group[0]) is None)[:_ROWS]
+        return sorted(groups, key=lambda group: _obstacle(group) is None)[:_ROWS]
 
     @cached_property
     def _starts(self) -> dict[str | None, StartAnswer]:
@@ -248,6 +248,8 @@ class _Screen:
             elif first.starts is not None and last.starts is not None:
                 low, high = (clock(at, self.now) for at in (first.starts[0], last.starts[2]))
                 when = low if low == high else f"{low}–{high}"
+            elif first.not_before is not None:
+                when = f"after {clock(first.not_before[0], self.now)}"
             elif first.job["scheduler"] == "htcondor":
                 waits = [line for line in waits if _BLOCKS.search(line)][-1:]
             rows.append(_Row(group, when, "; ".join(waits) or why(group[0]), first))
@@ -272,7 +274,7 @@ class _Screen:
         rows = []
         for group in _alike(jobs, newest=True)[:_ROWS]:
             job, ended = group[0], group[0].outcome and group[0].outcome.ended
-            reasons = [why(job), job_facts(job).get("meaning")]
+            reasons = [why(job), job_facts(job).get("why")]
             if job.state is State.TIMEOUT:
                 reasons = [f"ran {span(ran(job, self.now))} of {span(job.request.time_limit_s)}"]
             lead = str(job.state).replace("_", " ") + (
@@ -334,11 +336,14 @@ def _cause(job: JobDocument) -> str:
     return "" if is_busy(why(job)) else re.sub(r"\d+", "#", why(job))
 
 
-def _obstacle(job: JobDocument) -> str | None:
-    """Why a job of Slurm does not start by itself; None: it may."""
+def _obstacle(jobs: _Jobs) -> str | None:
+    """Why jobs of Slurm that are alike do not start by themselves; None: they may."""
     from jobsight.history.slurm.pendingreasons import refusal, stop
 
-    return refusal(why(job)) or stop(why(job)) if job.id.startswith("slurm:") else None
+    if not jobs[0].id.startswith("slurm:"):
+        return None
+    ids = ",".join(parse_key(job.id).job for job in jobs[:_IDS])
+    return refusal(why(jobs[0])) or stop(why(jobs[0]), ids)
 
 
 def _cut(line: str, cells: int) -> str:

@@ -7,6 +7,7 @@ others are answered, each of these gives a line on standard error, and the exit 
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,10 +39,12 @@ from jobsight.cli.output import note, say
 from jobsight.cli.terminal import field, fold, paint, table
 from jobsight.clock import format_span
 from jobsight.documents import State
+from jobsight.documents.states import slurm_state
 from jobsight.errors import SourceError
 from jobsight.format import UNKNOWN, clock
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient, SlurmError
+from jobsight.history.slurm.ids import expand
 from jobsight.history.slurm.pendingreasons import is_busy
 from jobsight.questions.start.answering import AT_ONCE, START_ANSWERS
 from jobsight.questions.start.question import START
@@ -60,6 +63,7 @@ __all__ = ["answers_now", "start"]
 _QUEUE = [State.PENDING.value, State.HELD.value]
 _ANALYSED = 3
 """Idle HTCondor jobs that are analysed, one call for each."""
+_ONLY = "only jobs of {} are seen here: others' may be ahead, uncounted"
 _INDENT = 12
 
 
@@ -103,7 +107,7 @@ def _opened(
 
     HTCondor analyses why the first few of its idle jobs in `jobs` do not start.
     """
-    machine = Machine() if jobs is None else _machine(settings)
+    machine = Machine() if jobs is None else _machine(settings, jobs)
     analysis = {} if jobs is None else _analysis(jobs, settings)
     return open_session(
         START_ANSWERS, settings, inputs, live=live, model=model, at=at,
@@ -111,12 +115,21 @@ def _opened(
     )  # fmt: skip
 
 
-def _machine(settings: Settings) -> Machine:
-    """The nodes and partitions, where Slurm's tools are here and answer."""
+def _machine(settings: Settings, jobs: Sequence[str]) -> Machine:
+    """The nodes and partitions, and jobs as squeue shows them, where Slurm's tools answer."""
     if not SlurmClient(settings.slurm).has("scontrol"):
         return Machine()
+    numbers = {re.split("[_+]", id_.rpartition(":")[2])[0] for id_ in jobs}
+    numbers = {number for number in numbers if number.isdecimal()}
     try:
-        return Machine(*slurm_client(settings).machine())
+        client = slurm_client(settings)
+        shown = [
+            (job.name, line.user, line.reason, line.start)
+            for line in (client.queue(numbers) if numbers else ())
+            if slurm_state(line.state) is State.PENDING
+            for job in expand(line.id, settings.slurm.array_tasks)[0]
+        ]
+        return Machine(*client.machine(), shown)
     except SlurmError as error:
         note(f"what the cluster has is taken from the history: {printable(error, 200)}")
         return Machine()
@@ -163,10 +176,28 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
             gain = format_span(advice.gain_s)
             text = f"· {printable(advice.text)} ({advice.option}): {gain} earlier, by {runs}"
             say(field(label, text, _INDENT))
-        estimate = one.job["estimate"]
-        if estimate is not None and one.blocked is None and one.job["state"] in _QUEUE:
-            say(field("Slurm says", clock(estimate, one.moment), _INDENT + 1))
+        if words := _slurm_says(one):
+            say(field("Slurm says", words, _INDENT + 1))
+        if one.only_of is not None:
+            say(field("note", _ONLY.format(printable(one.only_of, 60)), _INDENT))
         say(field("model", f"{printable(one.model, 80)}, as of {when}", _INDENT))
+
+
+def _slurm_says(one: Answer) -> str:
+    """The reason and the estimate that Slurm gives, and why this answer differs."""
+    estimate, reason = one.job["estimate"], one.job["reason"] or ""
+    if one.job["state"] not in _QUEUE or one.job["scheduler"] != "slurm":
+        return ""
+    words = [printable(reason, 80)] if is_busy(reason) else []  # others are said in words
+    if estimate is not None and one.blocked is None and estimate > one.moment:
+        plan = f"it is planned for {clock(estimate, one.moment)}"
+        if one.starts is not None and not one.starts[0] <= estimate <= one.starts[2]:
+            longer = one.only_of is None and estimate > one.starts[2]
+            plan += ", " + (
+                "if all that run use up their limits" if longer else "by more than is seen here"
+            )
+        words.append(plan)
+    return "; ".join(words)
 
 
 def _headline(one: Answer) -> str:
@@ -176,10 +207,20 @@ def _headline(one: Answer) -> str:
         low, middle, high = (clock(at, one.moment) for at in one.ends)
         return f"likely ends between {low} and {high}, half by {middle}:"
     if one.starts is None or one.wait is None:
-        return "runs:" if one.job["last_start"] is not None else "its start is not known:"
+        if one.job["state"] not in (*_QUEUE, None):
+            return "runs:"
+        if one.not_before is not None:
+            low, middle, _ = (clock(at, one.moment) for at in one.not_before)
+            return f"likely starts after {low}, half after {middle}:"
+        if (plan := one.job["estimate"] or 0) > one.moment:
+            return f"Slurm plans its start for {clock(plan, one.moment)}:"
+        return "its start is not known:"
     if one.wait[2] <= AT_ONCE and not is_busy(one.job["reason"]):
-        return paint("likely starts at once:", "32")
+        alone = "" if one.only_of is None else f", by {printable(one.only_of, 60)}'s jobs alone"
+        return paint(f"likely starts at once{alone}:", "32")
     low, middle, high = (clock(at, one.moment) for at in one.starts)
+    if low == high:
+        return f"likely starts at {low}:"
     return f"likely starts between {low} and {high}, half by {middle}:"
 
 
@@ -204,6 +245,8 @@ def _print_table(answers: Sequence[Answer], when: str) -> None:
         return
     models = ", ".join(sorted({printable(one.model, 80) for one in answers}))
     say(fold(f"{counted(len(answers), 'job')} pending as of {when}; model: {models}"))
+    for user in sorted({one.only_of for one in answers if one.only_of is not None}):
+        say(fold(_ONLY.format(printable(user, 60))))
     say("")
     far = float("inf")
     rows = []
@@ -212,6 +255,8 @@ def _print_table(answers: Sequence[Answer], when: str) -> None:
         if answer.starts is not None:
             low, middle, high = (clock(at, answer.moment) for at in answer.starts)
             between = f"{low}–{high}"
+        elif answer.not_before is not None:
+            between = f"after {clock(answer.not_before[0], answer.moment)}"
         if answer.runtime is not None:
             runs = f"{_span(answer.runtime[0])}–{_span(answer.runtime[2])}"
         rows.append([

@@ -21,7 +21,7 @@ from jobsight.cli.common import (
     check_output,
     load_settings,
 )
-from jobsight.cli.models import later_moments, scores_table
+from jobsight.cli.models import later_moments, say_overview, scores_table
 from jobsight.cli.output import note, print_json, say, stages
 from jobsight.cli.promote import challenge
 from jobsight.cli.reading import read_for
@@ -35,6 +35,7 @@ from jobsight.learning.registry import DEFAULT, Entry, Registry
 from jobsight.learning.train import Trained, model_names
 from jobsight.learning.train import train as train_models
 from jobsight.questions import answerable_named, question_named
+from jobsight.reports.scores import verdict
 from jobsight.settings import QuestionSettings, Settings
 from jobsight.text import printable
 
@@ -104,9 +105,11 @@ def train(
         done = challenge(models, entry, source, settings)
         note(("promoted: " if done.promoted else "not promoted: ") + printable(done.reason))
         entry = models.find(entry.digest, question=entry.question, cluster=entry.cluster)
+    overview = answerable_named(question).overview(source, chosen)
     if as_json:
-        print_json(_as_json(trained, output, entry))
+        print_json({"overview": overview._asdict(), **_as_json(trained, output, entry)})
     else:
+        say_overview(overview)
         _print(trained, output, entry)
 
 
@@ -179,6 +182,8 @@ def _print(trained: Trained, output: Path | None, entry: Entry | None) -> None:
                 f"{part:<10}{counts['examples']:>7} {several} in {counts['batches']:>5} batches"
                 f"{rate}"
             )
+        say("")
+        say(fold(verdict(one.model.report)))
         say("")
         say(scores_table(dict(one.model.report)))
         for line in later_moments(dict(one.model.report)):

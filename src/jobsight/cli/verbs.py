@@ -22,6 +22,7 @@ VERBS = {
     "store check": ("store:check", "Read everything, and report what is damaged."),
     "jobs": ("jobs:jobs", "List the jobs in the store, newest first."),
     "job": ("job:job", "Show all that is known of a job."),
+    "why": ("why:why", "Jobs, or output files: why did it fail, and what to do?"),
     "frames": ("frames:frames", "Export the frames of released jobs for your own studies."),
     "train": ("train:train", "Learn from history and write a model."),
     "sweep": ("", "Search for better parameters, here or on a cluster."),

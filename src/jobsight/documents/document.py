@@ -99,6 +99,9 @@ class Submission(_Section, frozen=True):
     line: str | None = None
     """The submit line, as typed."""
     directory: str | None = None
+    stdout: str | None = None
+    """Where its output goes: a path, or Slurm's pattern of one. The user's own words."""
+    stderr: str | None = None
     host: str | None = None
     """Where it was submitted from."""
     script: str | None = None

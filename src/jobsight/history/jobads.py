@@ -122,12 +122,14 @@ _TABLE: dict[str, tuple[str, str, _Reader]] = {
     "Cmd": ("submission", "command", _text),
     "CpusProvisioned": ("usage", "cpus", _count),
     "DiskUsage": ("usage", "disk_mb", _mib),
+    "Err": ("submission", "stderr", _text),
     "GPUsProvisioned": ("usage", "gpus", _count),
     "Iwd": ("submission", "directory", _text),
     "JobBatchName": ("submission", "name", _text),
     "JobPrio": ("request", "priority", _whole),
     "NumHolds": ("usage", "holds", _count),
     "NumJobStarts": ("usage", "starts", _count),
+    "Out": ("submission", "stdout", _text),
     "Owner": ("submission", "user", _text),
     "ProjectName": ("submission", "project", _text),
     "QDate": ("submission", "submitted", _moment),
@@ -148,7 +150,7 @@ POLLED = tuple(sorted({
         "LeaveJobInQueue HoldReason HoldReasonCode HoldReasonSubCode ReleaseReason RemoveReason "
         "LastHoldReason LastHoldReasonCode LastHoldReasonSubCode NumHoldsByReason NumSystemHolds "
         "NumShadowStarts LastVacateTime VacateReason VacateReasonCode VacateReasonSubCode "
-        "ExitBySignal ExitCode ExitSignal ExitStatus JobUniverse In Out Err CpusUsage "
+        "ExitBySignal ExitCode ExitSignal ExitStatus JobUniverse In CpusUsage "
         "DiskProvisioned DiskUsage_RAW MemoryProvisioned ResidentSetSize_RAW"
     ),
 }))  # fmt: skip

@@ -12,6 +12,7 @@ the executable or batch script), ``work_dir``, ``partition``, ``qos`` str; ``req
 ``request_memory_mb`` (for the whole job), ``request_gpus``, ``request_nodes`` i64; ``time_limit_s``
 i64, seconds, −1 unlimited; ``script_digest`` str, 16 hex digits of the SHA-256 of the batch script;
 ``script`` categorical, its text if it has at most 65,536 characters, each kept once;
+``dependency`` str, as Slurm shows it;
 ``seen`` datetime, the submission, or the first record of a job whose submission is not recorded;
 ``submit`` datetime. Requests are those of the submission's ad (028), else as recorded last.
 
@@ -22,10 +23,10 @@ to the last run.
 
 Known from `reported` on, null until a job is over: ``end``, ``reported`` datetime, when the end
 became known: the end, or a later record that showed the job still in the queue; ``exit_code``,
-``signal`` i64; ``max_rss_mb`` i64; ``cpu_time_s`` f64, seconds; ``restarts`` i64, by the
-scheduler's own count. An end without date has no `end`. It is `reported` at the earliest moment at
-which it can have been, the submission and the recorded runtime later; without one, no moment knows
-it.
+``signal`` i64; ``max_rss_mb`` i64; ``cpu_time_s`` and ``wall_s`` f64, seconds, of all runs or the
+last; ``restarts`` i64, by the scheduler's own count. An end without date has no `end`. It is
+`reported` at the earliest moment at which it can have been, the submission and the recorded runtime
+later; without one, no moment knows it.
 
 A sighting is an entry of a timeline that says how the queue looked to a job that waited: a reason,
 and numbers such as priority and the scheduler's estimate of the start (`JobTable.sightings`).
@@ -59,7 +60,7 @@ FROM_SUBMISSION = (
     "id", "scheduler", "scheduler_name", "job", "cluster", "proc", "job_id", "array_job_id",
     "array_task_id", "group", "owner", "account", "name", "command", "work_dir", "partition", "qos",
     "request_cpus", "request_memory_mb", "request_gpus", "request_nodes", "time_limit_s", "cpus",
-    "script_digest", "script", "seen", "submit",
+    "script_digest", "script", "dependency", "seen", "submit",
 )  # fmt: skip
 """Columns known from the submission on."""
 ORDER = (
@@ -69,7 +70,8 @@ ORDER = (
     pl.col("id"),
 )
 """How jobs are sorted: as they were submitted, the tasks of one submission by their numbers."""
-USAGE = ("max_rss_mb", "cpu_time_s", "restarts")
+_USED = ("max_rss_mb", "cpu_time_s", "wall_s")
+USAGE = (*_USED, "restarts")
 """Columns known once a job is over."""
 _BATCH = 50_000
 _LONGEST = 1 << 16
@@ -94,10 +96,12 @@ _FIELDS: dict[str, tuple[str, _Kind]] = {
     "request_gpus": ("request.gpus", pl.Int64),
     "request_nodes": ("request.nodes", pl.Int64),
     "time_limit_s": ("request.time_limit_s", pl.Int64),
+    "dependency": ("request.dependency", pl.String),
     "cpus": ("usage.cpus", pl.Int64),
     "submit": ("submission.submitted", pl.Int64),
     "max_rss_mb": ("usage.memory_mb", pl.Int64),
     "cpu_time_s": ("usage.cpu_s", pl.Float64),
+    "wall_s": ("usage.wall_s", pl.Float64),
     "requeues": ("usage.requeues", pl.Int64),
     "run_count": ("usage.starts", pl.Int64),
 }
@@ -111,7 +115,7 @@ _ENTRIES: dict[str, _Kind] = {
     "row": pl.Int64, "time": pl.Int64, "known": pl.Int64,
     "state": _STATE, "eligible": pl.Boolean, "code": pl.Int16,
     "exit_code": pl.Int64, "signal": pl.Int64, "host": pl.String, "reason": pl.String,
-    "ad": pl.String, "fault": pl.Boolean,
+    "ad": pl.String, "fault": pl.Boolean, "hold_code": pl.Int64, "hold_reason": pl.String,
 }  # fmt: skip
 
 _LARGEST = 1e300
@@ -179,16 +183,12 @@ def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFr
         ],
         "ad": [event.attributes for event in events],
         "fault": None,
-    }
-    holds = {
         "hold_code": [event.hold_code for event in events],
-        "reason": [event.reason if event.hold_code == 0 else None for event in events],
+        "hold_reason": [None if event.hold_code is None else event.reason for event in events],
     }
-    schema: dict[str, _Kind] = {"hold_code": pl.Int64, "reason": pl.String}
-    by_hand = pl.DataFrame(holds, schema=schema).select(held_by_hand()).to_series()
-    recorded = pl.DataFrame(entries, schema=_ENTRIES).with_columns(
-        fault=(pl.col("state") == State.HELD.value) & ~by_hand
-    )
+    recorded = pl.DataFrame(entries, schema=_ENTRIES)
+    by_hand = recorded.select("hold_code", reason="hold_reason").select(held_by_hand()).to_series()
+    recorded = recorded.with_columns(fault=(pl.col("state") == State.HELD.value) & ~by_hand)
     return pl.DataFrame(jobs, schema=_JOBS), recorded
 
 
@@ -226,6 +226,8 @@ def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
         eligible=False, code="code", exit_code=pl.col("return_value").cast(pl.Int64),
         signal=pl.col("signal").cast(pl.Int64), host=pl.coalesce("slot", "host"),
         reason=pl.lit(None, pl.String), ad="attributes", fault=pl.col("held") & ~held_by_hand(),
+        hold_code=pl.when("held").then(pl.col("hold_code").cast(pl.Int64)),
+        hold_reason=pl.when("held").then("reason"),
     )  # fmt: skip
     of_jobs = rows.group_by("row").agg(
         submit=pl.col("time").filter(code == EventCode.SUBMIT).min().to_physical(),
@@ -292,7 +294,7 @@ def _in_order(jobs: pl.DataFrame, entries: pl.DataFrame) -> tuple[pl.DataFrame, 
     """Jobs in `ORDER`, with the columns that no moment changes; their changes in order."""
     ads = entries.drop_nulls("ad").group_by("row", maintain_order=True).agg(pl.col("ad").first())
     ads = ads.filter(pl.col("ad").str.extract(rf'"{TRIGGER}": ?"?(-?\d+)') == "0")
-    asked = _from_ads(ads["ad"]).drop("submit", "max_rss_mb", "cpu_time_s", "requeues", "run_count")
+    asked = _from_ads(ads["ad"]).drop("submit", *_USED, "requeues", "run_count")
     first = entries.group_by("row").agg(first=pl.col("known").min())
     jobs = (
         jobs.with_columns(row=pl.int_range(pl.len()))
@@ -361,8 +363,8 @@ class JobTable:
             sorted by it.
         changes: what the tables follow from: row i64, known (datetime), time (i64, µs), state,
             eligible bool, code i16, exit_code, signal, host, fault bool (a hold by something other
-            than the user's own hand), and of sightings reason and ad (JSON); job after job, in
-            order of `known`.
+            than the user's own hand), hold_code i64 and hold_reason of holds, and of sightings
+            reason and ad (JSON); job after job, in order of `known`.
     """
 
     table: pl.DataFrame

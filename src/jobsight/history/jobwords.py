@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from signal import SIGKILL
-
-from jobsight.codes import EventCode, event_name, exit_meaning, hold_name
-from jobsight.documents import Event, JobDocument, State
+from jobsight.codes import EventCode, event_name, hold_name
+from jobsight.documents import Event, JobDocument
 from jobsight.documents.spans import submitted, why
-from jobsight.documents.states import KILLED, MAYBE_KILLED, was_killed
 from jobsight.format import memory, moment
+from jobsight.history.causes.job import ending_of
 from jobsight.history.eventlog.headers import sinful_name
 
 __all__ = ["event_words", "job_facts"]
@@ -42,7 +40,7 @@ def event_words(event: Event) -> str:
 
 def job_facts(document: JobDocument) -> dict[str, str]:
     """Who submitted what, where to and with which wishes, by label; only what is known."""
-    job, asked = document.submission, document.request
+    job, asked, cause = document.submission, document.request, ending_of(document)
     facts = {
         "id": document.id,
         "user": _joined(job.user, job.group and f"group {job.group}", job.project,
@@ -61,32 +59,10 @@ def job_facts(document: JobDocument) -> dict[str, str]:
         "written in": document.program.language,
         # An exit code alone is said with the state.
         "reason": why(document) if document.outcome is None else document.outcome.reason,
-        "meaning": _meaning(document),
+        "why": cause and cause.text,
+        "to do": cause and cause.fix,
     }  # fmt: skip
     return {label: text for label, text in facts.items() if text}
-
-
-def _meaning(document: JobDocument) -> str | None:
-    """What the end of a job means, as far as its record shows it; None: its state says all."""
-    outcome = document.outcome
-    if outcome is None:
-        return None
-    used, asked = document.usage.memory_mb, document.request.memory_mb
-    seen = f"{memory(used)} of {memory(asked)} in use when last measured" if used and asked else ""
-    if outcome.state is State.OUT_OF_MEMORY:
-        return _joined("its memory did not suffice", seen)
-    if outcome.state is State.NODE_FAIL:
-        return "its node failed or was lost: the job itself need not be at fault"
-    if outcome.state is State.DEADLINE:
-        started = document.usage.starts or document.usage.hosts
-        return f"its --deadline came before it {'ended' if started else 'could start'}"
-    if outcome.state is State.FAILED and was_killed(outcome.exit_code, outcome.signal):
-        return _joined(KILLED, seen)
-    of_slurm = document.id.startswith("slurm:")
-    if outcome.state is State.FAILED and outcome.exit_code == SIGKILL and of_slurm:
-        return _joined(MAYBE_KILLED, seen)
-    failed = outcome.state is State.FAILED
-    return exit_meaning(outcome.exit_code, outcome.signal) if failed else None
 
 
 def _joined(*parts: str | None, by: str = ", ") -> str:

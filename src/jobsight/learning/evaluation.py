@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from jobsight.clock import format_micros
 from jobsight.errors import TrainingError
 from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Bootstrap, Interval, Simulation
@@ -27,6 +28,7 @@ from jobsight.models.rules import Rules
 __all__ = ["Evaluation", "evaluate", "evaluate_all", "quality"]
 
 _SURE = 0.02
+_SECOND = 1_000_000
 _KNOWN = (25, 50, 100, 200, 400, 800)
 
 
@@ -95,6 +97,12 @@ class Evaluation:
         return int(self.table["batch"].n_unique())
 
     @property
+    def best_baseline(self) -> str:
+        """Name of the baseline with the least loss here."""
+        loss = self.goal.loss
+        return min(filter(is_baseline, self.scores), key=lambda name: self.scores[name][loss] or 0)
+
+    @property
     def coverage(self) -> float | None:
         """Share of rows or groups whose observation is within the chosen model's bounds."""
         return float(self.covered.mean()) if len(self.covered) else None
@@ -150,6 +158,7 @@ class Evaluation:
             "sure_causes": self.sure_causes(),
             "costs": {name: asdict(cost) for name, cost in self.costs.items()},
             "strata": {name: self.stratum(name) for name in strata},
+            **({"over_time": self.over_time()} if self.question.timed else {}),
             **({"by_known": self.by_known()} if self.question.timed else {}),
             **({} if self.savings is None else {"cost_view": self.savings}),
             **({} if self.answers is None else {"answers": self.answers}),
@@ -198,6 +207,30 @@ class Evaluation:
             inside = (keys == value).to_numpy()
             rows.append({"value": value, **self.quality(inside)})
         return sorted(rows, key=lambda row: (-row["batches"], row["value"]))
+
+    def over_time(self) -> list[dict[str, Any]]:
+        """Quality and loss of the chosen model, and the best baseline's loss, by week.
+
+        Decisions of a single week are cut into quarters of equal numbers. `from` is the Monday, in
+        UTC, or the moment of a quarter's first decision.
+        """
+        start = pl.from_epoch("decided", "us").dt.truncate("1w").dt.date().cast(pl.String)
+        starts, span = self.table.select(start).to_series(), "week"
+        if starts.n_unique() == 1:
+            quarter = (pl.col("decided").rank("ordinal").cast(pl.Int64) - 1) * 4 // pl.len()
+            first = self.table.select(pl.col("decided").min().over(quarter) // _SECOND * _SECOND)
+            starts, span = first.to_series(), "quarter"
+        loss, best, rows = self.goal.metric(self.goal.loss), self.best_baseline, []
+        for begin in sorted(starts.unique()):
+            inside = (starts == begin).to_numpy()
+            known = self.labelled.values[inside], self.labelled.weight[inside]
+            losses = {
+                name: float(loss(self.predictions[name][inside], *known))
+                for name in dict.fromkeys((self.chosen, best))
+            }
+            day = begin if span == "week" else format_micros(begin)
+            rows.append({"span": span, "from": day, "loss": losses, **self.quality(inside)})
+        return rows
 
     def by_known(self) -> list[dict[str, Any]]:
         """The loss of each model by how many of these batches had an outcome at the decision."""

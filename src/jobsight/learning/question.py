@@ -105,6 +105,7 @@ class Question(Protocol[S]):
         title: the question itself, in a few words.
         settings: class of its settings.
         targets: what it predicts, by the name of their column; the first chooses the champion.
+        titles: words for a target, or for one of its kinds, whose name does not say what it is.
         models: names that are trained, baselines among them (`jobsight.models.create`).
         rule_sets: rule sets among the models, by name.
         equal: whether its targets matter alike, so that reports name each.
@@ -135,6 +136,7 @@ class Question(Protocol[S]):
     title: ClassVar[str]
     settings: type[S]
     targets: ClassVar[Mapping[str, Target]]
+    titles: ClassVar[Mapping[str, str]] = {}
     models: ClassVar[tuple[str, ...]]
     rule_sets: ClassVar[Mapping[str, RuleSet]] = {}
     equal: ClassVar[bool] = False

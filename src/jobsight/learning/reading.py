@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import re
 import time
 from collections import Counter
@@ -45,6 +46,7 @@ __all__ = [
     "cluster_of",
     "is_pipe",
     "job_table",
+    "job_tables",
     "note_shortened",
     "open_stored",
     "programs",
@@ -106,6 +108,8 @@ _ADDRESS = re.compile(r"(?:sqlite|redis|rediss|unix)://|store:\Z")
 _SET = "store:"
 _MAGIC = b"SQLite format 3\0"
 _TELL_EVERY = 1000
+_PIECE = 200_000
+"""Jobs of a piece."""
 _SHOWN = 3
 """Unreadable rows of a file that are shown."""
 _UNNAMED = "unnamed"
@@ -147,6 +151,14 @@ def read(
         report = ReadReport(files=len(examples), jobs=len(examples))
         report.bytes = sum(len(example.text) for example in examples)
         return Reading(examples, report, sources)
+    return _read_jobs(inputs, settings, watch, seen, hashed=hashed)
+
+
+def _read_jobs(
+    inputs: list[str], settings: Settings, watch: Watch,
+    seen: Callable[[JobDocument], None] | None = None, *, hashed: bool,
+) -> Reading:  # fmt: skip
+    """As `read` of jobs."""
     with watch.progress("reading", reads_logs=bool(_logs(inputs))) as progress:
         jobs = job_table(inputs, settings, progress, hashed=hashed, seen=seen)
     table = jobs.jobs.table
@@ -161,6 +173,28 @@ def read(
     report.first = seen_at.min()  # type: ignore[assignment]
     report.last = max(time for time in (seen_at.max(), reported_at.max()) if time is not None)  # type: ignore[assignment]
     return Reading(jobs.jobs, report, jobs.sources)
+
+
+def job_tables(inputs: list[str], settings: Settings, watch: Watch) -> Iterator[JobTable]:
+    """The jobs of inputs as `read` reads them; those of one store in pieces, to save memory.
+
+    Raises:
+        SourceError, StoreError: as of `read`.
+    """
+    from jobsight.history.jobtable import JobTable
+
+    if len(inputs) != 1 or is_pipe(inputs[0]) or not are_documents(inputs[0]):
+        yield _read_jobs(inputs, settings, watch, hashed=False).source
+        return
+    with (
+        watch.progress("reading") as progress,
+        stored(inputs[0], settings) as (name, total, documents),
+    ):
+        stream, document = iter(DocumentStream(documents, progress, total, hashed=False)), None
+        for document in stream:
+            yield JobTable.read(itertools.chain([document], itertools.islice(stream, _PIECE - 1)))
+        if document is None:
+            raise SourceError(f"no job in {printable(name)}")
 
 
 def cluster_of(source: Any) -> str | None:

@@ -14,6 +14,7 @@ from jobsight.history.pooltime import PoolTimeline
 from jobsight.history.timelines import SECOND
 from jobsight.learning import metrics
 from jobsight.learning.evaluation import Evaluation
+from jobsight.learning.targets import Binary, Quantiles
 from jobsight.models import is_baseline
 from jobsight.program.profile import Window, window_shares
 from jobsight.reports.drawing import (
@@ -95,13 +96,14 @@ def _styles(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
 
 
 _CURVES = {
-    "roc_auc": ("roc", "ROC curves; area by model", "failures taken for successes",
-                "successes found", "area under the curve"),
+    "roc_auc": ("roc", "ROC curves; area by model", "{false} taken for {true}", "{true} found",
+                "area under the curve"),
     "average_precision": ("precision-recall", "Precision and recall; average precision by model",
-                          "successes found (recall)", "share of them right (precision)",
+                          "{true} found (recall)", "share of them right (precision)",
                           "average precision"),
 }  # fmt: skip
-"""By metric: the name and words of its plot, what its axes show, the title of its legend."""
+"""By metric: the name and words of its plot, what its axes show of `Binary.found`, the title of its
+legend."""
 
 
 def curves_plot(evaluation: Evaluation, kind: str) -> Markup:
@@ -109,7 +111,10 @@ def curves_plot(evaluation: Evaluation, kind: str) -> Markup:
     success, weight = evaluation.labelled.success, evaluation.labelled.weight
     is_roc = kind == "roc_auc"
     curve_of = metrics.roc_curve if is_roc else metrics.precision_recall_curve
-    name, what, across, up, title = _CURVES[kind]
+    assert isinstance(evaluation.goal, Binary)
+    true, false = evaluation.goal.found
+    name, what, *axes_names, title = _CURVES[kind]
+    across, up = (words.format(true=true, false=false) for words in axes_names)
     styles = _styles(evaluation)
     aucs = {model: evaluation.scores[model]["roc_auc"] or 0.0 for model in evaluation.predictions}
     ordered = sorted(aucs, key=lambda model: (-aucs[model], model))
@@ -197,7 +202,8 @@ def observed_plot(evaluation: Evaluation) -> Markup:
         ends = [float(min(values.min(), *(one.min() for one in ranks))),
                 float(max(values.max(), *(one.max() for one in ranks)))]  # fmt: skip
         axes.plot(ends, ends, color="#c3ccd3", lw=1.2, zorder=1)
-        axes.set(xlabel="predicted", ylabel="observed")
+        scale = f", ln(1 + {goal.unit})" if isinstance(goal, Quantiles) and goal.log else ""
+        axes.set(xlabel=f"predicted{scale}", ylabel=f"observed{scale}")
         axes.legend(loc="upper left")
 
     words = f"Observed over predicted by {chosen}, {len(values)} decisions."
@@ -240,7 +246,8 @@ def slices_plot(rows: Sequence[Mapping[str, Any]]) -> Markup:
         predicted = [row["predicted"] or 0.0 for row in rows]
         axes.bar(places - 0.19, predicted, 0.36, color=BLUE, label="predicted")
         axes.bar(places + 0.19, observed, 0.36, color=GREEN, label="observed")
-        axes.set_xticks(places, [printable(row["value"], 30) for row in rows])
+        labels = [printable(row["value"], 30) for row in rows]
+        axes.set_xticks(places, labels, rotation=30, ha="right")
         axes.grid(visible=False, axis="x")
         axes.set(ylabel="share", ylim=(0, max([0.5, *observed, *predicted]) * 1.15))
         axes.legend(loc="upper right", ncols=2)

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from jobsight.clock import format_micros, format_span
+from jobsight.clock import format_span
 from jobsight.files import Kind, new_file
-from jobsight.format import interval, number, percent
+from jobsight.format import amount, interval, number, percent
 from jobsight.learning.costs import cheapest_baseline, release_threshold
 from jobsight.learning.evaluation import Evaluation
-from jobsight.learning.targets import Scores
+from jobsight.learning.targets import Binary, Quantiles, Scores
 from jobsight.models import is_baseline
+from jobsight.reports.overview import dates
 from jobsight.reports.page import (
     Markup,
     card,
@@ -34,16 +33,15 @@ from jobsight.reports.plots import (
     reliability_plot,
     slices_plot,
 )
-from jobsight.reports.scores import HEADINGS, savings_rows
+from jobsight.reports.scores import HEADINGS, savings_rows, verdict
 from jobsight.reports.shown import OwnParts, Shown
-from jobsight.text import printable
+from jobsight.text import counted, printable
 
 __all__ = [
     "report_html",
     "write_report",
 ]
 
-_SLICES = 4
 _SHOWN = 12
 _FEATURES = 12
 
@@ -51,45 +49,27 @@ _FEATURES = 12
 def _models_part(shown: Shown, target: str) -> Markup:
     """All models of a target next to each other: table, curves, reliability."""
     evaluation = shown.evaluations[target]
-    many = len(shown.evaluations) > 1
-    word, _, true = evaluation.question.words
-    columns, headings = _columns(evaluation)
-    by_row = evaluation.scores_by_row
-    rows = [[name, *(number(by_row[name][key]) for key in columns)]
-            for name in _ranked(by_row, evaluation)]  # fmt: skip
+    word, several, true = evaluation.question.words
+    tables: dict[str, tuple[Evaluation, bool]]
+    tables = {
+        f"The same at the moment {at}": (own, False) for at, own in evaluation.by_moment.items()
+    }
+    if evaluation.batches < len(evaluation.table):
+        tables = {f"The same table by {word}": (evaluation, True), **tables}
     easy: list[Markup] = []
     if (sure := evaluation.sure_causes()) is not None:
         words = (
-            f"{percent(sure['share'])} of the decisions are in causes that nearly always or never "
+            f"{percent(sure['share'])} of the {several} are of causes of which nearly all or none "
             f"{true}. Within the rest, where judgement is needed, the ROC AUC is "
             f"{number(sure['roc_auc_rest'], 2)}."
         )
         easy = [element("h3", "How much of it is easy"), element("p", words)]
-    left_out = f"Nothing: every {word} that was read counts here."
-    if kinds := {**evaluation.left_out, **evaluation.censored}:
-        counts = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in kinds.items())
-        left_out = (
-            f"Not judged: {counts}. What was cut short by a person or by the end of the history "
-            "has no outcome; it is counted, never labelled."
-        )
-    left_out = " ".join([left_out, *(f"{note[0].upper()}{note[1:]}." for note in evaluation.notes)])
     return section(
-        f"How well the models predict{f' {target}' if many else ''}",
+        f"How well the models predict {evaluation.question.titles.get(target, f'the {target}')}",
         _scores_table(evaluation),
-        element(
-            "details",
-            element("summary", f"The same table by {word}"),
-            table(
-                ["model", *headings],
-                rows,
-                caption=f"The same with every {word} counting once, large batches the most.",
-            ),
-        ),
+        *(element("details", element("summary", title), _scores_table(*of))
+          for title, of in tables.items()),
         _curves(evaluation),
-        *(
-            element("details", element("summary", f"At the moment {moment}"), _scores_table(own))
-            for moment, own in evaluation.by_moment.items()
-        ),
         element(
             "div",
             _calibration(evaluation),
@@ -99,21 +79,60 @@ def _models_part(shown: Shown, target: str) -> Markup:
                 element("p", shown.model.targets[target].reason),
                 *easy,
                 element("h3", "What is left out"),
-                element("p", left_out),
+                element("p", _left_out(evaluation)),
             ),
             class_="pair",
         ),
-        lead=f"Judged on {evaluation.batches} batches ({len(evaluation.table)} "
-        f"{evaluation.question.words[1]}) that no model was trained on, {_unseen(evaluation)}. "
-        "A batch is what shares its fate; it counts once.",
-    )
+        lead=_judged_on(evaluation),
+    )  # fmt: skip
+
+
+def _overview_part(shown: Shown) -> Markup | None:
+    """What was read, before any model: tables whose cells are numbers where all of a column are."""
+    tables = []
+    for title, rows in shown.overview.tables.items():
+        texts = [k for k, cells in enumerate(zip(*map(dict.values, rows), strict=True))
+                 if any(isinstance(cell, str) for cell in cells)]  # fmt: skip
+        cells = [[printable(c, 160) if isinstance(c, str) else amount(c) for c in row.values()]
+                 for row in rows]  # fmt: skip
+        if rows:
+            tables.append(table(list(rows[0]), cells, caption=f"{title}.", text_columns=texts))
+    return section("What was read", *tables) if tables else None
+
+
+def _judged_on(evaluation: Evaluation) -> str:
+    """What the models of a target are judged on, and what became of it."""
+    word, several, true = evaluation.question.words
+    goal, known = evaluation.goal, evaluation.labelled
+    words = f"Judged on {counted(len(known), word, several)} {_unseen(evaluation)}."
+    if (rate := goal.mean(known.values, known.weight)) is not None:
+        words += f" {percent(rate)} {true}."
+    if counts := goal.counts(known.values):
+        titles = evaluation.question.titles
+        words += f" {', '.join(f'{n:,} {titles.get(kind, kind)}' for kind, n in counts.items())}."
+    if evaluation.batches < len(known):
+        words += f" They are of {evaluation.batches:,} batches: what shares its fate counts once."
+    return words
 
 
 def _unseen(evaluation: Evaluation) -> str:
     """What sets the decisions that are judged apart from those of the training."""
-    if evaluation.question.timed:
-        return "all later than the training"
-    return "all of groups that the training did not have"
+    if not evaluation.question.timed:
+        return "of families that the training did not have"
+    times = evaluation.table["decided"].to_numpy()
+    return f"later than the training, {dates(int(times.min()), int(times.max()))}"
+
+
+def _left_out(evaluation: Evaluation) -> str:
+    """What is not judged, by reason."""
+    kinds, words = {**evaluation.left_out, **evaluation.censored}, "Nothing: all is judged."
+    if kinds:
+        plain = {kind: kind.replace("_", " ") for kind in kinds}
+        plain["before_test_start"] = "of the train part"
+        words = f"Not judged: {', '.join(f'{n:,} {plain[kind]}' for kind, n in kinds.items())}."
+    if evaluation.censored:
+        words += " What was cut short by a person or by the end of the history has no outcome."
+    return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in evaluation.notes)])
 
 
 def _curves(evaluation: Evaluation) -> Markup | None:
@@ -144,22 +163,26 @@ def _calibration(evaluation: Evaluation) -> Markup:
             f"{percent(evaluation.goal.coverage)} are promised.",
         )
     words = (
-        "Each point is a tenth of the batches: on the diagonal, what was predicted came true. "
+        "Each point is a tenth of what is judged: on the diagonal, what was predicted came true. "
         f"On average a point of {chosen} is {percent(evaluation.scores[chosen]['ece'])} off"
     )
-    if evaluation.coverage is not None:
+    if evaluation.coverage is not None and evaluation.goal.output.kind == "binary":
         words += (
-            f"; {coverage} of its 90 % intervals held what was observed (of "
-            f"{len(evaluation.covered)} groups of like predictions)"
+            f"; of {len(evaluation.covered)} groups of like predictions, {coverage} had their rate "
+            "within their 90 % intervals"
         )
+    elif evaluation.coverage is not None:
+        words += f"; {coverage} of what was observed was in its sets, {percent(0.9)} are promised"
     return figure(reliability_plot(evaluation), f"{words}.")
 
 
-def _columns(evaluation: Evaluation) -> tuple[list[str], list[str]]:
-    """Metrics of the target, the headline first, and their headings."""
-    goal = evaluation.goal
-    names = [goal.headline, *(name for name in goal.metrics if name != goal.headline)]
-    return names, [HEADINGS[name] for name in names]
+def _columns(evaluation: Evaluation) -> dict[str, str]:
+    """Headings of the metrics of the target, the headline first."""
+    goal, headings = evaluation.goal, HEADINGS
+    if isinstance(goal, Binary):
+        true, false = goal.found
+        headings = {**HEADINGS, "f1": f"F1 of {true}", "f1_failure": f"F1 of {false}"}
+    return {name: headings[name] for name in dict.fromkeys((goal.headline, *goal.metrics))}
 
 
 def _ranked(scores: Mapping[str, Scores], evaluation: Evaluation) -> list[str]:
@@ -169,22 +192,31 @@ def _ranked(scores: Mapping[str, Scores], evaluation: Evaluation) -> list[str]:
     return sorted(known, key=lambda n: worst if known[n] is None else sign * float(known[n] or 0.0))
 
 
-def _scores_table(evaluation: Evaluation) -> Markup:
-    columns, headings = _columns(evaluation)
-    names = _ranked(evaluation.scores, evaluation)
+def _scores_table(evaluation: Evaluation, by_row: bool = False) -> Markup:
+    """Scores of all models, the best first; `by_row`: every decision counts once."""
+    columns = _columns(evaluation)
+    goal, scores = evaluation.goal, evaluation.scores_by_row if by_row else evaluation.scores
+    names = _ranked(scores, evaluation)
     rows = []
     for name in names:
-        values = [number(evaluation.scores[name][key]) for key in columns]
-        bounds = evaluation.headline[name]
-        label = f"{name} (answers)" if name == evaluation.chosen else name
-        rows.append([label, values[0], interval(bounds.low, bounds.high), *values[1:]])
-    better = ", ".join(HEADINGS[name] for name in columns if name in evaluation.goal.higher)
+        values = [number(scores[name][key]) for key in columns]
+        if not by_row:
+            bounds = evaluation.headline[name]
+            values.insert(1, interval(bounds.low, bounds.high))
+        roles = ["baseline"] * is_baseline(name) + ["answers"] * (name == evaluation.chosen)
+        rows.append([f"{name} ({', '.join(roles)})" if roles else name, *values])
+    headings = list(columns.values())
+    if not by_row:
+        headings.insert(1, "95 % interval")
+    more = [columns[name] for name in columns if name in goal.higher and "coverage" not in name]
+    caption = (
+        f"More is better of {', '.join(more)}; less of the others." if more else "Less is better."
+    )
+    if isinstance(goal, Quantiles):
+        scale = f"ln(1 + {goal.unit}), where 0.7 is a factor of two" if goal.log else goal.unit
+        caption += f" Loss, error and width are in {scale}. {percent(goal.coverage)} are promised."
     return table(
-        ["model", headings[0], "95 % interval", *headings[1:]],
-        rows,
-        caption=f"By batch. Higher is better of {better or 'none'}; lower is better of the others. "
-        "Names without a colour in the plots are baselines.",
-        marked=[names.index(evaluation.chosen)],
+        ["model", *headings], rows, caption=caption, marked=[names.index(evaluation.chosen)]
     )
 
 
@@ -222,6 +254,10 @@ def _costs_part(shown_: Shown) -> Markup | None:
     )
 
 
+_SAVINGS = ("asked or stopped", "rightly", "disturbed", "95 % interval", "core-hours saved",
+            "95 % interval", "of all core-hours")  # fmt: skip
+
+
 def _savings_part(shown: Shown) -> Markup | None:
     """What acting on predictions saves, where decisions say what jobs used."""
     evaluation = shown.evaluation
@@ -231,9 +267,9 @@ def _savings_part(shown: Shown) -> Markup | None:
     moments = {"": evaluation, **evaluation.by_moment}
     tables = [
         table(
-            ["from", "asked", "rightly", "disturbed", "95 %", "core-hours", "95 %", "of all"],
+            [f"from P({true})", *_SAVINGS],
             savings_rows(judged.savings),
-            caption=f"Per 1,000 {several}{f', at the moment {at}' if at else ''}.",
+            caption=f"Per 1,000 {several}{f', asked at the {at}' if at else ''}.",
         )
         for at, judged in moments.items()
         if judged.savings is not None
@@ -241,49 +277,52 @@ def _savings_part(shown: Shown) -> Markup | None:
     return section(
         "What acting on it saves",
         *tables,
-        lead=f"If users are asked about the {several} with at least a probability of having "
-        f"{true}, or these are stopped: the core-hours that would otherwise have been used, and "
-        f"the {several} disturbed without need. With 95 % intervals.",
+        lead=f"If the {several} of at least such a predicted P({true}) were asked about or "
+        "stopped: how many they are, the share of them that is right, those disturbed without "
+        "need, and the core-hours that the others would have used.",
     )
 
 
 def _slices_part(shown: Shown) -> Markup:
     """Quality over time, and by what the decisions have in common."""
-    evaluation = shown.evaluation
-    slices = []
+    evaluation, chosen = shown.evaluation, shown.evaluation.chosen
+    slices: list[dict[str, Any]] = []
     if evaluation.question.timed:
-        count = min(_SLICES, len(evaluation.table))
-        time = evaluation.table["decided"].to_numpy()
-        member = np.arange(len(time)) * count // max(len(time), 1)
-        for slice_ in range(count):
-            inside = member == slice_
-            start = format_micros(int(time[inside][0]))
-            slices.append({"value": f"from {start[11:19]}", **evaluation.quality(inside)})
+        best = evaluation.best_baseline
+        heading = f"{HEADINGS[evaluation.goal.loss]} of {best}"
+        slices = [
+            {**row, "value": row["from"], "loss": None, heading: row["loss"][best]}
+            for row in evaluation.over_time()
+        ]
+    span = slices[0]["span"] if slices else ""
     tables = []
     for name, stratum in evaluation.question.strata.items():
         rows = evaluation.stratum(name)
+        if len(rows) < 2:  # the whole says nothing new
+            continue
         rows = [
             {**row, "value": stratum.words.get(str(row["value"]), row["value"])} for row in rows
         ]
         more = len(rows) - _SHOWN
         rest = f" {more} smaller parts are not shown." if more > 0 else ""
-        quality = _quality_table(rows[:_SHOWN], f"{stratum.title}.{rest}")
+        quality = _quality_table(rows[:_SHOWN], f"Quality of {chosen}, the largest first.{rest}")
         tables.append(element("details", element("summary", stratum.title), quality))
     binary = evaluation.goal.output.kind == "binary"
     return section(
         "Where it is good, and where not",
         element(
             "div",
-            figure(slices_plot(slices), "Shares predicted and observed, in equal parts of time.")
+            figure(slices_plot(slices), f"Shares predicted and observed, by {span}.")
             if binary
             else None,
-            _quality_table(slices, "Quality of the model that answers, over time."),
+            _quality_table(slices, f"Quality of {chosen} by {span}, named by its begin (UTC)."),
             class_="pair" if binary else "",
         )
         if slices
         else None,
         *tables,
-        lead="The model that answers, on parts of the same decisions. Small parts say little.",
+        lead=f"The model that answers, on parts of the same {evaluation.question.words[1]}. Small "
+        "parts say little.",
     )
 
 
@@ -295,7 +334,7 @@ _QUALITY = {
 
 
 def _quality_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Markup:
-    skipped = {"value", "examples", "batches", "log_loss"}
+    skipped = {"value", "examples", "batches", "span", "from"}
     keys = [key for key in (rows[0] if rows else {}) if key not in skipped]
     keys = [key for key in keys if any(row[key] is not None for row in rows)]
     shown = [_QUALITY.get(key, (HEADINGS.get(key, key), number)) for key in keys]
@@ -363,9 +402,6 @@ def _importance(audit: Mapping[str, Any]) -> Markup | None:
     return join([title, element("div", *figures, class_="pair")])
 
 
-_EPOCH_MICRO = 1_000_000
-
-
 def write_report(path: Path, shown: Shown, own: OwnParts | None = None) -> None:
     """Write the report, whole or not at all. The same input gives the same bytes.
 
@@ -386,11 +422,12 @@ def report_html(shown: Shown, own: OwnParts | None = None) -> str:
     entries: list[Markup] = []
     for word, meaning in {**own.words, **_WORDS}.items():
         entries += [element("dt", word), element("dd", meaning)]
-    many = len(shown.evaluations) > 1
+    titles = shown.model.question.titles
     parts = {
+        "What was read": _overview_part(shown),
         **own.parts,
-        **{f"The models{f' of {name}' if many else ''}": _models_part(shown, name)
-           for name in shown.evaluations},
+        **{f"The models: {titles[name]}" if name in titles else "The models":
+           _models_part(shown, name) for name in shown.evaluations},
         "Costs": _costs_part(shown),
         "Savings": _savings_part(shown),
         "Slices": _slices_part(shown),
@@ -402,40 +439,34 @@ def report_html(shown: Shown, own: OwnParts | None = None) -> str:
 
 
 def _head(shown: Shown, own: OwnParts) -> Markup:
-    evaluation, read = shown.evaluation, shown.read
-    chosen, goal = evaluation.chosen, evaluation.goal
-    _, several, true = evaluation.question.words
-    span = format_span(((read.last or 0) - (read.first or 0)) / _EPOCH_MICRO)
+    """First what was read and what it shows, then whether the models are any good."""
+    read, titles = shown.read, shown.model.question.titles
     events = f"{read.events:,} events of " if read.events else ""
-    words = f"{events}{read.jobs:,} jobs over {span} were read. "
-    if not evaluation.question.timed:
-        words = f"{read.jobs:,} {several} were read. "
-    rate = goal.mean(evaluation.labelled.values, evaluation.labelled.weight)
-    if rate is not None:
-        words += f"Of the {several} judged here, {percent(rate)} {true}. "
-    headline = number(evaluation.scores[chosen][goal.headline], 2)
-    quality = f"its {HEADINGS[goal.headline]} is {headline}"
-    if goal.output.kind == "binary":
-        quality += " (1 is perfect, 0.5 is chance)"
-    words += f"The model that answers is {chosen}"
-    if is_baseline(chosen):
-        words += f", itself a baseline: no learned model was surely better; {quality}."
-    else:
-        gain = evaluation.gain_over_baseline.get(chosen)
-        compared = "better here, though not surely so, than"
-        if gain is None or gain.value is None or gain.value >= 0:  # less is better
-            compared = "no better than"
-        elif gain.high is not None and gain.high < 0:
-            compared = "surely better than"
-        words += f"; {quality}, and its predictions are {compared} the best baseline's."
+    words = f"{events}{read.jobs:,} {'jobs' if events else shown.model.question.words[1]} were read"
+    if shown.model.question.timed:
+        span = format_span(((read.last or 0) - (read.first or 0)) / 1e6)
+        words += f", {dates(read.first, read.last)} ({span})"
+    judged = [
+        element(
+            "p",
+            element("strong", f"{titles[name].capitalize()}: ") if name in titles else None,
+            verdict(evaluation.to_json()),
+        )
+        for name, evaluation in shown.evaluations.items()
+    ]
     about = element("p", element("strong", "About these data. "), shown.about)
     return element(
         "header",
         element("p", f"Jobsight · {shown.model.question.name}", class_="kicker"),
         element("h1", own.title),
-        element("p", f"{words} {own.asked}".strip(), class_="summary"),
+        element("p", f"{words}.", class_="summary"),
+        element(
+            "ul", *(element("li", text) for text in (*shown.overview.points, own.asked) if text)
+        ),
         element("div", about, class_="about") if shown.about else None,
-        element("div", *_cards(shown.evaluation), *own.cards, class_="cards"),
+        element("h2", "Are the models any good?"),
+        *judged,
+        element("div", *_cards(shown.evaluation), class_="cards"),
     )
 
 
@@ -447,9 +478,9 @@ def _cards(evaluation: Evaluation) -> list[Markup]:
     )
     cards = [
         card(
-            f"{evaluation.batches}",
-            "batches judged",
-            f"{len(evaluation.table)} {evaluation.question.words[1]}, {_unseen(evaluation)}",
+            f"{len(evaluation.table):,}",
+            f"{evaluation.question.words[1]} judged",
+            _unseen(evaluation),
         ),
         card(number(headline.value, 2), f"{HEADINGS[goal.headline]} of {chosen}", interval),
     ]
@@ -490,24 +521,25 @@ def _cost_card(evaluation: Evaluation) -> Markup:
 _WORDS = {
     "90 % interval": "Where the share among many like decisions is nine times in ten.",
     "baseline": "What needs no learning: a constant, the rules that sites use today, smoothed "
-    "rates. A model answers only if it is surely better than all of them.",
-    "ROC AUC": "How often what came true is ranked above what did not. 0.5 is chance.",
+    "rates. A single model answers only if the backtest showed it surely better than all of them; "
+    "a mixture, which they are part of, unless it showed it surely worse.",
+    "ROC AUC": "How often what came true is ranked above what did not; of a number, what is above "
+    "the median. 1 is perfect, 0.5 is chance.",
     "ECE": "Calibration error: how far predicted and observed shares differ, on average.",
 }
 
 
 def _provenance_part(shown: Shown, own: OwnParts) -> Markup:
     model, read = shown.model, shown.read
-    first, last = ("–" if at is None else format_micros(at) for at in (read.first, read.last))
     parts = [
-        f"{name} {part['batches']} batches, {part['examples']} {model.question.words[1]}"
+        f"{name} {part['examples']:,} {model.question.words[1]}, {part['batches']:,} batches"
         for name, part in shown.facts.get("parts", {}).items()
     ]
     versions = {} if model.manifest is None else model.manifest.versions
     listed = ", ".join(f"{name} {version}" for name, version in versions.items())
     rows = [
-        ["Read here", f"{read.files} files, {read.bytes / 1e6:,.1f} MB"
-         + (f", from {first} to {last}" if model.question.timed else "")],
+        ["Read here", f"{counted(read.files, 'file')}, {read.bytes / 1e6:,.1f} MB"
+         + (f", {dates(read.first, read.last)}" if model.question.timed else "")],
         ["Damaged stretches", f"{len(read.skipped)} skipped; all other records were kept"],
         ["Model", model.label],
         *([f"Trained on {printable(source.name, 80)}", f"SHA-256 {source.sha256}"]

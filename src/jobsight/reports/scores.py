@@ -1,17 +1,19 @@
-"""What reports call the scores of models, and how they show what answers would have got."""
+"""What reports say of the scores of models, and how they show what answers would have got."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from jobsight.format import UNKNOWN, amount, interval, number, percent
+from jobsight.learning.registry import best_baseline
+from jobsight.text import printable
 
-__all__ = ["HEADINGS", "answer_rows", "savings_rows"]
+__all__ = ["HEADINGS", "answer_rows", "savings_rows", "verdict"]
 
 HEADINGS = {
     "roc_auc": "ROC AUC",
     "average_precision": "avg. prec.",
     "f1": "F1",
-    "f1_failure": "F1 of failure",
+    "f1_failure": "F1 of the rest",
     "brier": "Brier",
     "ece": "ECE",
     "log_loss": "log loss",
@@ -29,6 +31,9 @@ HEADINGS = {
 }
 """Headings of metrics, by name."""
 
+_LEAST = 20
+"""Batches that a week must have to be named the weakest."""
+
 _PER_DECISION = {
     "finished": ("finished", 100),
     "wasted": ("wasted", 100),
@@ -37,6 +42,38 @@ _PER_DECISION = {
     "delay_seconds": ("delay (s)", 1),
     "gain": ("gain", 1),
 }
+
+
+def verdict(report: Mapping[str, Any]) -> str:
+    """Whether the model that answers is any good, in one sentence with its weakest week.
+
+    Its loss is compared with that of the best baseline on the same decisions, in all and by week.
+    `report` is `jobsight.learning.evaluation.Evaluation.to_json`, or that of a saved model.
+    """
+    chosen, loss, models = report["chosen"], report["loss"], report["models"]
+    best = best_baseline(dict(report))["name"] or chosen
+    gain = models[chosen].get(f"{loss}_gain") or {"low": None, "high": None}
+    judged = f"is not surely better than {best}, the best baseline"
+    if best == chosen:
+        judged = "is the best baseline"
+    elif gain["high"] is not None and gain["high"] < 0:
+        judged = judged.replace("not surely", "surely")
+    elif gain["low"] is not None and gain["low"] > 0:
+        judged = judged.replace("not surely better", "surely worse")
+
+    def against(losses: Mapping[str, float]) -> str:
+        return " against ".join(number(losses[name]) for name in dict.fromkeys((chosen, best)))
+
+    text = f"The model that answers, {chosen}, {judged}: {HEADINGS[loss]} "
+    text += against({name: scores[loss] for name, scores in models.items()})
+    parts = [part for part in report.get("over_time", ()) if part["batches"] >= _LEAST]
+    if len(parts) > 1:
+        # By how much its loss is that of the baseline; where that answers, by its loss.
+        weakest = max(parts, key=lambda part: part["loss"][chosen] / (
+            1.0 if best == chosen else part["loss"][best] or 1e-9))  # fmt: skip
+        text += f"; in its weakest {weakest['span']}, from {weakest['from']}, "
+        text += against(weakest["loss"])
+    return printable(f"{text} (less is better).")
 
 
 def answer_rows(scored: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:

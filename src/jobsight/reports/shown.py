@@ -9,6 +9,7 @@ from typing import Any
 from jobsight.history.readreport import ReadReport
 from jobsight.learning.evaluation import Evaluation
 from jobsight.learning.modeldir import ModelDir
+from jobsight.reports.overview import Overview
 from jobsight.reports.page import Markup
 
 __all__ = ["OwnParts", "Shown"]
@@ -21,7 +22,6 @@ class OwnParts:
     Attributes:
         title: heading of the page.
         asked: what it answers now, in a sentence or two; may be empty.
-        cards: after those on quality.
         parts: sections before those on quality, by their names in the navigation; None: not shown.
         words: terms and what they mean.
         provenance: rows of name and value.
@@ -29,7 +29,6 @@ class OwnParts:
 
     title: str
     asked: str = ""
-    cards: tuple[Markup, ...] = ()
     parts: Mapping[str, Markup | None] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     provenance: tuple[tuple[str, str], ...] = ()
@@ -44,6 +43,7 @@ class Shown:
         evaluations: of the model on what was read, by target; the first is the main one.
         source: see `Question.source`.
         read: how the reading went.
+        overview: what the source shows before any model.
         verification: what ``jobsight verify QUESTION --json`` prints; None: no such part.
         about: what these data are, in the words of who made the report.
         at: the moment of the answers, as the user names it; None: one that shows most.
@@ -53,6 +53,7 @@ class Shown:
     evaluations: Mapping[str, Evaluation]
     source: Any
     read: ReadReport
+    overview: Overview
     verification: Mapping[str, Any] | None = None
     about: str = ""
     at: int | None = None

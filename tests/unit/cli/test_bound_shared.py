@@ -58,14 +58,16 @@ def test_a_report_counts_programs_and_shows_no_dates(programs: Path, model: Path
     text = page.read_text()
     count = len(programs.read_text().splitlines())
     assert f"{count} programs were read" in text
-    assert "groups that the training did not have" in text
-    assert "over time" not in text
+    assert "of families that the training did not have" in text
+    assert "over time" not in text and "weakest" not in text
+    assert f"{count} measured programs are bound: " in text
     assert "later than the training" not in text
 
 
 def test_models_are_compared_on_programs(programs: Path, model: Path) -> None:
     evaluated = json.loads(said("evaluate", "bound", programs, "--model", model, "--json"))
     assert (evaluated["target"], evaluated["shares"]["target"]) == ("class", "shares")
+    assert " measured programs are bound: " in evaluated["overview"]["points"][0]
     text = said("models", "compare", model, model, programs)
     assert "judged on the same" in text
     assert "from 19" not in text

@@ -108,12 +108,36 @@ def test_what_bound_a_job_is_said_by_its_accounting(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("state", "end", "used", "title", "meaning"),
     [
-        (State.FAILED, {"return_value": 137}, 4090, "OUT_OF_MEMORY", "its memory did not suffice"),
-        (State.FAILED, {"signal": 9}, 900, "FAILED", "killed (signal 9): by memory, if it grew"),
-        (State.FAILED, {"return_value": 9}, 900, "FAILED", "exit code 9, or 137 of the shell"),
-        (State.FAILED, {"return_value": 127}, 900, "FAILED", "a command or a shared library is n"),
-        (State.NODE_FAIL, {"return_value": 1}, 900, "NODE_FAIL", "its node failed or was lost"),
-        (State.DEADLINE, {}, None, "DEADLINE", "its --deadline came before it could start"),
+        (
+            State.FAILED,
+            {"return_value": 137},
+            4090,
+            "OUT_OF_MEMORY",
+            "it ran out of memory and was killed",
+        ),
+        (
+            State.FAILED,
+            {"signal": 9},
+            900,
+            "FAILED",
+            "most likely: it was killed from outside (signal 9)",
+        ),
+        (
+            State.FAILED,
+            {"return_value": 9},
+            900,
+            "FAILED",
+            "most likely: it was killed from outside (exit code 9)",
+        ),
+        (
+            State.FAILED,
+            {"return_value": 127},
+            900,
+            "FAILED",
+            "most likely: a command was not found",
+        ),
+        (State.NODE_FAIL, {"return_value": 1}, 900, "NODE_FAIL", "its machine failed or was lost"),
+        (State.DEADLINE, {}, None, "DEADLINE", "its --deadline came before it could"),
     ],
 )
 def test_what_an_end_means_is_said(
@@ -125,7 +149,7 @@ def test_what_an_end_means_is_said(
     )  # fmt: skip
     page = shown(filled(tmp_path / "jobs.db", [document]), "7")
     assert page.startswith(f"{title}  job 7")
-    assert f"  meaning    {meaning}" in page
+    assert f"  why        {meaning}" in page
     assert ("bound by" in page) == (state is not State.NODE_FAIL)
 
 

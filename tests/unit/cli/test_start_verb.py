@@ -6,11 +6,13 @@ from functools import partial
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import msgspec
 import pytest
 from tests.support.calling import jobsight
 from tests.support.failingjobs import ran
-from tests.support.storedjobs import HOSTILE, filled
+from tests.support.storedjobs import HOSTILE, SECOND, START, filled, told
 
+from jobsight.documents import State
 from jobsight.store import open_store
 
 AT = ("--at", "2026-11-21 06:00:00Z", "--timezone", "UTC")
@@ -41,6 +43,27 @@ def test_answers_in_words_and_as_json(start: Run, store: str) -> None:
     found = json.loads(start("51", "--store", store, *AT, "--json").stdout)
     assert found["wait_s"] == pytest.approx([259, 259, 259], abs=2)
     assert found["moment"] == "pending" and found["blocked"] is None
+
+
+def test_what_slurm_says_and_what_is_not_seen(start: Run, tmp_path: Path) -> None:
+    waits = ran(51, 15_700, waits=True, cpus=1, memory=None)
+    estimate = json.dumps({"StartEstimate": START // SECOND + 20_000})
+    seen = told(15_800, State.PENDING, source="squeue", reason="Resources", attributes=estimate)
+    waits = msgspec.structs.replace(waits, timeline=(*waits.timeline, seen))
+    limited = ran(52, 15_700, waits=True)
+    seen = told(15_800, State.PENDING, source="squeue", reason="JobArrayTaskLimit")
+    limited = msgspec.structs.replace(limited, timeline=(*limited.timeline, seen))
+    runs = [ran(50, 15_500, None, cpus=1), ran(49, 100), ran(48, 900, user="bob")]
+    store = filled(tmp_path / "jobs.db", [*runs, waits, limited])
+    said = start("51", "--store", store, *AT).stdout
+    assert said.startswith("likely starts between 06:04:")
+    assert "Slurm says Resources; it is planned for 07:08, if all that run use up" in said
+    store = filled(tmp_path / "own.db", [*runs[:2], waits, limited])
+    said = start("51", "--store", store, *AT).stdout
+    assert said.startswith("Slurm plans its start for 07:08:")
+    assert "only jobs of ann are seen here" in said
+    table = start("--pending", "--store", store, *AT).stdout
+    assert "only jobs of ann are seen here" in table
 
 
 def test_the_queue_is_a_table_in_order_of_expected_starts(start: Run, store: str) -> None:

@@ -63,9 +63,9 @@ def test_a_slurm_job_is_a_row() -> None:
         ),
         request=Request(
             cpus=4, memory_mb=2048, gpus=1, nodes=2, time_limit_s=30, partition="main", qos="high",
-            account="geo",
+            account="geo", dependency="afterok:9(failed)",
         ),
-        usage=Usage(memory_mb=1500, cpu_s=61.5, requeues=0, starts=1, cpus=4),
+        usage=Usage(memory_mb=1500, cpu_s=61.5, wall_s=30.0, requeues=0, starts=1, cpus=4),
     )  # fmt: skip
     jobs = JobTable.read([document])
     found = row(jobs, document.id)
@@ -76,13 +76,13 @@ def test_a_slurm_job_is_a_row() -> None:
         "job": "12_3", "cluster": None, "proc": None, "job_id": 15, "array_job_id": 12,
         "array_task_id": 3, "group": "slurm:big%20one:12", "owner": "ann", "account": "geo",
         "name": "fit", "command": "/home/ann/fit", "work_dir": "/home/ann", "partition": "main",
-        "script": "#!/bin/sh\n",
+        "script": "#!/bin/sh\n", "dependency": "afterok:9(failed)",
         "qos": "high", "request_cpus": 4, "request_memory_mb": 2048, "request_gpus": 1,
         "request_nodes": 2, "time_limit_s": 30, "cpus": 4,
         "seen": moment(0), "submit": moment(0), "eligible": moment(5), "start": moment(60),
         "last_start": moment(60), "starts": 1, "host": "n[1-2]", "state": "timeout",
         "end": moment(90), "reported": moment(90), "exit_code": 0, "signal": 15,
-        "max_rss_mb": 1500, "cpu_time_s": 61.5, "restarts": 0,
+        "max_rss_mb": 1500, "cpu_time_s": 61.5, "wall_s": 30.0, "restarts": 0,
     }  # fmt: skip
 
 

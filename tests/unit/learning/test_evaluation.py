@@ -1,3 +1,4 @@
+import datetime as dt
 from dataclasses import replace
 
 import numpy as np
@@ -83,6 +84,22 @@ def test_strata_and_quality_add_up(model: ModelDir) -> None:
         assert sum(row["batches"] for row in rows) == pytest.approx(report.batches, abs=0.5)
     nothing = report.quality(np.zeros(len(report.table), np.bool_))
     assert nothing["base_rate"] is None and nothing["roc_auc"] is None
+
+
+def test_quality_over_time_is_by_week_or_by_quarter_of_a_single_one(model: ModelDir) -> None:
+    report = judged(model, pools.history())
+    quarters = report.over_time()
+    assert [row["span"] for row in quarters] == ["quarter"] * 4
+    assert sum(row["examples"] for row in quarters) == len(report.table)
+    assert max(row["examples"] for row in quarters) - min(r["examples"] for r in quarters) <= 2
+    weeks = pl.int_range(pl.len()) * 3 // pl.len() * 7 * 86_400_000_000
+    spread = replace(report, table=report.table.with_columns(decided=pl.col("decided") + weeks))
+    rows = spread.over_time()
+    assert len(rows) == 3 and {row["span"] for row in rows} == {"week"}
+    assert all(dt.date.fromisoformat(row["from"]).weekday() == 0 for row in rows)
+    for name in (report.chosen, report.best_baseline):
+        loss = sum(row["batches"] * row["loss"][name] for row in rows) / report.batches
+        assert loss == pytest.approx(report.scores[name]["log_loss"], rel=0.01)
 
 
 def test_the_report_is_plain_data_with_the_promised_keys(model: ModelDir) -> None:

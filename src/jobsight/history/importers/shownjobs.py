@@ -71,7 +71,8 @@ _NUMBERS = {"cpus": "NumCPUs", "nodes": "NumNodes", "priority": "Priority", "res
 _JSON = {
     "account": "Account", "partition": "Partition", "qos": "QOS", "nodes": "NodeList",
     "resv_name": "Reservation", "features": "Features", "dependency": "Dependency",
-    "current_working_directory": "WorkDir", "command": "Command", "name": "JobName",
+    "current_working_directory": "WorkDir", "standard_output": "StdOut", "standard_error": "StdErr",
+    "command": "Command", "name": "JobName",
     "comment": "Comment", "job_id": "JobId", "cpus": "NumCPUs", "node_count": "NumNodes",
     "priority": "Priority", "restart_cnt": "Restarts", "group_name": "GroupId",
     "time_limit": "TimeLimit", "submit_time": "SubmitTime", "eligible_time": "EligibleTime",

@@ -55,6 +55,7 @@ _TRES = {"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing", "6"
 _PLAIN = {
     "account": "Account", "partition": "Partition", "constraints": "Constraints",
     "job_name": "JobName", "work_dir": "WorkDir", "submit_line": "SubmitLine",
+    "std_out": "StdOut", "std_err": "StdErr",
     "nodelist": "NodeList", "failed_node": "FailedNode", "derived_es": "Comment",
     "time_submit": "Submit", "time_eligible": "Eligible", "time_start": "Start",
     "time_end": "End", "id_job": "JobIDRaw", "priority": "Priority", "cpus_req": "ReqCPUS",
@@ -78,6 +79,7 @@ _JSON = {
     "Priority": ("priority",), "ReqCPUS": ("required", "CPUs"), "AllocNodes": ("allocation_nodes",),
     "NodeList": ("nodes",), "Constraints": ("constraints",), "Comment": ("comment", "job"),
     "WorkDir": ("working_directory",), "SubmitLine": ("submit_line",),
+    "StdOut": ("stdout",), "StdErr": ("stderr",),
     "Restarts": ("restart_cnt",), "FailedNode": ("failed_node",),
 }  # fmt: skip
 _NUMBERS = ("state", "exit_code", "timelimit", "mem_req", "time_start", "time_end", "priority",

@@ -238,10 +238,11 @@ class SlurmClient:
         return find_tool(tool, self._settings.bin, self._settings.prefix) is not None
 
     def machine(self) -> tuple[list[Node], list[Partition]]:
-        """The nodes and the partitions, in two calls."""
+        """The nodes and the partitions, in three calls."""
         nodes, _ = self._lasting("scontrol", "--local", "--oneliner", "show", "node")
         partitions, _ = self._lasting("scontrol", "--local", "--oneliner", "show", "partition")
-        return list(read_nodes(nodes)), list(read_partitions(partitions))
+        config, _ = self._lasting("scontrol", "show", "config")
+        return list(read_nodes(nodes)), list(read_partitions(partitions, config))
 
     def cluster_name(self) -> str:
         """The cluster's name in ids of jobs: as set, else as the controller says.

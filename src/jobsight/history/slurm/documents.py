@@ -190,19 +190,22 @@ def of_queue(
     timeline; `now` in µs since 1970.
     """
     waiting = line.start is None or slurm_state(line.state) is State.PENDING
+    tres: dict[str, int] = {}
+    with contextlib.suppress(ValueError):
+        tres = parse_tres(line.tres)
+    memory = None
+    if line.memory is not None and line.memory.size:
+        count = line.cpus if line.memory.per == "cpu" else line.nodes
+        memory = None if count is None else megabytes(line.memory.size * max(count, 1))
     request = Request(
         time_limit_s=limit_of(line.time_limit_s),
+        memory_mb=memory,
+        gpus=gpus(tres),
         **texts(line, ("partition", "qos", "account", "reservation", "constraints", "dependency")),
         priority=line.priority,
     )
     if waiting:  # of a running job the queue shows what it was given instead
-        memory = None
-        if line.memory is not None and line.memory.size:
-            count = line.cpus if line.memory.per == "cpu" else line.nodes
-            memory = None if count is None else megabytes(line.memory.size * max(count, 1))
-        request = msgspec.structs.replace(
-            request, cpus=line.cpus, nodes=line.nodes, memory_mb=memory
-        )
+        request = msgspec.structs.replace(request, cpus=line.cpus, nodes=line.nodes)
     submission = Submission(
         **texts(line, ("user", "group", "name", "directory", "comment", "command")),
         array=job.base if job.task is not None else None,
@@ -269,6 +272,8 @@ def of_shown(cluster: str, job: SlurmId, shown: Shown, now: int) -> JobDocument:
         command=bounded(fields.get("Command", "")),
         line=bounded(fields.get("SubmitLine", "")),
         directory=bounded(fields.get("WorkDir", "")),
+        stdout=bounded(fields.get("StdOut", "")),
+        stderr=bounded(fields.get("StdErr", "")),
         comment=bounded(fields.get("Comment", "")),
         host=bounded(fields.get("AllocNode:Sid", "").partition(":")[0]),
         array=job.base if job.task is not None else None,
@@ -394,7 +399,10 @@ def of_runs(
         ),
         submission=Submission(
             submitted=first,
-            **texts(last, ("user", "group", "name", "directory", "comment", "line")),
+            **texts(
+                last,
+                ("user", "group", "name", "directory", "comment", "line", "stdout", "stderr"),
+            ),
             array=job.base if job.task is not None else None,
             raw_id=raw_of(last.raw_id, job, several=last.id.tasks is not None),
             sluid=last.sluid or None,

@@ -33,13 +33,14 @@ _REFUSALS = {
 }  # fmt: skip
 """Beginnings of reasons for which a job never starts as it is: what it asks for must change."""
 _STOPS = {
-    r"JobHeldUser": "it is held by its user: scontrol release starts it",
-    r"JobHeldAdmin": "it is held by an administrator",
-    r"JobHoldMaxRequeue": "it is held: it was requeued too often",
+    r"JobHeldUser": "it is held by its user: `scontrol release {job}` lets it start",
+    r"JobHeldAdmin": "it is held by an administrator, who lets it start: `scontrol release {job}`",
+    r"JobHoldMaxRequeue": "it was requeued too often: `scontrol release {job}` lets it start",
     r"PartitionDown": "its partition is down",
     r"PartitionInactive": "its partition is inactive",
     r"ReqNodeNotAvail": "nodes that it asks for are down, drained or reserved",
     r"NodeDown": "a node that it asks for is down",
+    r".*held": "it is held: `scontrol release {job}` lets it start",
 }
 """Beginnings of reasons for which a job does not start until a person acts or a node returns."""
 _AWAITED = {
@@ -63,6 +64,7 @@ BLOCKED = "|".join((*_REFUSALS, *_STOPS, *_AWAITED, "JobHeld", "Partition.*Limit
 """Beginnings of reasons for which a job does not start however free the cluster is."""
 BUSY = "Resources|Priority|Nodes[ _]required[ _]for[ _]job[ _]are[ _]DOWN"
 """Beginnings of reasons of a job that waits because nothing is free for it."""
+_NO_REASON = re.compile(BUSY + "|None$|$", re.IGNORECASE)
 
 
 def is_busy(reason: str | None) -> bool:
@@ -75,26 +77,29 @@ def refusal(reason: str | None) -> str | None:
     return _words(_REFUSALS, reason)
 
 
-def stop(reason: str | None) -> str | None:
-    """Why a job does not start by itself, although its request may stay; None: it may."""
-    return _words(_STOPS, reason)
+def stop(reason: str | None, job: str) -> str | None:
+    """Why a job (or several, ids with commas) does not start by itself as it is; None: it may."""
+    return _words(_STOPS, reason, printable(job.partition("+")[0], 200))
 
 
 def awaited(reason: str | None) -> str | None:
     """What a job waits for other than free nodes; None: nothing else is reported."""
-    if refusal(reason) or stop(reason):
+    if refusal(reason) or stop(reason, ""):
         return None
-    return _words(_AWAITED, reason)
+    words = _words(_AWAITED, reason)
+    if words is None and not _NO_REASON.match(reason or ""):
+        return f"what Slurm calls {printable(reason, 80)}"
+    return words
 
 
-def _words(table: dict[str, str], reason: str | None) -> str | None:
+def _words(table: dict[str, str], reason: str | None, job: str = "") -> str | None:
     for beginning, words in table.items():
         if re.match(beginning, reason or "", re.IGNORECASE):
-            return f"{words} ({printable(reason, 80)})"
+            return f"{words.format(job=job)} ({printable(reason, 80)})"
     return None
 
 
 def last_reasons(jobs: JobTable) -> pl.DataFrame:
     """What was reported last of each job that waits or waited: row i64, reason str."""
-    seen = jobs.sightings().select("row", "reason").drop_nulls()
+    seen = jobs.changes.drop_nulls(["known", "reason"])
     return seen.group_by("row", maintain_order=True).agg(pl.col("reason").last())

@@ -42,8 +42,8 @@ COLUMNS = (
     "Reservation", "State", "ExitCode", "Submit", "Eligible", "Start", "End", "ElapsedRaw",
     "TimelimitRaw", "Priority", "ReqMem", "ReqCPUS", "ReqNodes", "ReqTRES", "AllocCPUS",
     "AllocNodes", "AllocTRES", "NodeList", "Constraints", "Comment", "WorkDir", "SubmitLine",
-    "Restarts", "MaxRSS", "TotalCPU", "ConsumedEnergyRaw", "TRESUsageInTot", "TRESUsageOutTot",
-    "MaxDiskRead", "MaxDiskWrite", "FailedNode", "SLUID",
+    "StdOut", "StdErr", "Restarts", "MaxRSS", "TotalCPU", "ConsumedEnergyRaw", "TRESUsageInTot",
+    "TRESUsageOutTot", "MaxDiskRead", "MaxDiskWrite", "FailedNode", "SLUID",
 )  # fmt: skip
 """Columns worth asking for; a version that lacks some is asked for the others."""
 
@@ -55,7 +55,7 @@ FIELDS = (
     "Licenses", "McsLabel", "NCPUS", "NNodes", "NTasks", "Planned", "PlannedCPU", "PlannedCPURAW",
     "QOSRAW", "QOSREQ", "Reason", "ReqCPUFreq", "ReqCPUFreqGov", "ReqCPUFreqMax", "ReqCPUFreqMin",
     "ReqGRES", "ReqReservation", "Reserved", "ReservationId", "ResvCPU", "ResvCPURAW",
-    "SegmentSize", "StdErr", "StdIn", "StdOut", "Suspended", "SystemComment", "SystemCPU",
+    "SegmentSize", "StdIn", "Suspended", "SystemComment", "SystemCPU",
     "Timelimit", "UID", "UserCPU", "WCKey", "WCKeyID",
     *(f"{name}{of}" for name in ("MinCPU", "MaxDiskRead", "MaxDiskWrite", "MaxPages", "MaxRSS",
                                  "MaxVMSize") for of in ("", "Node", "Task")),
@@ -151,6 +151,8 @@ class Run(msgspec.Struct, frozen=True):
     comment: Annotated[str, _Cell("comment")] = ""
     directory: Annotated[str, _Cell("workdir")] = ""
     line: Annotated[str, _Cell("submitline")] = ""
+    stdout: Annotated[str, _Cell("stdout", known_text)] = ""
+    stderr: Annotated[str, _Cell("stderr", known_text)] = ""
     restarts: Annotated[int | None, _Cell("restarts", parse_number)] = None
     cpu_s: Annotated[float | None, _Cell("totalcpu", parse_span)] = None
     energy_j: Annotated[int | None, _Cell("consumedenergyraw", parse_number)] = None

@@ -198,6 +198,10 @@ class Partition:
     """Jobs that a CPU may run at a time."""
     default: bool = False
     """Jobs that name no partition go to it."""
+    default_s: float | None = None
+    """The time limit of jobs that name none; None: unknown."""
+    default_memory_mb: tuple[int, int] = (0, 0)
+    """What jobs get that ask for no memory, for each CPU and for each node."""
 
 
 def read_nodes(text: str) -> Iterator[Node]:
@@ -216,13 +220,11 @@ def read_nodes(text: str) -> Iterator[Node]:
         )
 
 
-def read_partitions(text: str) -> Iterator[Partition]:
-    """The lines of ``scontrol --oneliner show partition``; what cannot be read is left out."""
+def read_partitions(text: str, config: str = "") -> Iterator[Partition]:
+    """The lines of ``scontrol --oneliner show partition``, with defaults of ``show config``."""
+    defaults = shown_config(config)
     for fields in shown_records(text, "PartitionName"):
-        try:
-            longest = parse_span(fields.get("MaxTime", ""))
-        except ValueError:
-            longest = None
+        longest = _span(fields.get("MaxTime", ""))
         yield Partition(
             name=fields["PartitionName"],
             up=fields.get("State", "UP").upper() in ("UP", "DRAIN"),
@@ -230,4 +232,21 @@ def read_partitions(text: str) -> Iterator[Partition]:
             tier=leading_number(fields.get("PriorityTier")) or 1,
             shared=leading_number(fields.get("OverSubscribe", "").partition(":")[2]) or 1,
             default=fields.get("Default", "").upper() == "YES",
+            default_s=_span(fields.get("DefaultTime", "")) or longest,
+            default_memory_mb=_default_memory(fields, defaults),
         )
+
+
+def _span(text: str) -> float | None:
+    try:
+        return parse_span(text)
+    except ValueError:
+        return None
+
+
+def _default_memory(partition: Mapping[str, str], config: Mapping[str, str]) -> tuple[int, int]:
+    for said in ({name.lower(): value for name, value in partition.items()}, config):
+        cpu, node = (leading_number(said.get(f"defmemper{one}")) or 0 for one in ("cpu", "node"))
+        if cpu or node:
+            return cpu, node
+    return 0, 0

@@ -55,6 +55,8 @@ class Queued(msgspec.Struct, frozen=True):
     comment: Annotated[str, "Comment"]
     restarts: Annotated[int | None, "RestartCnt"] = None
     """How often it was requeued."""
+    tres: Annotated[str, "tres-alloc"] = ""
+    """What it asks for, or was given."""
 
 
 FIELDS: dict[str, str] = {

@@ -80,10 +80,12 @@ class Binary(Target):
 
     Attributes:
         true, false: what became of decisions of either kind, for messages.
+        found: names of several decisions of either kind.
     """
 
     true: str = "succeeded"
     false: str = "failed"
+    found: tuple[str, str] = ("successes", "failures")
 
     metrics: ClassVar[tuple[str, ...]] = METRICS
     higher: ClassVar[frozenset[str]] = HIGHER_IS_BETTER

@@ -17,11 +17,14 @@ from jobsight.program.profile import CLASSES
 from jobsight.program.tree import EFFECTS, KINDS
 from jobsight.questions.bound.programs import BOUND, CLASS_OF, Features, Read, read
 from jobsight.questions.bound.question import BOUND_QUESTION, SHIPPED
+from jobsight.reports.overview import Overview
 from jobsight.text import printable
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
     from jobsight.learning.modeldir import ModelDir
+    from jobsight.program.examples import Example
+    from jobsight.questions.bound.question import BoundSettings
     from jobsight.settings import Settings
 
 __all__ = ["BOUND_ANSWERS", "CLASSES", "Answer", "Answerer", "BoundAnswers", "evidence_of"]
@@ -243,6 +246,12 @@ class BoundAnswers(Answerable[Answer]):
         """See `Answerer`."""
         assert model is not None  # one ships
         return Answerer(model, moment)
+
+    def overview(self, source: Sequence[Example], settings: BoundSettings, /) -> Overview:
+        """What binds the programs that were measured."""
+        counts = self.question.decisions(source, settings).table["class"].value_counts(sort=True)
+        ways = ", ".join(f"{count:,} by {kind}" for kind, count in counts.drop_nulls().iter_rows())
+        return Overview([f"{len(source):,} measured programs are bound: {ways}."])
 
 
 BOUND_ANSWERS = BoundAnswers()

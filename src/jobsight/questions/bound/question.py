@@ -73,6 +73,10 @@ class Bound(Question[BoundSettings]):
     title: ClassVar[str] = "Which resource will bind it?"
     settings = BoundSettings
     targets: ClassVar[Mapping[str, Target]] = {"class": Classes(BOUND), "shares": Shares(BOUND)}
+    titles: ClassVar[Mapping[str, str]] = {
+        "class": "what binds it",
+        "shares": "the shares of its time",
+    }
     models: ClassVar[tuple[str, ...]] = (
         "constant", "rule", "text", "svm", "boosted", "forest", "dense", "recurrent", "tree",
         "stack",

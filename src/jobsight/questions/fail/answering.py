@@ -30,6 +30,7 @@ from jobsight.models.base import Floats, Inputs
 from jobsight.models.boosted import MANY_ROWS
 from jobsight.program.submission.proposals import Ceilings
 from jobsight.questions.fail.evidence import Advice, Counted, Ends, Finding, advise, findings
+from jobsight.questions.fail.overview import overview
 from jobsight.questions.fail.question import FAIL, KINDS, Features
 
 if TYPE_CHECKING:
@@ -314,6 +315,7 @@ class FailAnswers(JobTableAnswerable[Answer]):
 
     question = FAIL
     without: ClassVar[str] = "rates of failure, from all jobs to those of one script, uncalibrated"
+    overview = staticmethod(overview)
 
     def answerer(
         self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings

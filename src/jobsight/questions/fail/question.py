@@ -218,8 +218,17 @@ class Fail(Question[FailSettings]):
     title: ClassVar[str] = "Will it fail?"
     settings = FailSettings
     targets: ClassVar[Mapping[str, Target]] = {
-        "fails": Binary("failed", "succeeded"),
+        "fails": Binary("failed", "succeeded", ("failures", "successes")),
         "kinds": Classes(KINDS),
+    }
+    titles: ClassVar[Mapping[str, str]] = {
+        "fails": "whether it fails",
+        "kinds": "how it fails",
+        State.FAILED.value: "ended with an error",
+        State.TIMEOUT.value: "reached the time limit",
+        State.OUT_OF_MEMORY.value: "ran out of memory",
+        State.NODE_FAIL.value: "lost a node",
+        State.HELD.value: "held at the start",
     }
     models: ClassVar[tuple[str, ...]] = (
         "constant", "last", "rates", "rates:50", "rates:5", "request", "linear", "boosted",
@@ -258,7 +267,8 @@ class Fail(Question[FailSettings]):
             words={"new": f"users with fewer than {_FEW} jobs before",
                    "known": f"users with {_FEW} jobs before, or more"},
         ),
-        "user": Stratum(pl.coalesce("owner", "account"), "By user", saved=False),
+        "user": Stratum(pl.col("owner"), "By user", saved=False),
+        "account": Stratum(pl.col("account"), "By account", saved=False),
     }  # fmt: skip
     spent: ClassVar[str] = "core_hours"
     words: ClassVar[tuple[str, str, str]] = ("job", "jobs", "failed")

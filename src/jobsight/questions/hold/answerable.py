@@ -13,6 +13,7 @@ from jobsight.answering.question import Answerable
 from jobsight.errors import ModelError
 from jobsight.questions.hold.answering.answer import Answer, Answerer
 from jobsight.questions.hold.examples.decisions import HeldHistory, held_name
+from jobsight.questions.hold.overview import overview
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 
@@ -32,6 +33,7 @@ class HoldAnswers(Answerable[Answer]):
 
     question = HOLD
     without: ClassVar[str] = "rules and rates of success, uncalibrated"
+    overview = staticmethod(overview)
     key: ClassVar[str] = "job"
     cluster: ClassVar[str] = "access_point"
 

@@ -6,7 +6,6 @@ log records later. What came later is shown next to the answers, and is never kn
 
 from __future__ import annotations
 
-import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from jobsight.clock import format_micros, format_span
+from jobsight.format import moment as shown_moment
 from jobsight.format import percent
 from jobsight.history.frames import FrameIndex
 from jobsight.history.labels import RowLabels
@@ -198,7 +198,7 @@ def _tally(jobs: ShownJobs) -> Counter[str]:
 
 def jobs_part(jobs: ShownJobs) -> Markup:
     """The jobs held at the moment, with answers, most useful first."""
-    title = f"The jobs held at {_clock(jobs.moment)}"
+    title = f"The jobs held at {shown_moment(jobs.moment)}"
     if not jobs.answers:
         return section(title, element("p", "No job was held at that moment."))
     groups = [row for row in group_answers(jobs.answers) if not row.members[0].by_hand]
@@ -242,10 +242,6 @@ def _answers_part(answers: Mapping[str, Any] | None) -> Markup | None:
     return section("What the answers are worth", *tables, lead=lead)
 
 
-def _clock(moment: int) -> str:
-    return (dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=moment)).strftime("%H:%M:%S")
-
-
 def _answers_table(rows: list[list[Markup]]) -> Markup:
     headings = ["answer", "if released now", "jobs", "why held, and what to do"]
     caption = "Answers by cause and cluster; the bar is P(success), the line its 90 % interval."
@@ -257,10 +253,12 @@ def _group_row(group: GroupAnswer, jobs: ShownJobs) -> list[Markup]:
     said = len(group.said_for)
     note = None if said == len(group.members) else f"for {said} of {len(group.members)}"
     gain = f"gain {group.gain:.1f}" if group.gain else None
+    names = sorted({printable(one.owner, 40) for one in group.members if one.owner})
+    owners = [f"of {names[0]}" if len(names) == 1 else f"of {len(names)} owners"] if names else []
     return [
         join([_badge(group.verb), *(_small(text) for text in (note, gain) if text)]),
         _chance(group),
-        join([element("strong", len(group.members)), _small(f"of {group.place}")]),
+        join([element("strong", len(group.members)), *map(_small, (*owners, f"of {group.place}"))]),
         _why(group, first, jobs),
     ]
 
@@ -298,7 +296,7 @@ def _why(group: GroupAnswer, first: Answer, jobs: ShownJobs) -> Markup:
     code = "no code" if first.hold_code is None else f"{first.hold_code}/{first.hold_subcode}"
     lines = [
         element("div", printable(first.reason, 230) or "the log gives no reason"),
-        element("div", f"code {code}, held since {_clock(first.held_since)}", class_="small"),
+        element("div", f"code {code}, held since {shown_moment(first.held_since)}", class_="small"),
     ]
     for step in group.advice.numbered():
         lines.append(element("div", element("strong", step.text)))
@@ -312,7 +310,8 @@ def _why(group: GroupAnswer, first: Answer, jobs: ShownJobs) -> Markup:
         summary = element("summary", f"evidence for {first.job}")
         lines.append(element("details", summary, element("ul", *known, class_="evidence")))
     if ends := _ends(group.members, jobs):
-        later = f"{len(ends)} were released, {sum(ends)} of them succeeded"
+        were = "1 was" if len(ends) == 1 else f"{len(ends)} were"
+        later = f"{were} released, {sum(ends)} of them succeeded"
         lines.append(element("div", f"What the log records later: {later}.", class_="small"))
     return join(lines)
 

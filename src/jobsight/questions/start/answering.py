@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -20,12 +19,14 @@ from jobsight.documents import State
 from jobsight.errors import UsageError
 from jobsight.history.jobsasked import submitted_now
 from jobsight.history.jobtable import JobTable
-from jobsight.history.slurm.pendingreasons import TOO_LONG, awaited, refusal, stop
+from jobsight.history.slurm.pendingreasons import awaited
 from jobsight.learning.modeldir import ModelDir
 from jobsight.models.base import Inputs
+from jobsight.questions.start.overview import overview
 from jobsight.questions.start.play import LEVELS, quantiles
 from jobsight.questions.start.question import MOMENTS, START, Features, with_ages, without_ages
-from jobsight.questions.start.queue import KNOTS, Earlier, Machine, Snapshot, listed
+from jobsight.questions.start.queue import KNOTS, LIKE, Earlier, Machine, Snapshot, listed
+from jobsight.questions.start.waiting import Spans, never, not_before, obstacle, waits_for
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ __all__ = [
     "Answerer",
     "StartAnswers",
     "sooner",
-    "waits_for",
 ]
 
 Floats = NDArray[np.float64]
@@ -73,44 +73,6 @@ class Advice:
     support: int
 
 
-def _obstacle(job: Mapping[str, Any], queue: Snapshot) -> str | None:
-    """Why a job will not start by itself; None: it may."""
-    reason, held = job["reason"], job["state"] == State.HELD.value
-    if job["scheduler"] == "htcondor":
-        return "it is held: `jobsight hold` says whether to release it" if held else None
-    return (
-        _never(job, queue)
-        or stop("PartitionDown" if queue.machine.down(job["partition"]) else reason)
-        or (f"it is held ({printable(reason or '', 80)})" if held else None)
-    )
-
-
-def _never(job: Mapping[str, Any], queue: Snapshot) -> str | None:
-    """Why a job never starts unless what it asks for changes; None: it may."""
-    partition = queue.machine.partition(job["partition"])
-    limit, longest = job["time_limit_s"], None if partition is None else partition.longest_s
-    if longest is not None and limit is not None and limit > longest:
-        most = f"{printable(job['partition'], 40)} allows {format_span(longest)}"
-        return f"{TOO_LONG}: {format_span(limit)}, and {most}"
-    if refused := refusal(job["reason"]):
-        return refused
-    if job["state"] not in (None, State.PENDING.value) or job["blocked"] or queue.fits(job):
-        return None
-    return "it asks for more than its partition has"
-
-
-def waits_for(job: Mapping[str, Any], queue: Snapshot, place: int) -> list[str]:
-    """What a pending job waits for: limits, reservations, dependencies, and the jobs ahead."""
-    waits = [words] if (words := awaited(job["reason"])) else []
-    ahead, running = queue.load[:2, :, place]
-    if ahead[0] and job["scheduler"] == "slurm":
-        waits.append(f"{counted(int(ahead[0]), 'job')} ahead with {counted(int(ahead[1]), 'CPU')}")
-    if running[0]:
-        cpus = counted(int(running[1]), "CPU")
-        waits.append(f"{counted(int(running[0]), 'running job')} with {cpus}")
-    return waits
-
-
 def sooner(queue: Snapshot, place: int, starts: Floats) -> list[Advice]:
     """Changes of a request with which the job starts sooner, the largest gain first.
 
@@ -124,12 +86,7 @@ def sooner(queue: Snapshot, place: int, starts: Floats) -> list[Advice]:
     """
     job = queue.jobs.row(place, named=True)
     before, advice = float(np.median(starts)), []
-    # Ended runs of the same user with the same name but for digits, or the same script.
-    if job["name"] is None:
-        same = pl.col("command") == pl.lit(job["command"])
-    else:
-        pattern = re.sub("[0-9]+", "#", job["name"])
-        same = pl.col("name").str.replace_all(r"[0-9]+", "#") == pattern
+    same = LIKE.eq(pl.lit(queue.jobs[place].select(LIKE).item()))
     ended = pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
     own = (pl.col("owner") == pl.lit(job["owner"])) & same & ended
     ran = (pl.col("end") - pl.col("last_start")).dt.total_seconds().cast(pl.Float64)
@@ -199,9 +156,6 @@ def _elsewhere(queue: Snapshot, job: Mapping[str, Any]) -> list[_Change]:
     return changes
 
 
-Spans = tuple[float, float, float]
-"""Seconds: 10, 50 and 90 % quantiles."""
-
 _LABEL = "play (uncalibrated)"
 """What an answer names as its model where there is none."""
 AT_ONCE = 30.0
@@ -228,8 +182,10 @@ class Answer(JobAnswer):
         job: also with `reason` and `estimate` (µs), Slurm's own.
         wait: seconds until it starts; None: it runs, or that is not known.
         runtime: seconds that it runs; None where nothing is known of it.
+        not_before: µs: quantiles of the end of what Slurm's reason names; None: unknown.
         blocked: why it does not start by itself; None: it may.
         waits_for: in words.
+        only_of: the one user whose jobs are all that is seen; None: there are several.
         advice: what would start sooner.
         model: what gave the quantiles.
         inputs: hash of what was read for it.
@@ -237,9 +193,11 @@ class Answer(JobAnswer):
 
     wait: Spans | None
     runtime: Spans | None
+    not_before: tuple[int, int, int] | None
     blocked: str | None
     waits_for: Sequence[str]
     advice: Sequence[Advice]
+    only_of: str | None
     model: str
     inputs: str
 
@@ -269,11 +227,13 @@ class Answer(JobAnswer):
             "start": None if self.starts is None else [*map(format_micros, self.starts)],
             "runtime_s": _listed(self.runtime),
             "end": None if self.ends is None else [*map(format_micros, self.ends)],
+            "not_before": self.not_before and [*map(format_micros, self.not_before)],
             "blocked": self.blocked,
             "reason": self.job["reason"],
             "waits_for": list(self.waits_for),
             "advice": [vars(change) for change in self.advice],
             "scheduler_estimate": None if estimate is None else format_micros(estimate),
+            "only_jobs_of": self.only_of,
             "model": self.model,
         }
 
@@ -399,31 +359,38 @@ class Answerer:
         few: bool,
     ) -> Answer:  # fmt: skip
         job = queue.jobs.row(place, named=True)
-        runs = job["state"] in _RUNNING
-        blocked = None if runs else _obstacle(job, queue)
+        runs, slurm = job["state"] in _RUNNING, job["scheduler"] == "slurm"
+        blocked = None if runs else obstacle(job, queue)
         wait = played.wait if known.wait is None else known.wait
-        if wait is not None and wait[2] <= AT_ONCE and awaited(job["reason"]):
+        least = not_before(job, queue) if slurm and not runs and blocked is None else None
+        if wait is not None and least is not None:
+            wait = max(wait[0], least[0]), max(wait[1], least[1]), max(wait[2], least[2])
+        if wait is not None and wait[2] <= AT_ONCE and slurm and awaited(job["reason"]):
             wait = None  # Slurm says what keeps it back: a model that does not see it is wrong
         runtime = played.runtime if known.runtime is None or runs else known.runtime
-        if known.runtime is None and not self._earlier.knows_runtime(job):
+        if known.runtime is None and not len(self._earlier.ended):
             runtime = None
         if known.wait is None and not queue.knows_partition(place):
             wait = None
-        if not runs and job["scheduler"] == "slurm" and _never(job, queue):
+        if not runs and slurm and never(job, queue):
             runtime = None
         plays = bool(np.isfinite(starts).any()) and not runs
         advice = []
         if few and not runs and (plays or "TimeLimit" in (job["reason"] or "")):
             advice = sooner(queue, place, starts)
-        waits = [] if runs else [*waits_for(job, queue, place), *self._analysis.get(job["job"], ())]
+        waits: list[str] = []
+        if not runs and blocked is None:
+            waits = [*waits_for(job, queue, place), *self._analysis.get(job["job"], ())]
         return Answer(
             job=job,
             moment=self.moment,
             wait=None if blocked or runs else wait,
             runtime=runtime,
+            not_before=least and _after(self.moment, least),
             blocked=blocked,
             waits_for=waits,
             advice=advice,
+            only_of=queue.only_of if slurm else None,
             model=_LABEL
             if self._model is None
             else self._model.label_at(MOMENTS[0] if job["id"] is None else MOMENTS[1]),
@@ -498,6 +465,7 @@ class StartAnswers(JobTableAnswerable[Answer]):
 
     question = START
     without: ClassVar[str] = "a simulation of the queue with the users' last runtimes, uncalibrated"
+    overview = staticmethod(overview)
 
     def answerer(
         self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings

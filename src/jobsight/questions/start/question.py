@@ -321,6 +321,7 @@ class Start(Question[StartSettings]):
         "wait": Quantiles("s", log=True),
         "runtime": Quantiles("s", log=True),
     }
+    titles: ClassVar[Mapping[str, str]] = {"wait": "its wait", "runtime": "its runtime"}
     equal: ClassVar[bool] = True
     models: ClassVar[tuple[str, ...]] = (
         "constant", "partition", "recent", "last", "slurm", "play", "limit", "last2", "request",
@@ -346,9 +347,6 @@ class Start(Question[StartSettings]):
     key: ClassVar[pl.Expr] = pl.col("id")
     job: ClassVar[pl.Expr] = pl.format("{} {}", "scheduler_name", "job")
     strata: ClassVar[Mapping[str, Stratum]] = {
-        "week": Stratum(
-            pl.from_epoch("decided", "us").dt.strftime("%G-W%V"), "By week of the decision"
-        ),
         "partition": Stratum(pl.col("partition"), "By partition"),
         "size": Stratum(
             pl.when(pl.col("request_gpus") > 0).then(pl.lit("gpus"))
@@ -359,7 +357,8 @@ class Start(Question[StartSettings]):
             words={"gpus": "with GPUs", "one": "one CPU", "some": "2 to 32 CPUs",
                    "many": "more than 32 CPUs"},
         ),
-        "user": Stratum(pl.coalesce("owner", "account"), "By user", saved=False),
+        "user": Stratum(pl.col("owner"), "By user", saved=False),
+        "account": Stratum(pl.col("account"), "By account", saved=False),
     }  # fmt: skip
     words: ClassVar[tuple[str, str, str]] = ("job", "jobs", "started")
     families: ClassVar[Mapping[str, tuple[str, ...]]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from jobsight.documents import State
 from jobsight.history.jobtable import JobTable
+from jobsight.history.slurm.documents import limit_of
 from jobsight.history.slurm.pendingreasons import BLOCKED, BUSY, last_reasons
 from jobsight.history.slurm.scontrol import Node, Partition
 from jobsight.program.submission.sizes import gpus
 from jobsight.questions.start.play import RESOURCES, Queue, draw_runtimes, needs, play
 
-__all__ = ["Earlier", "Machine", "Snapshot", "listed"]
+__all__ = ["LIKE", "Earlier", "Machine", "Snapshot", "listed"]
 
 Floats = NDArray[np.float64]
 Strings = Sequence[str | None]
@@ -29,11 +30,16 @@ DRAWS = 20
 LIVE = 4_000
 """Draws × thousand pending jobs that are played for an answer, so that it comes in time."""
 _RUNNING = (State.RUNNING.value, State.SUSPENDED.value)
+LIKE = pl.coalesce(pl.col("name").str.replace_all("[0-9]+", "#"), "command")
+"""What jobs that do the same have in common: the name but for digits, else the script."""
 _USER = pl.coalesce("owner", "account")
 _LIMIT = pl.when(pl.col("time_limit_s") > 0).then(pl.col("time_limit_s").cast(pl.Float64))
 _CPUS = pl.coalesce("request_cpus", "cpus")
 """What a job that runs takes: of one first seen when it ran, what it was given is known alone."""
 _FEW = 5
+_NAMED, _OTHERS = 2, 4
+"""Runs of a name that say how long such a job runs; and of the user's last runs, of any name, so
+many count with them at most: on public traces both together were better than either."""
 _MB = 1 << 20
 _SECOND = 1_000_000
 
@@ -52,6 +58,8 @@ class Machine:
 
     nodes: Sequence[Node] = ()
     partitions: Sequence[Partition] = ()
+    shown: Sequence[tuple[str, str, str, int | None]] = ()
+    """Of pending jobs, as squeue shows them now: job, owner, reason, estimate (µs)."""
 
     def capacity(self, name: str | None) -> Floats | None:
         """What a partition has, in the order of `RESOURCES`; None where that is not known."""
@@ -104,6 +112,11 @@ class Machine:
         return [sorted(group, key=str) for group in groups]
 
 
+def _at_knots(values: Floats) -> Floats:
+    """Quantiles at (i + ½) / KNOTS of some values: (KNOTS,)."""
+    return np.quantile(values, (np.arange(KNOTS) + 0.5) / KNOTS)
+
+
 class Earlier:
     """What a job table says of earlier runs; made once, since it takes seconds for many jobs.
 
@@ -130,39 +143,51 @@ class Earlier:
         return last.with_columns((pl.col("estimate") * _SECOND).cast(pl.Int64))
 
     @cached_property
+    def ended(self) -> pl.DataFrame:
+        """All runs that ended, the last one last: user, `LIKE`, seconds, share of the limit."""
+        ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
+        known = pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
+        return self.jobs.table.filter(known).sort("reported").select(
+            _USER.alias("user"), like=LIKE, ran=ran.clip(1.0), share=(ran / _LIMIT).clip(1e-6, 1)
+        )  # fmt: skip
+
+    @cached_property
     def _runs(self) -> tuple[dict[Any, pl.DataFrame], pl.DataFrame]:
         """The last runs of each user who has some, and of all: seconds and share of the limit."""
-        ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
-        known = self.jobs.table.filter(
-            pl.col("end").is_not_null() & pl.col("last_start").is_not_null()
-        )
-        known = known.sort("reported").select(
-            _USER.alias("user"), ran=ran.clip(1.0), share=(ran / _LIMIT).clip(1e-6, 1)
-        )
+        known = self.ended.select("user", "ran", "share")
         groups = {
             user: some.tail(KNOTS) for (user,), some in known.group_by("user") if len(some) >= _FEW
         }
         return groups, known.tail(8 * KNOTS)
 
+    def _named(self, rows: pl.DataFrame) -> dict[tuple[Any, Any], Floats]:
+        """Quantiles of the runtimes of jobs by user and name, of which there are enough runs."""
+        keys = rows.select(_USER.alias("user"), like=LIKE).drop_nulls().unique()
+        own = self.ended.join(keys, on=["user", "like"], how="semi", maintain_order="left")
+        shapes = {}
+        for (user, like), some in own.group_by("user", "like", maintain_order=True):
+            if len(some) >= _NAMED:
+                others = self._runs[0].get(user, some.clear())["ran"]
+                others = others.tail(min(max(len(some) - 1, _NAMED), _OTHERS))
+                shapes[user, like] = _at_knots(np.append(some["ran"].tail(KNOTS), others))
+        return shapes
+
     def usual_runtimes(self, rows: pl.DataFrame) -> Floats:
         """Quantiles of the runtime of n jobs in seconds: float64 (n, KNOTS), rising.
 
-        Of the last runs of the job's user, else of all: as shares of their limits, times its own
-        limit; as they were, where limits are unknown. A job of which nothing is known takes its
-        limit, or a day.
+        Of the last runs of the user's jobs of its name; where these are too few, of the user's
+        jobs, else of all: as shares of their limits, times its own limit; as they were, where
+        limits are unknown. A job of which nothing is known takes its limit, or a day.
         """
-        asked = rows.select(_USER.alias("user"), limit=_LIMIT)
+        asked = rows.select(_USER.alias("user"), LIKE.alias("like"), limit=_LIMIT)
+        named = self._named(rows)
         runtimes = np.empty((len(rows), KNOTS))
-        for k, (user, seconds) in enumerate(asked.iter_rows()):
-            shape = self._shape(user, "ran" if seconds is None else "share")
-            runtimes[k] = (seconds or 86_400.0) if shape is None else shape * (seconds or 1.0)
+        for k, (user, like, seconds) in enumerate(asked.iter_rows()):
+            share = None if seconds is None else self._shape(user, "share")
+            shape = self._shape(user, "ran") if share is None else share * seconds
+            usual = (seconds or 86_400.0) if shape is None else shape
+            runtimes[k] = named.get((user, like), usual)
         return np.maximum(runtimes, 1.0)
-
-    def knows_runtime(self, job: Mapping[str, Any]) -> bool:
-        """Whether any run that ended says how long a job runs."""
-        limited = (job["time_limit_s"] or 0) > 0
-        user = job["owner"] or job["account"]
-        return self._shape(user, "share" if limited else "ran") is not None
 
     def _shape(self, user: Any, column: str) -> Floats | None:
         """Quantiles of the last runs of a user, else of all; None: there are none."""
@@ -170,8 +195,7 @@ class Earlier:
         of = user if user in groups else None
         if (of, column) not in self._shapes:
             values = groups.get(of, everyone)[column].drop_nulls().to_numpy()
-            places = (np.arange(KNOTS) + 0.5) / KNOTS
-            self._shapes[of, column] = np.quantile(values, places) if len(values) else None
+            self._shapes[of, column] = _at_knots(values) if len(values) else None
         return self._shapes[of, column]
 
     def most_used(self, partitions: Strings) -> Floats:
@@ -234,13 +258,23 @@ class Snapshot:
             own = [name for name in added.columns if name in table.columns and name != "row"]
             table = pl.concat([table, added.select(own)], how="diagonal_relaxed")
         seen = table.join(history.sightings, on="row", how="left", maintain_order="left")
-        jobs = _in_order(seen, machine)
+        shown = {name: seen.schema[name] for name in ("job", "owner", "reason", "estimate")}
+        lines = pl.DataFrame(machine.shown, shown, orient="row")
+        seen = seen.update(lines, on=["job", "owner"], include_nulls=True)
+        jobs = _completed(_in_order(seen, machine), machine)
         return cls(jobs, moment, machine, history, history.usual_runtimes(jobs))
 
     @property
     def running(self) -> int:
         """How many of the jobs run."""
         return int(self.jobs["runs"].sum())
+
+    @cached_property
+    def only_of(self) -> str | None:
+        """The one user whose jobs are all that is known of the cluster; None: there are several."""
+        of_cluster = pl.col("scheduler_name").is_in(self.jobs["scheduler_name"].unique().implode())
+        users = self.history.jobs.table.filter(of_cluster)["owner"].unique()
+        return users[0] if len(users) == 1 else None
 
     @cached_property
     def _family(self) -> NDArray[np.int64]:
@@ -318,6 +352,8 @@ class Snapshot:
             own = np.flatnonzero(self._family == self._family[place])
             own = own[own < self.running]
             first = ends[:, own].min(axis=1, initial=np.inf)
+            if self.only_of is not None and self.jobs["reason"][int(place)] != "Priority":
+                first[starts[:, place] <= 0.0] = np.inf  # what takes its place is not seen
             starts[:, place] = np.maximum(starts[:, place], first)
         return starts[:, asked]
 
@@ -359,10 +395,17 @@ class Snapshot:
             places=places,
             need=need,
             planned=np.maximum(self.limits() - ages, 1.0),
-            eligible=np.where(self.jobs["blocked"].to_numpy(), np.inf, 0.0),
+            eligible=self._eligible(),
             asked=asked & ~runs,
             ghost=np.zeros(n, np.bool_),
         )
+
+    def _eligible(self) -> Floats:
+        """Seconds until jobs may start, where they are to begin later; inf: they may not."""
+        begins = pl.col("reason").str.starts_with("BeginTime") & (pl.col("estimate") > self.moment)
+        left = (pl.col("estimate") - self.moment) / _SECOND
+        until = pl.when(begins).then(left).when("blocked").then(np.inf).otherwise(0.0)
+        return np.array(self.jobs.select(until).to_series().to_numpy())
 
     def changed(self, place: int, **request: Any) -> Snapshot:
         """The same queue where one job asks for something else; its runtimes stay.
@@ -397,3 +440,23 @@ def _in_order(table: pl.DataFrame, machine: Machine) -> pl.DataFrame:
         "runs", "tier", "priority", "seen",
         descending=[True, True, True, False], nulls_last=True, maintain_order=True,
     )  # fmt: skip
+
+
+def _completed(jobs: pl.DataFrame, machine: Machine) -> pl.DataFrame:
+    """Jobs with what they get where it is not known what they ask for.
+
+    That is one CPU, one node, and time and memory by the defaults of the partition.
+    """
+    names = jobs["partition"].drop_nulls().unique()
+    known = {name: of for name in names if (of := machine.partition(name)) is not None}
+
+    def default(value: Callable[[Partition], int | None]) -> pl.Expr:
+        values = {name: value(of) for name, of in known.items()}
+        return pl.col("partition").replace_strict(values, default=None, return_dtype=pl.Int64)
+
+    memory = pl.col("request_cpus") * default(lambda of: of.default_memory_mb[0])
+    memory += pl.col("request_nodes") * default(lambda of: of.default_memory_mb[1])
+    return jobs.with_columns(
+        pl.col("request_cpus", "request_nodes").fill_null(1),
+        pl.col("time_limit_s").fill_null(default(lambda of: limit_of(of.default_s))),
+    ).with_columns(pl.col("request_memory_mb").fill_null(memory))

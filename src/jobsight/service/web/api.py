@@ -41,7 +41,8 @@ _START = {
     "job": "77", "id": "slurm:grid:77", "at": "2026-11-21 01:40:12Z", "moment": "pending",
     "state": "pending", "wait_s": [60.0, 540.0, 2400.0],
     "start": ["2026-11-21 01:41:12Z", "2026-11-21 01:49:12Z", "2026-11-21 02:20:12Z"],
-    "runtime_s": [300.0, 1500.0, 3600.0], "end": None, "blocked": None, "reason": "Resources",
+    "runtime_s": [300.0, 1500.0, 3600.0], "end": None, "not_before": None, "blocked": None,
+    "only_jobs_of": None, "reason": "Resources",
     "waits_for": ["35 running jobs with 140 CPUs"], "advice": [], "scheduler_estimate": None,
     "model": "mixture@73f0c1aa",
 }  # fmt: skip

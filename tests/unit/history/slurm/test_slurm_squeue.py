@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
+from jobsight.history.slurm.documents import of_queue
 from jobsight.history.slurm.squeue import FIELDS, Queued, format_option, read_queue
 
 D = "\x1f00ff\x1f"
@@ -47,6 +48,15 @@ def test_a_line() -> None:
     assert (job.time_limit_s, job.cpus, job.nodes, job.priority) == (86400, 4, 2, 17)
     assert job.restarts == 2
     assert job.memory == (4 << 30, "cpu")
+
+
+def test_what_a_running_job_asked_for_is_known_where_it_is_not_what_it_was_given() -> None:
+    (job,), _ = read(line(memory="5000M", nodes="2", tres="cpu=4,mem=10000M,gres/gpu:a100=2"))
+    request = of_queue("c", job, job.id, (), 0).request
+    assert (request.memory_mb, request.gpus, request.cpus) == (10_000, 2, None)
+    (job,), _ = read(line(state="PENDING", start="N/A", tres="bad"))
+    request = of_queue("c", job, job.id, (), 0).request
+    assert (request.memory_mb, request.gpus, request.cpus) == (16 << 10, None, 4)
 
 
 def test_names_and_comments_of_any_kind_stay_whole() -> None:

@@ -144,9 +144,9 @@ def test_the_report_says_what_it_found(page: str) -> None:
     assert "About these data. Made up." in text
     assert "Asked about the 3 jobs held at 2026-11-21 00:33:20Z, it says: release 3." in text
     assert "condor_release" in text
-    assert "What the log records later: 1 were released, 1 of them succeeded." in text
-    assert "constant (answers)" in text
-    for word in ("ROC AUC", "Brier", "ECE", "log loss", "F1 of failure", "always release"):
+    assert "What the log records later: 1 was released, 1 of them succeeded." in text
+    assert "constant (baseline, answers)" in text
+    for word in ("ROC AUC", "Brier", "ECE", "log loss", "F1 of failures", "always release"):
         assert word in text
     assert "passedover time" in text
     assert "than the best baseline's cost" in text
@@ -203,7 +203,7 @@ def test_access_points_are_kept_apart() -> None:
     for name in ("ap1", "ap2"):
         assert f"of cluster 1 on {name}" in text
         assert f"condor_release -name {name} 1.0" in text
-    assert text.count("What the log records later: 1 were released, 1 of them succeeded.") == 1
+    assert text.count("What the log records later: 1 was released, 1 of them succeeded.") == 1
 
 
 def test_the_same_material_gives_the_same_bytes(page: str) -> None:

@@ -184,11 +184,10 @@ def test_features_rest_on_nothing_written_later(name: str, moment: str) -> None:
     assert proof.holds, proof.differences
 
 
-def test_slices_name_sizes_and_weeks() -> None:
+def test_slices_name_sizes_and_partitions() -> None:
     table = outcomes_of(JobTable.read(ran(k, cpus=k, at=k) for k in (1, 32, 33)))
     labels = {name: table.select(x=one.label)["x"] for name, one in START.strata.items()}
     assert labels["size"].to_list() == ["one", "some", "many"]
-    assert labels["week"].unique().to_list() == ["2026-W47"]
     assert pl.Series(labels["partition"]).unique().to_list() == ["p"]
 
 
