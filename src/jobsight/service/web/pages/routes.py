@@ -26,6 +26,7 @@ from jobsight.clock import micros, now_micros
 from jobsight.documents.states import State
 from jobsight.errors import JobsightError
 from jobsight.format import UNKNOWN, amount, hours, memory, moment, number, percent, span, timestamp
+from jobsight.questions.fail.wording import worded
 from jobsight.reports.scores import HEADINGS
 from jobsight.service.web.analysis import unless_gone
 from jobsight.service.web.api import Asking, TheSite
@@ -85,7 +86,8 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     made.filters |= _FILTERS
-    made.globals |= {"version": __version__, "counted": counted, "merged": merged}
+    made.globals |= {"version": __version__, "counted": counted, "merged": merged,
+                     "fail_words": worded}  # fmt: skip
     return made
 
 
