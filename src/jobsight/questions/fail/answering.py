@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -274,12 +274,12 @@ class Answerer:
             for rate, digest in zip(values.tolist(), read, strict=True):
                 yield _Chance(rate, None, None, {}, LABEL, digest)
             return
-        label = self._model.label
+        label = self._model.label_at(moment)
         predicted = self._predicted(asked, moment)
         for job, own, rate, (fails, low, high, kinds, digest) in zip(
             asked.iter_rows(named=True), groups, rates, predicted, strict=True
         ):
-            shares = dict(zip(KINDS, kinds, strict=True))
+            shares = dict(zip(KINDS, kinds, strict=False))  # none, where it learned of no kinds
             if "like" in own and refuted(own["like"].bearing(job), fails):
                 words = f"not counted: {label} gives {percent(fails)}, against these runs"
                 yield _Chance(rate, None, None, shares, LABEL, digest, words)
@@ -374,6 +374,7 @@ class FailAnswers(JobTableAnswerable[Answer]):
     """How the question is answered; see `jobsight.answering.question.Answerable`."""
 
     question = FAIL
+    without: ClassVar[str] = "rates of failure, from all jobs to those of one script, uncalibrated"
     overview = staticmethod(overview)
 
     def answerer(
