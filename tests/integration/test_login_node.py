@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.users import User
 from tests.support.limits import prove
 from tests.support.users import User
 from tests.testbed import HtcondorPool, SlurmCluster

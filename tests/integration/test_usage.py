@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.users import User
 from tests.support.limits import limit, prove
+from tests.support.users import User
 from tests.testbed import HtcondorPool, SlurmCluster
 from tests.testbed.namespace import until
 
