@@ -42,10 +42,14 @@ REPEATED = 3
 """Runs in a row that failed by themselves, from which the program is to be fixed."""
 MARGIN = 1.15
 """A request that is as much above another one may suffice where that one did not."""
+_MANY = 2000
+"""Runs of a user that count in their rate."""
 _FADING = 0.5 ** (1 / 10)
 """What a run counts against the one after it, in rates: the last ten as much as all before."""
 _LEAN, _PRIOR = 4.0, 2.0
 """Runs that the rate of a wider group weighs, and one half where there is none."""
+_LEAN_OF_REQUEST = 20.0
+"""The same where runs are alike by their request alone: they may be other work."""
 _UNLIKELY = 0.001
 """Probability of such runs, or more failures, under which they refute a model's answer."""
 _OF_PROGRAM = ("program", "crash", "software", "permission")
@@ -102,6 +106,18 @@ class Counted:
         None: it had less memory or time, and failed for that, so it shows nothing of the job.
         """
         return self._borne(job["request_memory_mb"], job["time_limit_s"])
+
+    @cached_property
+    def failed_of_many(self) -> tuple[float, float]:
+        """How many of the last `_MANY` runs failed, and of how many."""
+        states = self.all["state"].tail(_MANY)
+        return float((states != _DONE).sum()), float(len(states))
+
+    def fading(self, job: Mapping[str, Any]) -> tuple[float, float]:
+        """The same of the last runs that bear on a job's request, the older the less."""
+        ends = [end for end in reversed(self.bearing(job)) if end is not None]
+        failed = sum(_FADING**n for n, end in enumerate(ends) if end != _DONE)
+        return failed, sum(_FADING**n for n in range(len(ends)))
 
     def failing(self, job: Mapping[str, Any]) -> Counter[str]:
         """Number of the last runs that fail with a job's request, by kind; the latest first."""
@@ -257,9 +273,9 @@ class Ends:
         """The smoothed rate of failure of runs like a job's, with its request; uncalibrated.
 
         A chain from all jobs to those of the user (of a new user those with the same request) and
-        those like it: each rate leans on the one before. Of a group the last runs count, the later
-        the more, as far as they show anything of the job's request, see `Counted.bearing`; a group
-        that has all runs of the wider one replaces it.
+        those like it: each rate leans on the one before. Many runs of the user count alike; of
+        those like it the last ones, the later the more, as far as they show anything of the job's
+        request, see `Counted.bearing`. A group that has all runs of the wider one replaces it.
         """
         whats = ("user", "like") if "user" in groups else ("request",)
         chain = [groups[what] for what in whats if what in groups]
@@ -269,9 +285,8 @@ class Ends:
         for group, narrower in zip_longest(chain, chain[1:]):
             if narrower is not None and len(narrower.all) == len(group.all):
                 continue
-            ends = [end for end in reversed(group.bearing(job)) if end is not None]
-            failed = sum(_FADING**n for n, end in enumerate(ends) if end != _DONE)
-            runs = sum(_FADING**n for n in range(len(ends)))
+            failed, runs = group.failed_of_many if group.what == "user" else group.fading(job)
+            lean = _LEAN_OF_REQUEST if group.key == "user and request" else lean
             rate, lean = (failed + lean * rate) / (runs + lean), _LEAN
         return rate
 
