@@ -112,7 +112,6 @@ HOLD_CODES: Mapping[int, str] = {
 _EXITS: Mapping[int, str] = {
     1: "any error; Python, Java and R exit so after an exception that nothing caught",
     2: "a wrong call or a script that is not there; Python's argparse and shells exit so",
-    3: "Java out of memory, where it runs with ExitOnOutOfMemoryError",
     64: "wrong usage (sysexits.h)",
     66: "an input cannot be opened (sysexits.h)",
     69: "a service is unavailable (sysexits.h)",

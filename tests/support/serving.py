@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,9 +50,9 @@ def documents() -> list[JobDocument]:
     return [held_job(), still_held(0), still_held(1, "bob"), *ended, *waiting, hostile]
 
 
-def site(folder: Path, **serve: Any) -> Site:
-    """A site of a store with `documents`; its tokens are in the folder."""
-    url = filled(folder / "jobs.db", documents())
+def site(folder: Path, made: Sequence[JobDocument] = (), **serve: Any) -> Site:
+    """A site of a store with documents, else `documents`; its tokens are in the folder."""
+    url = filled(folder / "jobs.db", made or documents())
     own = ServeSettings(**{"tokens": folder / "tokens.json", "requests_per_second": 1000} | serve)
     settings = Settings(
         store=StoreSettings(url=url), serve=own, registry=folder / "models"

@@ -75,10 +75,12 @@ class JobTableAnswerable(Answerable[A_co], Protocol[A_co]):
         if len(open_jobs):
             return open_jobs["id"].to_list(), None
         if len(jobs) > 1:
-            return [], f"all {len(jobs)} jobs of {name} have ended"
+            return [], f"all {len(jobs)} jobs of {name} have ended; `jobsight why {name}` says how"
         ended = jobs["end"].to_physical()[0]
         when = "at an unknown time" if ended is None else f"at {shown(ended)}"
-        return [], f"job {name} has ended: {str(jobs['state'][0]).replace('_', ' ')} {when}"
+        state = str(jobs["state"][0])
+        more = "" if state == "completed" else f"; `jobsight why {name}` says why"
+        return [], f"job {name} has ended: {state.replace('_', ' ')} {when}{more}"
 
 
 def answer_unsubmitted(session: AnswerSession[A], job: Mapping[str, Any]) -> A:

@@ -133,11 +133,13 @@ class Answerable(Protocol[A_co]):
         question: what its models have learned.
         ships: folder of the model that answers where the registry has no champion; None: rules or
             rates answer.
+        without: what answers where there is no model, in words.
         key, cluster: columns of `jobs` that name a job, and the cluster whose champion answers.
     """
 
     question: ClassVar[Question[Any]]
     ships: ClassVar[Path | None] = None
+    without: ClassVar[str] = "rules or rates"
     key: ClassVar[str] = "id"
     cluster: ClassVar[str] = "scheduler_name"
 

@@ -74,6 +74,8 @@ def _print(report: dict[str, Any], titles: Mapping[str, str], *, first: bool) ->
         say(fold(f"  {', '.join(named)}"))
     for kind, count in {**report["left_out"], **report["censored"]}.items() if first else ():
         say(f"  not counted: {count} {kind.replace('_', ' ')}")
+    for text in report.get("notes", ()) if first else ():
+        say(fold(f"  {text}", 2))
     say("")
     say(scores_table(report))
     for line in later_moments(report):

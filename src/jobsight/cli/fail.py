@@ -8,9 +8,10 @@ is 1.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
-from functools import cache, partial
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -37,23 +38,23 @@ from jobsight.cli.common import (
 from jobsight.cli.output import say
 from jobsight.cli.terminal import field, fold, paint, table
 from jobsight.documents import State
-from jobsight.format import UNKNOWN, chance, hours, percent
-from jobsight.program.submission.proposals import Ceilings
+from jobsight.errors import SourceError
+from jobsight.format import UNKNOWN, hours, percent
+from jobsight.program.site import Site
 from jobsight.questions.fail.answering import FAIL_ANSWERS, RUNNING, by_cause
-from jobsight.questions.fail.evidence import Advice
 from jobsight.questions.fail.question import FAIL
+from jobsight.questions.fail.wording import Words, worded
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
+    from jobsight.program.preflight.findings import Finding
     from jobsight.questions.fail.answering import Answer
     from jobsight.settings import Settings
 
 __all__ = ["fail"]
 
 _INDENT = 11
-_SHOWN_KIND = 0.05
 _HIGH, _SOME = 0.5, 0.2
-_PLACE = ("scheduler", "scheduler_name", "partition")
 _QUEUES = {"pending": [State.PENDING.value], "running": list(RUNNING)}
 
 
@@ -79,15 +80,12 @@ def fail(
     wanted = asked(jobs or [], queues, user=user, save=save, options="--pending or --running")
     settings = load_settings(config, {"timezone": timezone, "store": store}, FAIL)
     inputs = [*(log or []), *(files or [])]
-    most = cache(partial(_ceilings, settings))
-
-    def adapt(one: Any) -> Any:
-        return one.within(lambda job: most(*(job[name] for name in _PLACE)))
-
+    errors = partial(_errors, wanted.script, settings)
     inputs, live = history_of(inputs, settings, store=store is not None, names=wanted.names)
     session = open_session(
-        FAIL_ANSWERS, settings, inputs, live=live, model=model, at=at, adapt=adapt
-    )
+        FAIL_ANSWERS, settings, inputs, live=live, model=model, at=at,
+        adapt=lambda answerer: answerer.checked(errors),
+    )  # fmt: skip
     wanted.report(
         session, save=save, as_json=as_json,
         table=partial(_print_table, queue=" or ".join(queues), when=session.when, each=each),
@@ -95,17 +93,18 @@ def fail(
     )  # fmt: skip
 
 
-def _ceilings(settings: Settings, scheduler: str, cluster: str, partition: str | None) -> Ceilings:
-    """The most that a job may ask for, where it is one of this machine's cluster or pool."""
-    from jobsight.history.condor.client import CondorClient
-    from jobsight.program.site import Site
+def _errors(script: tuple[str, tuple[str, ...]] | None, settings: Settings) -> Sequence[Finding]:
+    """What `check` finds wrong with the script that is asked about."""
+    if script is None:
+        return ()
+    from jobsight.program.preflight.check import Checker
 
-    if scheduler == "htcondor":
-        return Ceilings(CondorClient(settings.condor).largest_slot().get("RequestMemory"))
-    site = Site.lately()
-    if site is None or site.config.get("clustername") != cluster:
-        return Ceilings()
-    return site.ceilings(partition.split(",") if partition else ())
+    path, options = script
+    with contextlib.suppress(SourceError):  # it is no text: nothing can be said of it
+        checker = Checker(Site.lately(), settings.check.ignore, options, shellcheck=False)
+        report = checker.check(path)
+        return [found for found in report.findings if found.severity == "error"]
+    return ()
 
 
 def _print_answers(answers: Sequence[Answer], when: str) -> None:
@@ -113,36 +112,25 @@ def _print_answers(answers: Sequence[Answer], when: str) -> None:
     for number, answer in enumerate(answers):
         if number:
             say("")
-        risk = "no probability, no job has ended yet:"
-        if answer.blocked is not None:
-            risk = paint(f"will never start as it is: {printable(answer.blocked)}:", "31")
-        elif answer.probability is not None:
-            chances = chance(answer.probability, answer.low, answer.high)
-            risk = _painted(f"{chances} to fail", answer.probability)
-        say(fold(f"{risk}  {title(answer.job)}"))
-        kinds = [
-            f"{kind.replace('_', ' ')} {percent(share)}"
-            for kind, share in answer.kinds.items()
-            if share >= _SHOWN_KIND
-        ]
-        if kinds:
-            say(field("if so", ", ".join(kinds), _INDENT))
-        for label, finding in zip(["evidence", *[""] * 9], answer.evidence, strict=False):
-            say(field(label, f"· {printable(finding['text'])}", _INDENT))
-        if answer.advice is not None:
-            say(field("advice", _advice(answer.advice), _INDENT))
-        if answer.with_advice is not None:
-            like = counted(answer.advice.known if answer.advice else 0, "like run")
-            text = f"{percent(answer.with_advice)} to fail with it ({like} had it)"
-            say(field("", text, _INDENT))
-        if answer.at_stake is not None:
-            say(field("at stake", f"{hours(answer.at_stake)} core-hours", _INDENT))
+        words = worded(answer.to_json())
+        risk = 1.0 if answer.blocked else answer.probability
+        end = ":" if answer.probability is None else ""
+        say(fold(f"{_painted(words.risk, risk)}{end}  {title(answer.job)}"))
+        if words.kinds:
+            say(field("if so", words.kinds, _INDENT))
+        for label, text in zip(["evidence", *[""] * 9], words.evidence, strict=False):
+            say(field(label, f"· {text}", _INDENT))
+        if words.advice:
+            say(field("advice", _advice(words), _INDENT))
+        if words.with_it:
+            say(field("", words.with_it, _INDENT))
+        if words.stake:
+            say(field("at stake", words.stake, _INDENT))
         say(field("model", f"{printable(answer.model, 80)}, as of {when}", _INDENT))
 
 
-def _advice(advice: Advice) -> str:
-    text = printable(advice.text)
-    return text if advice.option is None else f"{text}: {advice.option}"
+def _advice(words: Words) -> str:
+    return f"{words.advice}: {words.option}" if words.option else words.advice
 
 
 def _painted(text: str, probability: float | None) -> str:
@@ -174,7 +162,7 @@ def _print_table(answers: Sequence[Answer], queue: str, when: str, *, each: bool
             printable(first.job["owner"] or first.job["account"] or UNKNOWN, 40),
             printable(first.job["name"] or UNKNOWN, 40),
             "" if first.kind is None else first.kind.replace("_", " "),
-            printable(first.blocked or "") if first.advice is None else _advice(first.advice),
+            _advice(worded(first.to_json())) or printable(first.blocked or ""),
         ])  # fmt: skip
     left = ["jobs", "user", "name", "likely", "advice"]
     say(table(headings, rows, ["advice", "name", "user"], left=left))

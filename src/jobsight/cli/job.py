@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,15 +29,16 @@ from jobsight.cli.why import explanation
 from jobsight.clock import now_micros
 from jobsight.codes import EventCode
 from jobsight.documents import State, parse_key
-from jobsight.documents.spans import Span, life, ran, runs, spans, submitted, time_of, total
+from jobsight.documents.spans import Span, life, runs, spans, submitted, time_of, total
 from jobsight.errors import JobError
-from jobsight.format import UNKNOWN, memory, moment, number, percent, span
+from jobsight.format import UNKNOWN, moment, percent, span
 from jobsight.history.causes.job import explained, output_files
 from jobsight.history.causes.search import read_end
 from jobsight.history.jobwords import event_words, job_facts
 from jobsight.ids import parse_job_name
 from jobsight.program.profile import accounted
-from jobsight.store.store import find_ids, other_jobs
+from jobsight.program.usage import amounts, fitted, measured, usage_fields
+from jobsight.store.store import find_ids, other_jobs, runs_of_name
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
@@ -55,9 +57,14 @@ _PREDICTIONS = 10
 
 
 def page(
-    document: JobDocument, *, siblings: int, whole: bool = False, output: Sequence[str] = ()
+    document: JobDocument,
+    like: list[JobDocument],
+    *,
+    siblings: int,
+    whole: bool = False,
+    output: Sequence[str] = (),
 ) -> Iterator[str]:
-    """The lines of the page; `output`: files of the job's output, to be searched for a cause."""
+    """The lines of the page; `like` are runs of the same name, `output` its output's files."""
     now = now_micros()
     yield from _title(document)
     facts = job_facts(document)
@@ -72,7 +79,7 @@ def page(
         yield field(label, printable(text, _LINE), _INDENT)
     if reason:
         yield field("reason", printable(reason, _REASON), _INDENT)
-    yield from _usage(document, now)
+    yield from _usage(document, like, now)
     yield from _life(document, now)
     yield from _events(document, whole=whole)
     if lines := (document.submission.script or "").splitlines():
@@ -106,50 +113,26 @@ def _title(document: JobDocument) -> Iterator[str]:
     yield from rest
 
 
-def _usage(document: JobDocument, now: int) -> Iterator[str]:
-    """What was asked for next to what was used, and the share."""
-    asked, used = document.request, document.usage
-    cpus, wall = used.cpus or asked.cpus, used.wall_s or ran(document, now)
-    share = _share(used.cpu_s, cpus * wall if cpus and wall else None)
-    # What it ran, all runs together; a limit is for each run, so the last of several has a row.
-    limit = asked.time_limit_s
-    longest, most = ("unlimited", None) if limit == -1 else (span(limit), limit)
-    parts, seconds = runs(document, now), ran(document, now)
-    lasts = bool(parts) and parts[-1].lasts
-    times = [["ran", longest, span(seconds, lasts=lasts), _share(seconds, most)]]
-    if len(parts) > 1:
-        last = parts[-1].seconds
-        times = [["ran", UNKNOWN, span(seconds, lasts=lasts), ""],
-                 ["last run", longest, span(last, lasts=lasts), _share(last, most)]]  # fmt: skip
-    rows = [
-        *times,
-        ["memory", memory(asked.memory_mb), memory(used.memory_mb),
-         _share(used.memory_mb, asked.memory_mb)],
-        ["cpus", number(asked.cpus, 0), number(used.cpus, 0), ""],
-        ["cpu time", UNKNOWN, span(used.cpu_s),
-         share and f"{share} of {counted(cpus or 0, 'cpu')}"],
-        ["disk", memory(asked.disk_mb), memory(used.disk_mb), _share(used.disk_mb, asked.disk_mb)],
-        ["nodes", number(asked.nodes, 0), number(used.nodes, 0), ""],
-        ["gpus", number(asked.gpus, 0), number(used.gpus, 0), ""],
-    ]  # fmt: skip
-    known = [row for row in rows if row[1:3] != [UNKNOWN, UNKNOWN]]
-    if known:
+def _usage(document: JobDocument, like: list[JobDocument], now: int) -> Iterator[str]:
+    """What was asked for next to what was used, the share, and the request that would fit."""
+    if rows := amounts(document, now):
         yield ""
-        yield table([f"{'':<{_INDENT - 4}}", "asked", "used", "share"], known, indent=2)
-    bound = accounted(document)
+        headings = [f"{'':<{_INDENT - 4}}", "asked", "used", "share"]
+        yield table(headings, [list(row) for row in rows], indent=2)
+    if how := measured(document):
+        yield field("measured", printable(how, _REASON), _INDENT)
+    if fit := fitted(document, like, now):
+        yield field("would fit", printable(str(fit), _REASON), _INDENT)
+    bound, used = accounted(document), document.usage
     if bound is not None and bound.classes:
         yield field("bound by", f"{' or '.join(bound.classes)} (by its accounting)", _INDENT)
     numbers = {
-        "start": max(used.starts or 0, len(parts)),
+        "start": max(used.starts or 0, len(runs(document, now))),
         "hold": max(used.holds or 0, sum(one.state is State.HELD for one in spans(document))),
         "requeue": used.requeues or 0,
     }
     if counts := [counted(many, name) for name, many in numbers.items() if many]:
         yield field("counted", ", ".join(counts), _INDENT)
-
-
-def _share(part: float | None, whole: float | None) -> str:
-    return f"{100 * part / whole:.0f} %" if part is not None and whole else ""
 
 
 def _life(document: JobDocument, now: int) -> Iterator[str]:
@@ -284,12 +267,22 @@ def job(
         ]
         if as_json and len(ids) == 1 and whole:
             for document in documents:
-                say(document_text(document))
+                say(document_text(document, _efficiency(opened, document)))
         elif as_json:
-            print_documents(documents)
+            print_documents(documents, partial(_efficiency, opened))
         else:
             _print(opened, groups, all_events=all_events, output=output)
     report_problems(problems)
+
+
+def _efficiency(store: Store, document: JobDocument) -> dict[str, Any]:
+    """The field of JSON that says what an ended job used of what it asked for."""
+    if document.outcome is None:
+        return {}
+    now = now_micros()
+    fit = fitted(document, runs_of_name(store, document), now)
+    used = usage_fields(document, fit, now)
+    return {"efficiency": used} if used else {}
 
 
 def _print(
@@ -309,7 +302,8 @@ def _print(
         elif group:
             siblings, again = other_jobs(store, group[0].id)
             files = output_files(group[0]) if output is None else output
-            lines = page(group[0], siblings=len(siblings), whole=all_events, output=files)
+            like = runs_of_name(store, group[0])
+            lines = page(group[0], like, siblings=len(siblings), whole=all_events, output=files)
             say("\n".join(lines))
             if again:
                 known = (one.document for one in store.get(again).values())

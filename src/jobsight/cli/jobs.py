@@ -8,9 +8,9 @@ import io
 import itertools
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -198,16 +198,23 @@ def print_table(documents: list[JobDocument]) -> None:
     say(table(names, cells, ["name", "user", "cluster"], left=_TEXTS, fold=False))
 
 
-def print_documents(documents: Iterable[JobDocument]) -> None:
-    """Print job documents as one JSON list, a document a line, written while they are read."""
+def print_documents(
+    documents: Iterable[JobDocument],
+    more: Callable[[JobDocument], Mapping[str, Any]] = lambda _: {},
+) -> None:
+    """Print job documents as one JSON list, a document a line, written while they are read.
+
+    `more` gives further fields of each.
+    """
     before = "["
     for document in documents:
-        say(before + document_text(document), end="")
+        say(before + document_text(document, more(document)), end="")
         before = ",\n"
     say("[]" if before == "[" else "]")
 
 
-def document_text(document: JobDocument) -> str:
-    """A job document as one line of JSON, in printable ASCII."""
-    text = json.dumps(to_json(document), ensure_ascii=True, separators=(",", ":"))
+def document_text(document: JobDocument, more: Mapping[str, Any]) -> str:
+    """A job document with further fields as one line of JSON, in printable ASCII."""
+    fields = {**to_json(document), **more}
+    text = json.dumps(fields, ensure_ascii=True, separators=(",", ":"))
     return text.replace("\x7f", "\\u007f")

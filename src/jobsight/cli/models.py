@@ -17,7 +17,15 @@ from jobsight.errors import UsageError
 from jobsight.format import UNKNOWN, interval, moment, number
 from jobsight.learning.asked import question_named
 from jobsight.learning.manifest import read_manifest
-from jobsight.learning.registry import Registry, best_baseline, listed, read_report, shown, whole
+from jobsight.learning.registry import (
+    Registry,
+    best_baseline,
+    listed,
+    read_report,
+    rejections,
+    shown,
+    whole,
+)
 from jobsight.reports.scores import HEADINGS, verdict
 from jobsight.text import counted, printable
 
@@ -145,10 +153,12 @@ def listing(rows: Sequence[dict[str, Any]]) -> str:
         ]
         for row in rows
     ]
-    damaged = [f"damaged: {printable(row['damaged'])}" for row in rows if row["damaged"]]
+    below = [f"damaged: {printable(row['damaged'])}" for row in rows if row["damaged"]]
+    below += [fold(f"{row['digest']}  {printable(text, 400)}", 10)
+              for row in rows for text in row["rejected"]]  # fmt: skip
     spare = ["by", "question", "batches", "best baseline", "loss"]
     left = ["question", "cluster", "model", "added", "by"]
-    return "\n".join([table([*headings, "added", "by"], lines, spare, left=left), *damaged])
+    return "\n".join([table([*headings, "added", "by"], lines, spare, left=left), *below])
 
 
 def _baseline_text(best: dict[str, Any] | None) -> str:
@@ -176,6 +186,7 @@ def _quality(report: dict[str, Any]) -> Iterator[str]:
     yield f"on its test part: {_counts(report, report['words'])}"
     yield scores_table(report)
     yield from later_moments(report)
+    yield from (fold(printable(text, 400)) for text in rejections(report))
     gain = report["models"][report["chosen"]].get(f"{report['loss']}_gain")
     if gain is not None and gain["value"] is not None:
         yield (
@@ -219,7 +230,7 @@ def comparison_text(found: dict[str, Any]) -> str:
     ]
     keys = list(next(iter(found["models"].values())))
     rows = [
-        [printable(name, 40), *(number(scores[key]) for key in keys)]
+        [printable(name, 80), *(number(scores[key]) for key in keys)]
         for name, scores in found["models"].items()
     ]
     shown = table(["model", *(HEADINGS[key] for key in keys)], rows, _SPARE)

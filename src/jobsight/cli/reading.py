@@ -12,17 +12,15 @@ from jobsight.cli.common import check_output, load_settings
 from jobsight.cli.output import Console
 from jobsight.files import Kind
 from jobsight.history.readreport import ReadReport
-from jobsight.history.timelines import History
 from jobsight.learning.modeldir import ModelDir
 from jobsight.learning.reading import Reading, read
-from jobsight.learning.registry import DEFAULT
 from jobsight.settings import Settings
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
     from jobsight.learning.question import Question
 
-__all__ = ["Judged", "cluster_of", "open_judged", "read_for"]
+__all__ = ["Judged", "open_judged", "read_for"]
 
 
 def read_for(
@@ -33,14 +31,6 @@ def read_for(
 ) -> Reading:
     """As `jobsight.learning.reading.read`; damage is reported on standard error."""
     return read(question, inputs, settings, Console, seen=seen)
-
-
-def cluster_of(source: Any) -> str:
-    """The access point that a history is of; `DEFAULT` where it has none, or several."""
-    if not isinstance(source, History):
-        return DEFAULT
-    names = source.jobs["access_point"].drop_nulls().unique()
-    return str(names[0]) if len(names) == 1 else DEFAULT
 
 
 @dataclass(frozen=True)

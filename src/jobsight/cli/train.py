@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from jobsight.answering.models import champion_of
 from jobsight.cli.common import (
     ConfigOption,
     JsonOption,
@@ -21,18 +24,19 @@ from jobsight.cli.common import (
 from jobsight.cli.models import later_moments, say_overview, scores_table
 from jobsight.cli.output import note, print_json, say, stages
 from jobsight.cli.promote import challenge
-from jobsight.cli.reading import cluster_of, read_for
+from jobsight.cli.reading import read_for
 from jobsight.cli.terminal import fold
-from jobsight.errors import ModelError, UsageError
+from jobsight.errors import JobsightError, ModelError, TrainingError, UsageError
 from jobsight.files import Kind, new_folder
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.question import Question
-from jobsight.learning.registry import Entry, Registry
+from jobsight.learning.reading import cluster_of
+from jobsight.learning.registry import DEFAULT, Entry, Registry
 from jobsight.learning.train import Trained, model_names
 from jobsight.learning.train import train as train_models
 from jobsight.questions import answerable_named, question_named
 from jobsight.reports.scores import verdict
-from jobsight.settings import QuestionSettings
+from jobsight.settings import QuestionSettings, Settings
 from jobsight.text import printable
 
 __all__ = ["train"]
@@ -50,8 +54,8 @@ def train(
     cluster: Annotated[
         str | None,
         typer.Option(
-            help="Whose model it is, in the registry (default: the access point that the history "
-            "is of, else default)."
+            help="Whose model it is, in the registry (default: the cluster or access point of the "
+            "history, else default)."
         ),
     ] = None,
     promote: Annotated[
@@ -76,14 +80,14 @@ def train(
     names = model_names(asked, model)
     registered = _registered(asked, chosen, output, registry, promote)
     source, _, sources = read_for(asked, logs, settings)
-    cluster = cluster or cluster_of(source)
+    cluster = cluster or cluster_of(source) or DEFAULT
     if registered:
         Registry(settings.registry).require_writable(question, cluster)
     entry = None
     with tempfile.TemporaryDirectory(prefix="jobsight-") as scratch:
         folder = output or Path(scratch) / "model"
         with new_folder(folder, Kind.MODEL) as made:
-            with stages() as progress:
+            with _or_what_answers(settings, question, cluster), stages() as progress:
                 data = Dataset.for_training(asked, source, chosen)
                 trained = train_models(
                     data, names=names, required=model, sources=sources, progress=progress
@@ -133,6 +137,21 @@ def _registered(
     return True
 
 
+@contextlib.contextmanager
+def _or_what_answers(settings: Settings, question: str, cluster: str) -> Iterator[None]:
+    """Let the error of a training say what answers for its cluster without the model."""
+    try:
+        yield
+    except TrainingError as error:
+        instead = answerable_named(question).without
+        with contextlib.suppress(JobsightError):  # a champion that cannot be used
+            if champion := champion_of(settings, question, cluster):
+                instead = f"the champion {champion.digest}"
+        raise TrainingError(
+            f"{error}. Until then `jobsight {question}` answers by {instead}"
+        ) from None
+
+
 def _as_json(trained: Trained, output: Path | None, entry: Entry | None) -> dict[str, Any]:
     place = None
     if entry is not None:
@@ -171,6 +190,11 @@ def _print(trained: Trained, output: Path | None, entry: Entry | None) -> None:
             say(line)
         say("")
         say(fold(facts["choice"]["reason"]))
+        for moment, at in one.evaluation.by_moment.items():
+            if at.rejected is not None:
+                say(fold(f"At the moment {moment} {at.rejected['why']}."))
+    for text in trained.data.decisions.notes:
+        say(fold(text))
     if entry is not None:
         where = f"{entry.question} for {printable(entry.cluster, 60)}"
         if entry.champion:

@@ -49,8 +49,11 @@ def explanation(answer: Explained, indent: int) -> Iterator[str]:
     yield field("why", printable(sure + cause.text, _SHOWN), indent)
     if found is not None:
         file = f"{PurePath(answer.file).name}:" if answer.file is not None else ""
-        quoted = printable(found.quoted.strip(), _SHOWN)
-        yield field("line", f"{printable(file, 200)}{found.line}: {quoted}", indent)
+        alike = found.cause.kind == cause.kind
+        said = found.quoted.strip() if alike else f"{found.cause.text}: {found.quoted.strip()}"
+        place = f"{printable(file, 200)}{found.line}"
+        label = "line" if alike else "also"
+        yield field(label, f"{place}: {printable(said, _SHOWN)}", indent)
     if answer.reached is not None and cause.kind in ("time", "preempted", "node"):
         yield field("reached", printable(answer.reached, _SHOWN), indent)
     yield field("to do", printable(cause.fix, _SHOWN), indent)

@@ -132,8 +132,21 @@ class Usage(_Section, frozen=True):
 
     wall_s: float | None = None
     cpu_s: float | None = None
+    """Of all steps and tasks."""
     memory_mb: int | None = None
-    """Largest resident memory seen."""
+    """Largest resident memory seen on one node, of all tasks and steps that ran there at once."""
+    total_memory_mb: int | None = None
+    """The same on all nodes together; None: as `memory_mb`, or not known."""
+    memory_by: str | None = None
+    """What measured the memory, such as ``jobacct_gather/linux every 30 s``."""
+    tasks: int | None = None
+    """Most tasks that srun started at once."""
+    task_cpus: float | None = None
+    """CPUs that the busiest task kept busy, in the mean over its run."""
+    gpus_busy: float | None = None
+    """GPUs in use at once: of Slurm the most that was sampled, of HTCondor the mean."""
+    gpu_memory_mb: int | None = None
+    """The most used."""
     disk_mb: int | None = None
     read_mb: float | None = None
     written_mb: float | None = None

@@ -17,8 +17,6 @@ from jobsight.text import printable
 __all__ = [
     "CONDOR_EVENTS",
     "CONDOR_STATUS",
-    "KILLED",
-    "MAYBE_KILLED",
     "REMOVED_BY_DAG",
     "REMOVED_BY_PERSON",
     "SLURM_STATES",
@@ -156,7 +154,7 @@ SLURM_STATES = {word: state for state, words in _SLURM.items() for word in words
 
 _WORD = re.compile(r"[A-Z_]+", re.ASCII)
 _MEMORY_WORDS = re.compile(r"\boom\b|oom[-_ ]?kill|out[-_ ]?of[-_ ]?memory", re.IGNORECASE)
-AT_LIMIT = 0.95
+AT_LIMIT = 0.9
 """Share of the memory asked for from which on it counts as used up: the use is measured every half
 minute or so, hence a little before the kill."""
 
@@ -212,16 +210,6 @@ def end_of(
         return State.OUT_OF_MEMORY if says else state
     killed = says or was_killed(code, signal) or code == signals.SIGKILL
     return State.OUT_OF_MEMORY if killed and used_mb >= AT_LIMIT * limit_mb else state
-
-
-KILLED = (
-    "killed (signal 9): by memory, if it grew after the last measurement or several tasks share "
-    "it; else by a person or a program outside of the job"
-)
-"""What is known of a kill that `end_of` does not call one for memory."""
-MAYBE_KILLED = (
-    "exit code 9, or 137 of the shell of a program that was killed (signal 9): sacct writes both so"
-)
 
 
 def was_killed(code: int | None, signal: int | None) -> bool:

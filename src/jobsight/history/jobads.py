@@ -58,8 +58,9 @@ _Reader = Callable[[JSON], JSON]
 _WITH_OTHERS = {
     name.lower(): name
     for name in wordlist(
-        "AccountingGroup AcctGroup DAGManJobId DAGNodeName ImageSize LastRemoteHost MemoryUsage "
-        "RemoteHost RemoteSysCpu RemoteUserCpu ResidentSetSize"
+        "AccountingGroup AcctGroup CumulativeRemoteSysCpu CumulativeRemoteUserCpu DAGManJobId "
+        "DAGNodeName ImageSize LastRemoteHost MemoryUsage RemoteHost RemoteSysCpu RemoteUserCpu "
+        "ResidentSetSize"
     )
 }
 _POLICIES = wordset("PeriodicHold PeriodicRelease PeriodicRemove OnExitHold OnExitRemove")
@@ -121,8 +122,11 @@ _TABLE: dict[str, tuple[str, str, _Reader]] = {
     "Arguments": ("submission", "arguments", _text),
     "Cmd": ("submission", "command", _text),
     "CpusProvisioned": ("usage", "cpus", _count),
+    "CpusUsage": ("usage", "task_cpus", _seconds),
     "DiskUsage": ("usage", "disk_mb", _mib),
     "Err": ("submission", "stderr", _text),
+    "GPUsAverageUsage": ("usage", "gpus_busy", _seconds),
+    "GPUsMemoryUsage": ("usage", "gpu_memory_mb", _count),
     "GPUsProvisioned": ("usage", "gpus", _count),
     "Iwd": ("submission", "directory", _text),
     "JobBatchName": ("submission", "name", _text),
@@ -150,7 +154,7 @@ POLLED = tuple(sorted({
         "LeaveJobInQueue HoldReason HoldReasonCode HoldReasonSubCode ReleaseReason RemoveReason "
         "LastHoldReason LastHoldReasonCode LastHoldReasonSubCode NumHoldsByReason NumSystemHolds "
         "NumShadowStarts LastVacateTime VacateReason VacateReasonCode VacateReasonSubCode "
-        "ExitBySignal ExitCode ExitSignal ExitStatus JobUniverse In CpusUsage "
+        "ExitBySignal ExitCode ExitSignal ExitStatus JobUniverse In "
         "DiskProvisioned DiskUsage_RAW MemoryProvisioned ResidentSetSize_RAW"
     ),
 }))  # fmt: skip
@@ -199,9 +203,11 @@ def sections(ad: Mapping[str, JSON]) -> Sections:
     known = [size for size in sizes if size is not None]
     if known or (size := _mib(ad.get("ImageSize"))) is not None:
         found.usage["memory_mb"] = max(known) if known else size
-    user, system = (_seconds(ad.get(f"Remote{kind}Cpu")) for kind in ("User", "Sys"))
-    if user is not None or system is not None:
-        found.usage["cpu_s"] = (user or 0.0) + (system or 0.0)
+    # Of all runs, as RemoteWallClockTime is; else of the last one.
+    for runs in ("CumulativeRemote", "Remote"):
+        user, system = (_seconds(ad.get(f"{runs}{kind}Cpu")) for kind in ("User", "Sys"))
+        if "cpu_s" not in found.usage and (user, system) != (None, None):
+            found.usage["cpu_s"] = (user or 0.0) + (system or 0.0)
     return found
 
 

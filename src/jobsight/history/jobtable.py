@@ -24,8 +24,9 @@ to the last run.
 Known from `reported` on, null until a job is over: ``end``, ``reported`` datetime, when the end
 became known: the end, or a later record that showed the job still in the queue; ``exit_code``,
 ``signal`` i64; ``max_rss_mb`` i64; ``cpu_time_s`` and ``wall_s`` f64, seconds, of all runs or the
-last; ``restarts`` i64, by the scheduler's own count. An end without date has neither `end` nor
-`reported`: no moment knows it.
+last; ``restarts`` i64, by the scheduler's own count. An end without date has no `end`. It is
+`reported` at the earliest moment at which it can have been, the submission and the recorded runtime
+later; without one, no moment knows it.
 
 A sighting is an entry of a timeline that says how the queue looked to a job that waited: a reason,
 and numbers such as priority and the scheduler's estimate of the start (`JobTable.sightings`).
@@ -44,7 +45,7 @@ import numpy as np
 import polars as pl
 
 from jobsight.codes import EventCode
-from jobsight.documents import JobDocument, State, condor_id
+from jobsight.documents import Event, JobDocument, State, condor_id
 from jobsight.documents.merging import last_with_state, state_after
 from jobsight.documents.states import CONDOR_EVENTS, condor_state, end_of
 from jobsight.history.jobads import parse_ad, sections
@@ -111,7 +112,8 @@ _JOBS: dict[str, _Kind] = {
     **{name: kind for name, (_, kind) in _FIELDS.items()},
 }  # fmt: skip
 _ENTRIES: dict[str, _Kind] = {
-    "row": pl.Int64, "time": pl.Int64, "state": _STATE, "eligible": pl.Boolean, "code": pl.Int16,
+    "row": pl.Int64, "time": pl.Int64, "known": pl.Int64,
+    "state": _STATE, "eligible": pl.Boolean, "code": pl.Int16,
     "exit_code": pl.Int64, "signal": pl.Int64, "host": pl.String, "reason": pl.String,
     "ad": pl.String, "fault": pl.Boolean, "hold_code": pl.Int64, "hold_reason": pl.String,
 }  # fmt: skip
@@ -164,6 +166,11 @@ def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFr
     entries = {
         "row": [row for row, document in enumerate(documents) for _ in document.timeline],
         "time": [None if event.undated else event.time for event in events],
+        "known": [
+            _earliest(event, document) if event.undated else event.time
+            for document in documents
+            for event in document.timeline
+        ],
         "state": [event.state and states.get(id(event), event.state).value for event in events],
         "eligible": [event.word == "ELIGIBLE" for event in events],
         "code": [event.code for event in events],
@@ -185,6 +192,14 @@ def _of_documents(documents: list[JobDocument]) -> tuple[pl.DataFrame, pl.DataFr
     return pl.DataFrame(jobs, schema=_JOBS), recorded
 
 
+def _earliest(event: Event, document: JobDocument) -> int | None:
+    """µs, when a job whose end has no date can have ended at the earliest; None: not known."""
+    ran = document.usage.wall_s
+    if ran is None or event.state is None or not event.state.ended:
+        return None
+    return max(event.time, document.timeline[0].time + int(ran * 1e6))
+
+
 def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
     code, state = (
         pl.col("code"),
@@ -203,7 +218,7 @@ def _of_history(history: History) -> tuple[pl.DataFrame, pl.DataFrame]:
         held=pl.Series(history.held),
     ).filter(pl.col("row") >= 0)  # fmt: skip
     entries = rows.select(
-        "row", time="clock",
+        "row", time="clock", known="clock",
         state=pl.when("held").then(pl.lit(State.HELD.value))
         .when(code == EventCode.TERMINATED).then(done.otherwise(pl.lit(State.FAILED.value)))
         .when(code == EventCode.ABORTED).then(removal)
@@ -263,7 +278,7 @@ def _from_ads(ads: pl.Series) -> pl.DataFrame:
 
 def _joined(jobs: pl.DataFrame, entries: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Each job once, and its entries with the moment (µs) since which they were known."""
-    entries = entries.with_columns(known=pl.col("time").cum_max().over("row"))
+    entries = entries.with_columns(pl.col("known").cum_max().over("row"))
     if jobs["id"].n_unique() == len(jobs):
         return jobs, entries
     number = (jobs["id"].rank("dense") - 1).cast(pl.Int64)
@@ -344,8 +359,8 @@ class JobTable:
     Attributes:
         table: the columns of this module, in `ORDER`: by `seen` (the submission), cluster, task.
         starts: row i64 (in `table`), start, host; the first starts, sorted by `start`.
-        ends: row i64, state, end, reported, exit_code, signal; all dated ends, sorted by
-            `reported`.
+        ends: row i64, state, end, reported, exit_code, signal; all ends that have a `reported`,
+            sorted by it.
         changes: what the tables follow from: row i64, known (datetime), time (i64, µs), state,
             eligible bool, code i16, exit_code, signal, host, fault bool (a hold by something other
             than the user's own hand), hold_code i64 and hold_reason of holds, and of sightings

@@ -28,10 +28,15 @@ from jobsight.learning.mixture import Times
 from jobsight.learning.targets import Target
 from jobsight.models.base import Floats, Ints, Labelled, Model
 
-__all__ = ["Backtest", "Choice", "backtest", "choose_model", "last_block"]
+__all__ = ["Backtest", "Choice", "backtest", "choose_model", "last_block", "require_blocks"]
 
 _SHARES = (0.4, 0.2, 0.2, 0.2)
 """Blocks of the train part; all but the first are predicted."""
+
+_TOO_LATE = (
+    "too few outcomes were known early to choose and to calibrate by; give a history of a longer "
+    "time"
+)
 
 Fit = Callable[[str, Labelled], Model]
 
@@ -110,10 +115,7 @@ def backtest(
         inputs = labelled.inputs.take(block)
         said.append({name: model.predict(inputs) for name, model in made.items()})
     if not said or not said[0]:
-        raise TrainingError(
-            "too few outcomes were known early to choose and to calibrate by; give a history of a "
-            "longer time"
-        )
+        raise TrainingError(_TOO_LATE)
     chosen = np.concatenate(rows[::-1])
     return Backtest(
         labelled.values[chosen],
@@ -126,6 +128,16 @@ def backtest(
         block=np.concatenate([np.full(len(own), -k, np.int64) for k, own in enumerate(rows)][::-1]),
         skipped=skipped,
     )
+
+
+def require_blocks(data: Dataset, table: pl.DataFrame) -> None:
+    """Refuse a train part of which no block can be backtested, before anything is fitted.
+
+    Raises:
+        TrainingError: before no block an outcome was known.
+    """
+    if not any(len(before) and len(block) for before, block in _blocks(data, table)):
+        raise TrainingError(_TOO_LATE)
 
 
 def last_block(data: Dataset) -> tuple[Labelled, Labelled]:

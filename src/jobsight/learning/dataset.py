@@ -229,6 +229,8 @@ class Dataset:
 
         Where its outcomes have times of their own, it has parts of its own, by the same borders.
         """
+        if target == self.target:
+            return self
         table, own = self.table, f"known_at {target}"
         if own in table.columns:
             table = table.with_columns(known_at=own, censored=f"censored {target}")
@@ -281,6 +283,11 @@ class Dataset:
         if column not in self.table.columns:
             return rows
         return np.asarray(rows & ~self.table[column].to_numpy())
+
+    def usable_of(self, name: str) -> Mask:
+        """The decisions of a part that teach or, in the test part, judge: bool (n,)."""
+        rows = self.part(name)
+        return self.usable(rows if name == "train" else self.judged(rows))
 
     def known(self) -> pl.DataFrame:
         """Every decision with an outcome that may teach, in a part or not."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -43,6 +43,7 @@ class Evaluation:
     Attributes:
         question: that was asked.
         target: name of what was predicted.
+        notes: see `jobsight.learning.question.Decisions`.
         chosen: name of the model that answers.
         table: the n decisions, with their strata.
         labelled: inputs, values and weights, in the same order.
@@ -60,6 +61,7 @@ class Evaluation:
         savings: see `jobsight.learning.costs`; None where nothing is said of what jobs used.
         by_moment: the same for decisions at later moments, where the question is asked then.
         answers: see `Question.answered`.
+        rejected: the model that was chosen before the test, where it failed it; see `evaluate`.
     """
 
     question: Question[Any]
@@ -81,6 +83,8 @@ class Evaluation:
     savings: dict[str, Any] | None
     by_moment: dict[str, Evaluation]
     answers: dict[str, Any] | None = None
+    rejected: dict[str, Any] | None = None
+    notes: Sequence[str] = ()
 
     @property
     def goal(self) -> Target:
@@ -158,6 +162,8 @@ class Evaluation:
             **({"by_known": self.by_known()} if self.question.timed else {}),
             **({} if self.savings is None else {"cost_view": self.savings}),
             **({} if self.answers is None else {"answers": self.answers}),
+            **({} if self.rejected is None else {"rejected": self.rejected}),
+            **({"notes": list(self.notes)} if self.notes else {}),
             **({"by_moment": moments} if moments else {}),
         }
 
@@ -314,12 +320,16 @@ def evaluate(
     left_out: Mapping[str, int],
     *,
     moment: str | None = None,
+    test: bool = False,
 ) -> Evaluation:
     """Judge every model of a target on those of the dataset's decisions that `rows` marks.
 
     `data` is read with the model's encoding and seen by its target; `left_out` are the other
     decisions, by reason. `moment` is that of the model; None: the first, and the later ones are
     judged too, where the question is asked then.
+
+    In the `test` of a training, a model fails whose loss is above that of the constant, or surely
+    above that of the best baseline: the best baseline answers in its place.
 
     Raises:
         TrainingError: no decision with an outcome is among them.
@@ -334,7 +344,9 @@ def evaluate(
         name: predicted_in_time(fitted, data, table, labelled, moment)
         for name, fitted in model.fitted.items()
     }
-    answering, chosen = model.fitted[model.chosen].calibrated, predictions[model.chosen]
+    resampled = _resampled(model, data, table, labelled, predictions, test=test)
+    name = resampled["chosen"]
+    answering, chosen = model.fitted[name].calibrated, predictions[name]
     low, high = answering.bounds(chosen)
 
     def scored(weight: Floats) -> dict[str, Scores]:
@@ -343,13 +355,11 @@ def evaluate(
                 for name, column in predictions.items()}  # fmt: skip
 
     scores = scored(labelled.weight)
-    resampled = _resampled(model, data, table, labelled, predictions)
     for name, by_chance in resampled.pop("by_chance").items():
         scores[name] |= by_chance
     return Evaluation(
         question=data.question,
         target=data.target,
-        chosen=model.chosen,
         table=table,
         labelled=labelled,
         predictions=predictions,
@@ -362,10 +372,38 @@ def evaluate(
         censored=data.censored(rows),
         left_out=dict(left_out),
         by_moment={
-            name: evaluate(later, data, rows, left_out, moment=name)
+            name: evaluate(later, data, rows, left_out, moment=name, test=test)
             for name, later in (model.moments if data.question.each_moment else {}).items()
         },
+        notes=data.decisions.notes,
     )
+
+
+def _against_baselines(
+    chosen: str, goal: Target, predictions: dict[str, Floats], bootstrap: Bootstrap
+) -> tuple[dict[str, Interval], dict[str, Any] | None]:
+    """The losses of models less that of the best baseline; how the chosen one fails, if it does.
+
+    Of a failure: name and loss of the chosen model, what answers in its place, and why in words.
+    """
+    loss = goal.metric(goal.loss)
+    losses = {
+        name: float(loss(column, bootstrap.values, bootstrap.weight))
+        for name, column in predictions.items()
+    }
+    best = min(filter(is_baseline, predictions), key=lambda name: losses[name])
+    gains = bootstrap.differences(loss, predictions, best)
+    low = gains[chosen].low if chosen in gains else None
+    constant = losses.get("constant", np.inf)
+    if chosen == best or not (losses[chosen] > constant or (low is not None and low > 0.0)):
+        return gains, None
+    worse = "constant" if losses[chosen] > constant else best
+    text = (
+        f"{chosen}, chosen by the backtest, is worse than {worse} on the test part ({goal.loss} "
+        f"{losses[chosen]:.3f} against {losses[worse]:.3f}), so the best baseline there answers: "
+        f"{best} ({losses[best]:.3f})"
+    )
+    return gains, {"name": chosen, "loss": losses[chosen], "answers": best, "why": text}
 
 
 def _resampled(
@@ -374,21 +412,20 @@ def _resampled(
     table: pl.DataFrame,
     labelled: Labelled,
     predictions: dict[str, Floats],
+    *,
+    test: bool,
 ) -> dict[str, Any]:
-    """What draws over batches give: intervals, gains, savings, costs, errors by chance."""
+    """What draws over batches give: who answers, intervals, gains, savings, costs, chance."""
     goal, draws, seed = data.goal, data.settings.bootstrap, data.settings.seed
     bootstrap = Bootstrap(labelled.values, labelled.weight, drawn_together(table), draws, seed)
     simulation = Simulation(table["batch"].to_numpy(), draws, seed)
-    loss = goal.metric(goal.loss)
-    losses = {
-        name: float(loss(column, labelled.values, labelled.weight))
-        for name, column in predictions.items()
-    }
-    best = min(filter(is_baseline, predictions), key=lambda name: losses[name])
+    gains, failure = _against_baselines(model.chosen, goal, predictions, bootstrap)
+    rejected = failure if test else None
+    chosen = model.chosen if rejected is None else rejected["answers"]
     spent, view = data.question.spent, None
     if spent and goal.output.kind == "binary":
         hours = table[spent].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-        view = savings(predictions[model.chosen], hours, bootstrap)
+        view = savings(predictions[chosen], hours, bootstrap)
     costs = data.question.costs(data.settings)
     rules = {
         name: fitted.model.releases(labelled.inputs)
@@ -396,8 +433,10 @@ def _resampled(
         if isinstance(fitted.model, Rules)
     }
     return {
+        "chosen": chosen,
+        "rejected": rejected,
+        "gain_over_baseline": gains,
         "headline": bootstrap.intervals(goal.metric(goal.headline), predictions),
-        "gain_over_baseline": bootstrap.differences(loss, predictions, best),
         "savings": view,
         "costs": {} if costs is None else decision_costs(predictions, rules, bootstrap, costs),
         "by_chance": {

@@ -162,7 +162,16 @@ class ModelDir:
     @property
     def label(self) -> str:
         """How an answer names the model: its kind, and digits of its digest."""
-        return self.chosen if self.manifest is None else f"{self.chosen}@{self.manifest.digest}"
+        return self.label_at("")
+
+    def label_at(self, moment: str) -> str:
+        """The same at a later moment; with the models that failed their tests."""
+        main, *others = (_named_at(target, moment) for target in self.targets.values())
+        name, failed = main
+        text = f"{name} ({failed} failed its test)" if failed else name
+        for target, (name, failed) in zip([*self.targets][1:], others, strict=True):
+            text += f"; {target}: {name} (not {failed})" if failed else ""
+        return text if self.manifest is None else f"{text}@{self.manifest.digest}"
 
     def save(self, folder: Path, *, seed: int, facts: Mapping[str, Any]) -> None:
         """Write the model into `folder` (existing, empty), its manifest last.
@@ -248,6 +257,13 @@ class ModelDir:
             raise ModelError(
                 f"the model in {folder} is damaged ({type(error).__name__}: {error}); train again"
             ) from None
+
+
+def _named_at(target: TargetModel, moment: str) -> tuple[str, str | None]:
+    """What answers for a target at a moment, and the model that failed its test there, if any."""
+    report = target.report.get("by_moment", {}).get(moment, target.report)
+    failed = report.get("rejected")
+    return target.moments.get(moment, target).chosen, failed and str(failed["name"])
 
 
 def by_target(question: Question[Any], reports: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

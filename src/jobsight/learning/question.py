@@ -23,7 +23,7 @@ any others that the question itself needs:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
@@ -49,6 +49,7 @@ class Decisions:
         left_out: rows that are no decision, by reason.
         facts: counts for the manifest, such as events and jobs.
         nothing: what to say where there are no decisions to learn from.
+        notes: sentences on the source without which the numbers of a report are misread.
     """
 
     table: pl.DataFrame
@@ -57,6 +58,7 @@ class Decisions:
     left_out: Mapping[str, int] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     nothing: str = "nothing to learn from: the history has no decisions"
+    notes: Sequence[str] = ()
 
 
 class Encoding(Protocol):

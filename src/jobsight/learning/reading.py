@@ -43,6 +43,7 @@ __all__ = [
     "Reading",
     "Watch",
     "are_documents",
+    "cluster_of",
     "is_pipe",
     "job_table",
     "job_tables",
@@ -113,6 +114,8 @@ _SHOWN = 3
 """Unreadable rows of a file that are shown."""
 _UNNAMED = "unnamed"
 """The cluster of a file that does not say which; the same for all, so that a job stays the same."""
+_INVENTED = re.compile(rf"{_UNNAMED}|log-[0-9a-f]{{1,8}}")
+"""Names of clusters and access points that no source has named."""
 
 
 def read(
@@ -192,6 +195,19 @@ def job_tables(inputs: list[str], settings: Settings, watch: Watch) -> Iterator[
             yield JobTable.read(itertools.chain([document], itertools.islice(stream, _PIECE - 1)))
         if document is None:
             raise SourceError(f"no job in {printable(name)}")
+
+
+def cluster_of(source: Any) -> str | None:
+    """The only cluster or access point that the jobs of a source name; None: several, or none."""
+    from jobsight.history.jobtable import JobTable
+    from jobsight.history.timelines import History
+
+    names: list[str] = []
+    if isinstance(source, History):
+        names = source.jobs["access_point"].drop_nulls().unique().to_list()
+    elif isinstance(source, JobTable):
+        names = source.table["scheduler_name"].drop_nulls().unique().to_list()
+    return names[0] if len(names) == 1 and not _INVENTED.fullmatch(names[0]) else None
 
 
 def read_events(

@@ -34,7 +34,7 @@ from jobsight.modes import distrust, make_file, make_folder, restrict
 from jobsight.text import printable
 
 __all__ = ["DEFAULT", "Entry", "Models", "Record", "Registry", "best_baseline",
-           "folder_name", "listed", "read_report", "shown", "whole"]  # fmt: skip
+           "folder_name", "listed", "read_report", "rejections", "shown", "whole"]  # fmt: skip
 
 REPORT = "report.json"
 _LONGEST_NAME = 120
@@ -459,10 +459,11 @@ def listed(entry: Entry) -> dict[str, Any]:
                 "batches": int(report["batches"]),
                 "loss": report["models"][report["chosen"]][report["loss"]],
                 "best_baseline": best_baseline(report),
+                "rejected": rejections(report),
             }
     except ModelError as error:
         empty = dict.fromkeys(("model", "batches", "loss", "best_baseline"))
-        return row | empty | {"damaged": str(error)}
+        return row | empty | {"rejected": [], "damaged": str(error)}
 
 
 def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
@@ -494,6 +495,20 @@ def shown(entry: Entry, records: Sequence[Record]) -> dict[str, Any]:
                 for record in records
             ],
         }
+
+
+def rejections(report: dict[str, Any]) -> list[str]:
+    """Which models failed the test of a training, of all targets and moments, in sentences."""
+    others = (part for part in report.values() if isinstance(part, dict) and "chosen" in part)
+    targets = [report, *others]
+    sentences = []
+    for part in targets:
+        for moment, at in {"": part, **part.get("by_moment", {})}.items():
+            if rejected := at.get("rejected"):
+                of = f"{at['target']}: " if len(targets) > 1 else ""
+                when = f"at the moment {moment} " if moment else ""
+                sentences.append(f"{of}{when}{rejected['why']}")
+    return sentences
 
 
 def best_baseline(report: dict[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,9 @@ import polars as pl
 from jobsight import models
 from jobsight.clock import format_micros
 from jobsight.errors import TrainingError, UsageError
-from jobsight.learning.backtest import Backtest, Choice, backtest, choose_model
+from jobsight.learning.backtest import Backtest, Choice, backtest, choose_model, require_blocks
 from jobsight.learning.bootstrap import Bootstrap
-from jobsight.learning.dataset import PARTS, Dataset
+from jobsight.learning.dataset import PARTS, Dataset, batch_weights
 from jobsight.learning.evaluation import Evaluation, evaluate
 from jobsight.learning.fingerprints import fingerprints
 from jobsight.learning.manifest import Source
@@ -113,6 +113,13 @@ def _moment(microseconds: int) -> str:
 LEAST_BATCHES = {"train": 30, "test": 5}
 """Below these a part says nothing."""
 
+_LOSSES = {
+    "outcome_later": "of which the outcome was not known at the end of their part",
+    "crosses_border": "of a group that both parts have",
+    "end_of_part": "too near to the end of the history",
+}
+"""Why decisions do not count, in words; other kinds are named by themselves."""
+
 LEAST_FOR_MOMENT = 30
 """Training batches that must support a later moment before an answer may propose it."""
 
@@ -201,21 +208,21 @@ class _Plan:
         model = replace(first.model, moments=moments)
         self.progress("testing")
         since = data.since_test()
-        evaluation = evaluate(model, data, since, data.dropped(since))
-        model = replace(model, report=evaluation.to_json())
-        return TrainedTarget(data, first.parts, first.choice, evaluation, first.skipped, model)
+        evaluation = evaluate(model, data, since, data.dropped(since), test=True)
+        model = replace(_tested(model, evaluation), report=evaluation.to_json())
+        choice = replace(first.choice, name=model.chosen, reason=model.reason)
+        return TrainedTarget(data, first.parts, choice, evaluation, first.skipped, model)
 
     def _at(self, moment: str | None) -> _Untested:
         """Models for one moment, chosen and calibrated."""
         data, at = self.data, f" for {moment}" if moment else ""
+        usable = {name: data.usable_of(name) for name in PARTS}
+        # Before anything is built, which takes minutes for many jobs.
+        _require_enough({name: data.table.filter(pl.Series(rows)) for name, rows in usable.items()},
+                        data)  # fmt: skip
         self.progress(f"building examples{at}")
-        parts = {
-            name: data.labelled(
-                data.part(name) if name == "train" else data.judged(data.part(name)), moment=moment
-            )
-            for name in PARTS
-        }
-        _require_enough(parts, data)
+        parts = {name: data.labelled(rows, moment=moment) for name, rows in usable.items()}
+        _require_enough({name: table for name, (table, _) in parts.items()}, data)
         train_part = parts["train"][1]
         made: dict[str, Model] = {}
         skipped: dict[str, str] = {}
@@ -254,6 +261,20 @@ class _Plan:
         return _Untested(
             parts, choice, skipped, TargetModel(choice.name, choice.reason, fitted, {})
         )
+
+
+def _tested(model: TargetModel, evaluation: Evaluation) -> TargetModel:
+    """The model with what answers after its test, see `evaluate`."""
+    each = {
+        name: _tested(one, evaluation.by_moment[name])
+        for name, one in model.moments.items()
+        if name in evaluation.by_moment
+    }
+    if evaluation.rejected is None:
+        return replace(model, moments={**model.moments, **each})
+    # A baseline cannot distinguish moments that were not chosen for each.
+    reason = f"{model.reason} But {evaluation.rejected['why']}."
+    return replace(model, chosen=evaluation.chosen, reason=reason, moments=each)
 
 
 class _Untested(NamedTuple):
@@ -366,20 +387,26 @@ def _fit_moments(data: Dataset, first: TargetModel, progress: Progress) -> dict[
     return moments
 
 
-def _require_enough(parts: Parts, data: Dataset) -> None:
-    batches = {name: int(table["batch"].n_unique()) for name, (table, _) in parts.items()}
-    short = [name for name, least in LEAST_BATCHES.items() if batches[name] < least]
-    if short:
-        have = ", ".join(f"{name} {batches[name]}" for name in PARTS)
-        need = ", ".join(f"{name} {least}" for name, least in LEAST_BATCHES.items())
+def _require_enough(parts: Mapping[str, pl.DataFrame], data: Dataset) -> None:
+    """Refuse parts that are too small, or whose outcomes are too much alike, to learn from."""
+    batches = {name: int(table["batch"].n_unique()) for name, table in parts.items()}
+    if any(batches[name] < least for name, least in LEAST_BATCHES.items()):
+        have, need = (" and ".join(f"{of[name]} to {name} with" for name in PARTS)
+                      for of in (batches, LEAST_BATCHES))  # fmt: skip
+        several = data.question.words[1]
         everything = np.ones(len(data.table), np.bool_)
         lost = data.dropped(everything) | data.censored(everything)
-        losses = "; ".join(f"{count} {kind}" for kind, count in lost.items()) or "none dropped"
-        raise TrainingError(
-            f"too few batches of {data.question.words[1]} with a known outcome ({have}; at least "
-            f"{need} are needed, {losses}); give a history of a longer time"
+        losses = ", ".join(
+            f"{count} {_LOSSES.get(kind, kind.replace('_', ' '))}" for kind, count in lost.items()
         )
-    train_part = parts["train"][1]
-    poor = data.goal.unlearnable(train_part.values, train_part.weight)
+        raise TrainingError(
+            f"too few batches of {several} with a known outcome: {have}; at least {need} are "
+            f"needed (not counted of {len(data.table)} {several}: {losses or 'none'}). Give "
+            f"{'a history of a longer time' if data.question.timed else 'more of them'}"
+        )
+    taught = parts["train"]
+    weight = batch_weights(taught["batch"].to_numpy())
+    poor = data.goal.unlearnable(data.goal.values(taught[data.target]), weight)
     if poor:
         raise TrainingError(f"{poor}; give a history of a longer time, or of more users")
+    require_blocks(data, taught)

@@ -132,7 +132,7 @@ def _left_out(evaluation: Evaluation) -> str:
         words = f"Not judged: {', '.join(f'{n:,} {plain[kind]}' for kind, n in kinds.items())}."
     if evaluation.censored:
         words += " What was cut short by a person or by the end of the history has no outcome."
-    return words
+    return " ".join([words, *(f"{note[0].upper()}{note[1:]}." for note in evaluation.notes)])
 
 
 def _curves(evaluation: Evaluation) -> Markup | None:

@@ -52,10 +52,12 @@ from jobsight.store.rows import (
 )
 from jobsight.text import printable
 
-__all__ = ["Store", "find_ids", "other_jobs"]
+__all__ = ["Store", "find_ids", "other_jobs", "runs_of_name"]
 
 _SHOWN = 6
 _PAGE = 500
+_NEWEST = 500
+"""Ended jobs of a user among which runs of one name are looked for."""
 _MOST_SHOWN = 20
 _LIVING = ACTIVE - {""}
 """A query for all of these asks for what has not ended, also where no state is known."""
@@ -486,3 +488,16 @@ def other_jobs(store: Store, id_: str) -> tuple[list[str], list[str]]:
     ]
     again = [other for other in others if first_id(other) == first_id(id_)]
     return sorted({first_id(other) for other in others} - {first_id(id_)}), again
+
+
+def runs_of_name(store: Store, document: JobDocument) -> list[JobDocument]:
+    """Ended jobs of the same user and name on the same cluster, among the newest of the user's."""
+    job = document.submission
+    if job.user is None or job.name is None:
+        return []
+    ended = [state for state in State if state.ended]
+    cluster = cluster_of(document.id)
+    newest = store.scan(
+        states=ended, user=job.user, cluster=cluster, limit=_NEWEST, newest_first=True
+    )
+    return [one for one in newest if one.submission.name == job.name]

@@ -20,9 +20,9 @@ from jobsight.clock import now_micros
 from jobsight.errors import ModelError, SweepError, UsageError
 from jobsight.files import Kind, new_file, new_folder, write_json
 from jobsight.format import moment
-from jobsight.history.timelines import History
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.manifest import read_manifest
+from jobsight.learning.reading import cluster_of
 from jobsight.learning.registry import DEFAULT, Registry
 from jobsight.learning.train import train
 from jobsight.settings import QuestionSettings
@@ -219,7 +219,7 @@ def _tested(
     return {
         **_described(trained.model),
         "path": place.relative_to(sweep.folder).as_posix(),
-        "cluster": config.cluster or _cluster_of(source),
+        "cluster": config.cluster or cluster_of(source) or DEFAULT,
         "looks": looks,
     }
 
@@ -231,14 +231,6 @@ def _anywhere(settings: QuestionSettings) -> QuestionSettings:
         return settings
     lstm = lstm.model_copy(update={"device": "auto"})
     return settings.model_copy(update={"lstm": lstm})
-
-
-def _cluster_of(source: Any) -> str:
-    """The access point that a history is of; the default where it has none or several."""
-    if not isinstance(source, History):
-        return DEFAULT
-    names = source.jobs["access_point"].drop_nulls().unique()
-    return str(names[0]) if len(names) == 1 else DEFAULT
 
 
 def _described(model: ModelDir) -> dict[str, Any]:

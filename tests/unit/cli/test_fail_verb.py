@@ -7,6 +7,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+from msgspec.structs import replace
 from tests.support.calling import jobsight
 from tests.support.failingjobs import documents, model, ran
 from tests.support.importing import SAMPLES
@@ -104,6 +105,41 @@ def test_a_script_is_asked_about_as_if_it_were_submitted(
     done = fail(str(script), "-t", "soon", *at)
     assert done.returncode == 2 and "refuses --time=soon" in done.stderr
     assert fail(str(script), *at, "--save").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "sure", "words"),
+    [
+        ("#!/bin/nope\necho hi\n", True, "there is no /bin/nope"),
+        ("#!/bin/sh\n#SBATCH --mem=1G --mem-per-cpu=2G\necho hi\n", True, "sbatch refuses"),
+        ("#!/bin/sh\nif true; then\n", True, "JS001"),
+        ("#!/bin/sh\nsort reads.txt\n", False, "reads.txt is not there"),
+        ("#!/bin/sh\necho hi\n", False, ""),
+    ],
+)
+def test_what_check_finds_wrong_with_a_script_counts(
+    fail: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, sure: bool, words: str
+) -> None:
+    monkeypatch.setenv("LOGNAME", "ann")
+    monkeypatch.chdir(tmp_path)
+    Path("align.sh").write_text(text)
+    runs = [ran(n, n * 300) for n in range(20)]
+    store = ("--store", filled(tmp_path / "done.db", runs))
+    found = json.loads(fail("align.sh", *store, "--json").stdout)
+    if not words:
+        assert found["probability"] < 0.2 and found["advice"] is None
+        return
+    assert found["probability"] > (0.95 if sure else 0.5)
+    assert found["kind"] == "failed" and found["evidence"][0]["what"] == "check"
+    assert found["advice"]["text"].startswith("fix the script first: align.sh:")
+    assert words in found["advice"]["text"] and words in found["evidence"][0]["text"]
+    # Where nothing has ended, too; but not where this very script completed.
+    nothing = ("--store", filled(tmp_path / "none.db", [ran(1, 5, None)]))
+    assert json.loads(fail("align.sh", *nothing, "--json").stdout)["kind"] == "failed"
+    same = [replace(run, submission=replace(run.submission, script=text)) for run in runs]
+    store = ("--store", filled(tmp_path / "same.db", same))
+    found = json.loads(fail("align.sh", *store, "--json").stdout)
+    assert found["probability"] < 0.2 and "this very script completed" in str(found["evidence"])
 
 
 def test_the_champion_answers_and_saved_answers_are_kept(

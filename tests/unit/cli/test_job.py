@@ -59,6 +59,12 @@ def shown(url: str, *arguments: str, **environment: str) -> str:
     return result.stdout
 
 
+def plain(printed: dict[str, Any]) -> JobDocument:
+    """The document itself, without what is derived from it."""
+    printed.pop("efficiency", None)
+    return msgspec.convert(printed, JobDocument)
+
+
 def test_all_that_is_known_of_a_job(url: str) -> None:
     page = shown(url, "12.3", "--cluster", "ap40")
     for line in (
@@ -235,14 +241,12 @@ def test_jobs_of_one_moment_and_of_which_nothing_is_known_have_a_page(tmp_path: 
 def test_short_ids_and_whole_ones(url: str, asked: list[str], found: list[str]) -> None:
     told_json = json.loads(shown(url, *asked, "--json"))
     documents = told_json if isinstance(told_json, list) else [told_json]
-    assert [msgspec.convert(one, JobDocument).id for one in documents] == found
+    assert [plain(one).id for one in documents] == found
 
 
 def test_json_is_an_object_for_one_whole_id_and_else_a_list(url: str) -> None:
-    assert msgspec.convert(json.loads(shown(url, "5.0", "--json")), JobDocument) == JOBS[5]
-    assert (
-        msgspec.convert(json.loads(shown(url, "slurm:grid:7", "--json")), JobDocument) == JOBS[-2]
-    )
+    assert plain(json.loads(shown(url, "5.0", "--json"))) == JOBS[5]
+    assert plain(json.loads(shown(url, "slurm:grid:7", "--json"))) == JOBS[-2]
     assert len(json.loads(shown(url, "7", "--json"))) == 1
     assert len(json.loads(shown(url, "5.0", "7", "--json"))) == 2
 
@@ -254,6 +258,26 @@ def test_jobs_of_several_clusters_are_never_guessed_between(url: str, text: str)
     assert f"htcondor:ap40:{text}, htcondor:ap41:{text}" in str(result.exception)
     assert "--cluster" in str(result.exception)
     assert not result.stdout
+
+
+def test_the_request_that_would_have_fitted_is_of_the_largest_run_of_the_name(
+    tmp_path: Path,
+) -> None:
+    tasks = [
+        slurm_job(
+            f"9_{at}", State.RUNNING, State.COMPLETED, request=Request(memory_mb=4000, cpus=1),
+            submission=Submission(user=user, name=name), usage=Usage(memory_mb=1000 * at, cpus=1),
+        )
+        for at, user, name in (
+            (1, "ann", "sim"), (2, "ann", "sim"), (3, "ann", "x"), (4, "bo", "sim"),
+        )
+    ]  # fmt: skip
+    url = filled(tmp_path / "jobs.db", tasks)
+    page = " ".join(shown(url, "9_1").split())
+    assert "would fit --mem=2400M --time=00:02:00 (from the largest of 2 runs of its name" in page
+    printed = json.loads(shown(url, "slurm:grid:9_1", "--json"))["efficiency"]
+    assert printed["memory_share"] == 0.25
+    assert printed["would_fit"]["request"] == {"--mem": "2400M", "--time": "00:02:00"}
 
 
 def test_of_several_ids_those_that_are_known_are_shown(url: str) -> None:
@@ -332,7 +356,7 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
         assert all(line.isprintable() for line in page.splitlines())
     printed = shown(url, "1.0", "--json")
     assert printed.isascii()
-    assert msgspec.convert(json.loads(printed), JobDocument) == hostile
+    assert plain(json.loads(printed)) == hostile
     result = call(url, "1.0", "--cluster", HOSTILE + "x")
     assert str(result.exception).isprintable()
 

@@ -53,6 +53,13 @@ def test_a_job_is_explained_by_its_output(url: str) -> None:
     assert f"line    slurm-7.out:2: {OOM}" in text
 
 
+def test_an_error_before_the_time_limit_is_said_too(url: str, tmp_path: Path) -> None:
+    (tmp_path / "late.txt").write_text("ModuleNotFoundError: No module named 'yaml'\n")
+    text = call("9_2", "--store", url, "--output", tmp_path / "late.txt").stdout
+    assert "why     it reached its time limit" in text
+    assert "also    late.txt:1: " in text
+
+
 def test_of_an_array_the_tasks_that_failed_come_first(url: str) -> None:
     answers = json.loads(call("9", "--store", url, "--json").stdout)
     assert [answer["of"] for answer in answers] == [

@@ -84,6 +84,17 @@ def test_every_listed_attribute_reaches_its_field() -> None:
     }
 
 
+def test_cpu_time_is_of_all_runs_as_the_wall_time_is() -> None:
+    used = sections(
+        {
+            "RemoteSysCpu": 1.0, "RemoteUserCpu": 2.0, "CumulativeRemoteSysCpu": 10.0,
+            "CumulativeRemoteUserCpu": 20.0, "CpusUsage": 0.97, "GPUsAverageUsage": 0.5,
+            "GPUsMemoryUsage": 812,
+        }
+    ).usage  # fmt: skip
+    assert used == {"cpu_s": 30.0, "task_cpus": 0.97, "gpus_busy": 0.5, "gpu_memory_mb": 812}
+
+
 def test_names_have_no_case_and_expressions_are_no_numbers() -> None:
     assert sections({"requestmemory": 5}).request == {"memory_mb": 5}
     found = sections(

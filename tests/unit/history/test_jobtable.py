@@ -146,6 +146,16 @@ def test_an_end_without_date_is_known_to_no_moment() -> None:
     assert row(jobs.as_of(START + 10**15), "slurm:c:7")["state"] == "pending"
 
 
+def test_an_end_without_date_is_known_from_submission_plus_runtime_at_the_earliest() -> None:
+    undated = told(0, State.FAILED, undated=True)
+    jobs = JobTable.read([slurm_job(told(0, State.PENDING), undated, usage=Usage(wall_s=90.0))])
+    for kept in (jobs, JobTable.unpacked(jobs.packed())):
+        found = row(kept, "slurm:c:7")
+        assert (found["start"], found["end"], found["reported"]) == (None, None, moment(90))
+        for at, state in ((90, "pending"), (91, "failed")):
+            assert row(kept.as_of(START + at * SECOND), "slurm:c:7")["state"] == state
+
+
 def test_rows_are_in_order_of_submission_and_ids() -> None:
     documents = [
         slurm_job(told(at, State.PENDING), id_=f"slurm:c:{number}",

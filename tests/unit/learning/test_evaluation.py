@@ -12,6 +12,7 @@ from jobsight.learning.dataset import Dataset
 from jobsight.learning.evaluation import Evaluation, evaluate
 from jobsight.learning.fingerprints import fingerprints
 from jobsight.learning.modeldir import ModelDir
+from jobsight.models import is_baseline
 from jobsight.questions.hold.question import HOLD
 
 
@@ -58,6 +59,21 @@ def test_nothing_to_judge_by_is_said(model: ModelDir) -> None:
     data = Dataset.for_judging(pools.history(), model)
     with pytest.raises(TrainingError, match="no decision with an outcome is left"):
         evaluate(model.main, data, np.zeros(len(data.table), np.bool_), {})
+
+
+def test_a_model_surely_worse_than_the_best_baseline_fails_its_test(model: ModelDir) -> None:
+    data = Dataset.for_judging(pools.history(), model)
+    rows, left_out = data.unseen_by(model)
+    weak = replace(model.main, chosen="constant", moments={})
+    assert evaluate(weak, data, rows, left_out).rejected is None
+    tested = evaluate(weak, data, rows, left_out, test=True)
+    assert tested.rejected is not None and tested.rejected["name"] == "constant"
+    best = min(
+        filter(is_baseline, tested.scores), key=lambda name: tested.scores[name]["log_loss"] or 0.0
+    )
+    assert tested.chosen == tested.to_json()["chosen"] == best != "constant"
+    assert f"{best} (" in tested.rejected["why"]
+    assert evaluate(model.main, data, rows, left_out, test=True).rejected is None
 
 
 def test_strata_and_quality_add_up(model: ModelDir) -> None:

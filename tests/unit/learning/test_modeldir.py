@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -147,6 +148,19 @@ def test_labels_tell_models_apart(folder: Path) -> None:
     edit(folder / "report.json", more=1)
     relist(folder, "report.json")
     assert ModelDir.open(folder, HOLD).label != before
+
+
+def test_a_label_names_the_models_that_failed_their_tests(folder: Path) -> None:
+    model = ModelDir.open(folder, HOLD)
+    passed, failed = {"rejected": None}, {"rejected": {"name": "mixture"}}
+    first = replace(model.main, chosen="rates", moments={}, report=failed)
+    later = replace(first, chosen="boosted", report={})
+    other = replace(first, chosen="constant")
+    report = {**failed, "by_moment": {"later": passed}}
+    first = replace(first, moments={"later": later}, report=report)
+    both = replace(model, targets={"outcome": first, "kind": other}, manifest=None)
+    assert both.label == "rates (mixture failed its test); kind: constant (not mixture)"
+    assert both.label_at("later") == "boosted; kind: constant (not mixture)"
 
 
 def test_fingerprints_tell_decisions_apart_and_again() -> None:

@@ -69,7 +69,9 @@ def test_one_class_only_says_what_is_needed() -> None:
 
 def test_too_few_batches_says_how_many_are_needed() -> None:
     data = Dataset.for_training(HOLD, pools.history(clusters=20), pools.settings())
-    with pytest.raises(TrainingError, match=r"too few batches.*at least train 30, test 5"):
+    with pytest.raises(
+        TrainingError, match=r"too few batches.*at least 30 to train with and 5 to test with"
+    ):
         train(data, names=("constant",))
 
 

@@ -204,7 +204,8 @@ _HEAD = re.compile(r"^(\s*)Traceback \(most recent call last\):\s*$")
 _FRAME = re.compile(r'^\s*File "([^"\n]{1,500})", line (\d{1,9})(?:, in (.{1,100}))?')
 _RAISED = re.compile(r"([A-Za-z_][\w.]{0,100})(?:: (.*))?$")
 _OF_LIBRARIES = re.compile(
-    r"(?:site|dist)-packages/|/lib(?:64)?/(?:pythons?|python)[\d.]*/|^<|/lib/python|\.pyx$"
+    r"(?:site|dist)-packages/|/lib(?:64)?/(?:pythons?|python)[\d.]*/|^<|/lib/python|\.pyx$|"
+    r"/bin/[\w-]+$"
 )
 
 

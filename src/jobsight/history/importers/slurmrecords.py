@@ -82,6 +82,10 @@ _JSON = {
     "StdOut": ("stdout",), "StdErr": ("stderr",),
     "Restarts": ("restart_cnt",), "FailedNode": ("failed_node",),
 }  # fmt: skip
+_JSON_STEP = {
+    "Start": ("time", "start"), "End": ("time", "end"), "ElapsedRaw": ("time", "elapsed"),
+    "NTasks": ("tasks", "count"), "NNodes": ("nodes", "count"), "NodeList": ("nodes", "range"),
+}  # fmt: skip
 _NUMBERS = ("state", "exit_code", "timelimit", "mem_req", "time_start", "time_end", "priority",
             "time_suspended", "time_eligible", "id_array_task", "het_job_offset")  # fmt: skip
 _OF_JOB = re.compile(rb'"(allocation_nodes|association|data_parser)"|openapi')
@@ -119,14 +123,12 @@ def rows_of_json(job: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     }
     for step in steps:
         number = text_at(step, "step", "id").rpartition(".")[2]
-        most = [
-            resource
-            for resource in list_at(step, "tres", "requested", "max")
-            if value_at(resource, "type") == "mem"
-        ]
         yield {
             "JobID": f"{name}.{number}",
-            "MaxRSS": text_at(most[0], "count") if most else "",
+            **{column: text_at(step, *path) for column, path in _JSON_STEP.items()},
+            "TotalCPU": _seconds([step]),
+            "MaxRSS": _bytes(list_at(step, "tres", "requested", "max")),
+            "AveRSS": _bytes(list_at(step, "tres", "requested", "average")),
             "TRESUsageInTot": _tres(list_at(step, "tres", "requested", "total"), ("fs/disk",)),
             "TRESUsageOutTot": _tres(list_at(step, "tres", "consumed", "total"), ("fs/disk",)),
         }
@@ -227,6 +229,12 @@ def _tres(resources: Iterable[Any], names: Iterable[str] | None = None) -> str:
         if wanted and type(count) is int and 0 <= count < 1 << 60:
             found.append(f"{name}={_in_largest_unit(count) if name == 'mem' else count}")
     return ",".join(sorted(found))
+
+
+def _bytes(resources: Iterable[Any]) -> str:
+    """The memory among the resources that a step used."""
+    sizes = [text_at(one, "count") for one in resources if value_at(one, "type") == "mem"]
+    return sizes[0] if sizes else ""
 
 
 def _cpus(tres: str) -> str:

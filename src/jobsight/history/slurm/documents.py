@@ -24,6 +24,7 @@ from jobsight.history.slurm.ids import SlurmId, expand
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.scontrol import Shown, leading_number
 from jobsight.history.slurm.squeue import Queued
+from jobsight.history.slurm.steps import used_by_steps
 from jobsight.program.submission.batchscript import LONGEST_SCRIPT, directives
 from jobsight.program.submission.sizes import gpus, parse_exit, parse_memory, parse_tres
 from jobsight.program.submission.times import behind
@@ -365,11 +366,13 @@ def of_runs(
     *,
     submitted: int | None = None,
     source: str = "sacct",
+    sampling: str | None = None,
 ) -> JobDocument:
     """What sacct reports of a job.
 
     The runs, at least one, are in order of time; `submitted` is when it was first submitted, where
-    an earlier source knows; times in µs since 1970.
+    an earlier source knows; times in µs since 1970. `sampling` is what measured it, where the
+    cluster's configuration is known.
     """
     last = runs[-1]
     tres = parse_tres(last.req_tres)
@@ -408,7 +411,7 @@ def of_runs(
             sluid=last.sluid or None,
         ),
         timeline=tuple(events),
-        usage=_usage(runs),
+        usage=_usage(runs, sampling),
     )
 
 
@@ -447,7 +450,7 @@ def _started(run: Run) -> bool:
     return bool(run.hosts or run.elapsed_s) or run.alloc_cpus is None or run.alloc_cpus > 0
 
 
-def _usage(runs: Sequence[Run]) -> Usage:
+def _usage(runs: Sequence[Run], sampling: str | None) -> Usage:
     last = runs[-1]
     starts = sum(map(_started, runs))
     requeues: int | None = max(len(runs) - 1, last.restarts or 0)
@@ -455,14 +458,13 @@ def _usage(runs: Sequence[Run]) -> Usage:
         requeues = None  # an older version does not count them
     if not _started(last):
         return Usage(starts=starts or None, requeues=requeues)
-    memory = max((step.max_rss or 0 for step in last.steps), default=0)
     read = [step.read for step in last.steps if step.read is not None]
     written = [step.written for step in last.steps if step.written is not None]
     state = slurm_state(last.state)
     return Usage(
         wall_s=last.elapsed_s if state and state.ended and not last.unfinished else None,
-        cpu_s=last.cpu_s or None,  # 0: it was not measured, for what ran used milliseconds
-        memory_mb=-(-memory // _MB) or None,
+        **(used := used_by_steps(last)),
+        memory_by=sampling if "memory_mb" in used else None,
         read_mb=round(sum(read) / _MB, 3) if read else None,
         written_mb=round(sum(written) / _MB, 3) if written else None,
         cpus=last.alloc_cpus,

@@ -115,9 +115,10 @@ class SlurmLookup:
             if self._settings.accounting is False:
                 raise SlurmError("sacct is not asked, as set", FailureKind.NO_ACCOUNTING)
             names = asked | self._watch.asked(wanted) - wanted
-            runs = self._watch.named(self._client.accounts(names, now - _REUSED))
+            runs = list(self._watch.named(self._client.accounts(names, now - _REUSED)))
+            sampling = self._sampling() if any(run.steps for run in runs) else None
             found += (
-                of_runs(self._cluster, job, of_job, now)
+                of_runs(self._cluster, job, of_job, now, sampling=sampling)
                 for job, of_job in group_runs(runs, self._settings.array_tasks)
             )
         except SlurmError as error:
@@ -151,9 +152,17 @@ class SlurmLookup:
         for job, line in look.ended.values():
             yield with_submit(of_ended(self._cluster, line, job, now), line.submit)
 
-    def _remembers(self, span: int) -> bool:
-        """Whether the controller still lists what ended that long ago, µs."""
+    def _known_config(self) -> Config | None:
         if self._config is None:
             with contextlib.suppress(SlurmError):
                 self._config = self._client.config()
-        return self._config is not None and span < (self._config.min_job_age or 0) * _MICROS
+        return self._config
+
+    def _sampling(self) -> str | None:
+        config = self._known_config()
+        return config.sampling if config else None
+
+    def _remembers(self, span: int) -> bool:
+        """Whether the controller still lists what ended that long ago, µs."""
+        config = self._known_config()
+        return config is not None and span < (config.min_job_age or 0) * _MICROS

@@ -292,6 +292,7 @@ class SlurmSource(Source):
         return error is None or error.kind is not FailureKind.NO_ACCOUNTING
 
     def _of_accounts(self, runs: list[Run], now: int) -> Iterator[JobDocument]:
+        sampling = self._config.sampling if self._config else None
         for job, found in group_runs(self._watch.named(runs), self._settings.array_tasks):
             known = self._unresolved.open.get(job.name)
             seen = self._watch.seen.get(job.name)
@@ -301,7 +302,9 @@ class SlurmSource(Source):
                 continue  # the controller forgot it, and no tool will report its end
             if before and before.is_replaced(first.user, first.submit, first.restarts):
                 submitted = None
-            document = of_runs(self._cluster, job, found, now, submitted=submitted)
+            document = of_runs(
+                self._cluster, job, found, now, submitted=submitted, sampling=sampling
+            )
             if before is None and goes_on(last):
                 self._unresolved.expect(job, found, now)
             self._unresolved.resolve(job, found)

@@ -42,8 +42,9 @@ COLUMNS = (
     "Reservation", "State", "ExitCode", "Submit", "Eligible", "Start", "End", "ElapsedRaw",
     "TimelimitRaw", "Priority", "ReqMem", "ReqCPUS", "ReqNodes", "ReqTRES", "AllocCPUS",
     "AllocNodes", "AllocTRES", "NodeList", "Constraints", "Comment", "WorkDir", "SubmitLine",
-    "StdOut", "StdErr", "Restarts", "MaxRSS", "TotalCPU", "ConsumedEnergyRaw", "TRESUsageInTot",
-    "TRESUsageOutTot", "MaxDiskRead", "MaxDiskWrite", "FailedNode", "SLUID",
+    "StdOut", "StdErr", "Restarts", "NTasks", "MaxRSS", "TotalCPU", "ConsumedEnergyRaw",
+    "TRESUsageInMax", "TRESUsageInTot", "TRESUsageOutTot", "MaxDiskRead", "MaxDiskWrite",
+    "FailedNode", "SLUID",
 )  # fmt: skip
 """Columns worth asking for; a version that lacks some is asked for the others."""
 
@@ -52,7 +53,7 @@ FIELDS = (
     "AdminComment", "AllocGRES", "AssocID", "AveCPU", "AveCPUFreq", "AveDiskRead", "AveDiskWrite",
     "AvePages", "AveRSS", "AveVMSize", "BlockID", "ConsumedEnergy", "Container", "CPUTime",
     "CPUTimeRAW", "DBIndex", "DerivedExitCode", "Elapsed", "Extra", "Flags", "GID", "Layout",
-    "Licenses", "McsLabel", "NCPUS", "NNodes", "NTasks", "Planned", "PlannedCPU", "PlannedCPURAW",
+    "Licenses", "McsLabel", "NCPUS", "NNodes", "Planned", "PlannedCPU", "PlannedCPURAW",
     "QOSRAW", "QOSREQ", "Reason", "ReqCPUFreq", "ReqCPUFreqGov", "ReqCPUFreqMax", "ReqCPUFreqMin",
     "ReqGRES", "ReqReservation", "Reserved", "ReservationId", "ResvCPU", "ResvCPURAW",
     "SegmentSize", "StdIn", "Suspended", "SystemComment", "SystemCPU",
@@ -90,9 +91,29 @@ def _disk(text: str) -> int | None:
 
 
 class Step(msgspec.Struct, frozen=True):
-    """What a step used, in bytes; None: unknown. Of several columns, the last known one counts."""
+    """What a step used, in bytes and seconds; None: unknown.
+
+    Of several columns, the last known one counts.
+    """
 
     name: str
+    start: int | None = None
+    """µs since 1970, as `end`."""
+    end: int | None = None
+    elapsed_s: Annotated[
+        float | None, _Cell("elapsed", parse_span), _Cell("elapsedraw", _seconds)
+    ] = None
+    tasks: Annotated[int | None, _Cell("ntasks", parse_number)] = None
+    nodes: Annotated[
+        int | None, _Cell("nnodes", parse_number), _Cell("allocnodes", parse_number)
+    ] = None
+    hosts: Annotated[str, _Cell("nodelist", known_text)] = ""
+    cpu_s: Annotated[float | None, _Cell("totalcpu", parse_span)] = None
+    mean_rss: Annotated[int | None, _Cell("averss", parse_number)] = None
+    most: Annotated[str, _Cell("tresusageinmax", checked_tres)] = ""
+    """The largest use of each resource by one task."""
+    total: Annotated[str, _Cell("tresusageintot", checked_tres)] = ""
+    """The sum over all tasks of the largest use of each."""
     max_rss: Annotated[int | None, _Cell("maxrss", parse_number)] = None
     read: Annotated[
         int | None, _Cell("maxdiskread", parse_number), _Cell("tresusageintot", _disk)
@@ -215,7 +236,8 @@ def read_row(
     cells = dict(zip(_lowered(tuple(row)), map(str.strip, row.values()), strict=True))
     job = parse_id(cells.get("jobid") or cells.get("jobidraw", ""))
     if job.step is not None:
-        return job, Step(name=job.step, **_fields(cells, _STEP, doubted))
+        begun, ended = _moments(cells, zone)[2:]
+        return job, Step(job.step, begun, ended, **_fields(cells, _STEP, doubted))
     fields = _fields(cells, _RUN, doubted)
     again: Callable[[], list[int | None]] = lambda: _moments(cells, zone, again=True)  # noqa: E731
     times = likeliest(_moments(cells, zone), again, fields.get("elapsed_s"))

@@ -81,6 +81,8 @@ class Config:
     """Its database keeps batch scripts."""
     max_array_size: int | None = None
     """Numbers of array tasks are below it."""
+    sampling: str | None = None
+    """What measures the use of jobs, and how often: ``jobacct_gather/linux every 30 s``."""
 
 
 def read_jobs(text: str, base: str, zone: dt.tzinfo) -> Iterator[Shown]:
@@ -168,7 +170,18 @@ def read_config(text: str, zone: dt.tzinfo) -> Config:
         accounting=found.get("accountingstoragetype", "").lower().endswith("slurmdbd"),
         scripts_kept="job_script" in found.get("accountingstoreflags", "").lower(),
         max_array_size=leading_number(found.get("maxarraysize")),
+        sampling=_sampling(found.get("jobacctgathertype", ""), found.get("jobacctgatherfrequency")),
     )
+
+
+def _sampling(plugin: str, frequency: str | None) -> str | None:
+    if not plugin.startswith("jobacct_gather/") or plugin.endswith("/none"):
+        return None
+    seconds = re.match(r"(?:\S*\btask=)?(\d{1,6})", frequency or "", re.ASCII)
+    often = (
+        "" if seconds is None else f" every {seconds[1]} s" if int(seconds[1]) else " at the end"
+    )
+    return f"{plugin[:60]}{often}"
 
 
 @dataclass(frozen=True)

@@ -91,23 +91,27 @@ def parse_number(text: str) -> int | None:
     return None if amount is None else amount.size
 
 
-def parse_tres(text: str) -> dict[str, int]:
+def parse_tres(text: str, *, unit: str = "M") -> dict[str, int]:
     """Read ``cpu=4,mem=16G,node=1,gres/gpu:a100=2``: memory in bytes, all else in counts.
 
     Also the usage columns (``TRESUsageInTot``); their times ``cpu=00:01:02`` are seconds.
 
+    Args:
+        text: what a tool printed.
+        unit: of memory without one: M in requests, B in usage.
+
     Raises:
         ValueError: a part is not a resource.
     """
-    return dict(_cached_tres(text)) if len(text) < _LONGEST_CACHED else _tres(text)
+    return dict(_cached_tres(text, unit)) if len(text) < _LONGEST_CACHED else _tres(text, unit)
 
 
 @lru_cache(4096)
-def _cached_tres(text: str) -> Mapping[str, int]:
-    return _tres(text)
+def _cached_tres(text: str, unit: str) -> Mapping[str, int]:
+    return _tres(text, unit)
 
 
-def _tres(text: str) -> dict[str, int]:
+def _tres(text: str, unit: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for part in text.split(","):
         name, equals, amount = part.strip().rpartition("=")
@@ -115,20 +119,20 @@ def _tres(text: str) -> dict[str, int]:
             continue
         if not equals or not re.fullmatch(r"[^\s,=]{1,120}", name):
             raise ValueError(f"{part[:40]!r} is not a resource such as cpu=4")
-        size = _amount(name, amount)
+        size = _amount(name, amount, unit)
         if size is not None:
             found[name] = size
     return found
 
 
-def _amount(name: str, text: str) -> int | None:
+def _amount(name: str, text: str, unit: str) -> int | None:
     if ":" in text:
         from jobsight.program.submission.times import parse_span
 
         span = parse_span(text)
         return None if span is None else int(span)
     memory = name in _MEMORY_KEYS
-    amount = parse_memory(text, unit="M" if name == "mem" else "B")
+    amount = parse_memory(text, unit=unit if name == "mem" else "B")
     if amount is None or (amount.per and not memory):
         return None
     return amount.size

@@ -238,6 +238,7 @@ class BoundAnswers(Answerable[Answer]):
 
     question = BOUND_QUESTION
     ships: ClassVar[Path | None] = SHIPPED
+    without: ClassVar[str] = "the model that ships with Jobsight"
 
     def answerer(
         self, source: None, moment: int, model: ModelDir | None, settings: Settings

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -18,22 +18,35 @@ from jobsight.answering.learned import caught_up
 from jobsight.answering.question import JobAnswer
 from jobsight.clock import format_micros
 from jobsight.documents import State, number_of
+from jobsight.format import percent
+from jobsight.history.condor.client import CondorClient
 from jobsight.history.jobsasked import jobs_asked, submitted_now
 from jobsight.history.jobtable import JobTable
-from jobsight.history.past import COLUMNS, NUMBERS, Past
-from jobsight.history.pastwalk import D50, PRIOR
+from jobsight.history.past import NUMBERS
 from jobsight.history.slurm.pendingreasons import last_reasons, refusal
 from jobsight.learning.dataset import Dataset
 from jobsight.learning.mixture import Mixture
 from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel
-from jobsight.models.base import Floats, Inputs
+from jobsight.models.base import Inputs
 from jobsight.models.boosted import MANY_ROWS
+from jobsight.program.site import Site
 from jobsight.program.submission.proposals import Ceilings
-from jobsight.questions.fail.evidence import Advice, Counted, Ends, Finding, advise, findings
+from jobsight.questions.fail.evidence import (
+    Advice,
+    Counted,
+    Ends,
+    Finding,
+    advise,
+    findings,
+    kinds_of,
+    refuted,
+)
 from jobsight.questions.fail.overview import overview
 from jobsight.questions.fail.question import FAIL, KINDS, Features
+from jobsight.text import counted
 
 if TYPE_CHECKING:
+    from jobsight.program.preflight.findings import Finding as Fault
     from jobsight.settings import Settings
 
 __all__ = ["FAIL_ANSWERS", "LABEL", "RUNNING", "Answer", "Answerer", "FailAnswers", "Group",
@@ -41,10 +54,15 @@ __all__ = ["FAIL_ANSWERS", "LABEL", "RUNNING", "Answer", "Answerer", "FailAnswer
 
 LABEL = "rates (uncalibrated)"
 """What an answer names as its model where there is none."""
-_CHAIN = {"user": "rate", "user and pattern": "rate 50", "user and script": "rate 50"}
-"""Groups from wide to narrow, and the rate that counts of each."""
-_LEAN = 4.0
-"""Runs that the rate of a wider group weighs."""
+_PLACE = ("scheduler", "scheduler_name", "partition")
+_SURE = ("JS0", "JS102", "JS105", "JS108", "JS201", "JS203", "JS206", "JS211", "JS212", "JS313",
+         "JS319")  # fmt: skip
+"""Codes of `check`, or their beginnings, of what cannot start, or always fails."""
+_HARM = ("JS204", "JS303", "JS304", "JS311", "JS322", "JS348", "JS349")
+"""Codes of errors that do harm and let the job succeed."""
+_BY_SURE_ERROR, _BY_ERROR = 0.95, 0.5
+"""Probabilities to fail by such an error, and by any other that `check` finds: a command that
+fails need not end its script."""
 RUNNING = (State.RUNNING.value, State.SUSPENDED.value)
 """States of jobs that have started and not ended."""
 
@@ -102,7 +120,8 @@ class Answer(JobAnswer):
             "kind": self.kind,
             "kinds": dict(self.kinds),
             "evidence": self.evidence,
-            "advice": advice and {"text": advice.text, "option": advice.option},
+            "advice": advice
+            and {"text": advice.text, "option": advice.option, "runs": advice.known},
             "with_advice": self.with_advice,
             "core_hours_at_stake": self.at_stake,
             "blocked": self.blocked,
@@ -110,14 +129,19 @@ class Answer(JobAnswer):
         }
 
 
-class _Chances(NamedTuple):
-    """Of n jobs: P(fails) with bounds, P(kind | fails) or None, and hashes of what was read."""
+class _Chance(NamedTuple):
+    """Of one job: P(fails) with bounds, P(kind | fails), what gave it, and hash of what was read.
 
-    fails: Floats
-    low: Floats | None
-    high: Floats | None
-    kinds: Floats | None
-    inputs: list[str]
+    `refuted` has the words for a model's probability that does not count.
+    """
+
+    fails: float
+    low: float | None
+    high: float | None
+    kinds: Mapping[str, float]
+    model: str
+    inputs: str
+    refuted: str | None = None
 
 
 class Answerer:
@@ -134,10 +158,9 @@ class Answerer:
         self.jobs, self.moment, self._model = jobs, moment, model
         self._ends = Ends(jobs)
         self._learned: dict[str, Fitted] = {}
-        self._most: Callable[[Mapping[str, Any]], Ceilings] = lambda _job: Ceilings()
-        if model is None:
-            self._past = Past.of(jobs)
-        else:
+        self._most: Callable[..., Ceilings] = lambda *_place: Ceilings()
+        self._errors: Callable[[], Sequence[Fault]] = tuple
+        if model is not None:
             self._data = Dataset.for_judging(jobs, model)
 
     def at(self, moment: int) -> Self:
@@ -146,10 +169,19 @@ class Answerer:
         other.moment = moment
         return other
 
-    def within(self, most: Callable[[Mapping[str, Any]], Ceilings]) -> Self:
-        """The same, whose advice keeps to the most that each job may ask for where it runs."""
+    def within(self, most: Callable[[str, str, str | None], Ceilings]) -> Self:
+        """The same, whose advice keeps to the most that each job may ask for where it runs.
+
+        `most` gives it by scheduler, cluster and partition.
+        """
         other = copy(self)
         other._most = most
+        return other
+
+    def checked(self, errors: Callable[[], Sequence[Fault]]) -> Self:
+        """The same, which counts what `check` finds wrong with the script that is asked about."""
+        other = copy(self)
+        other._errors = errors
         return other
 
     def asked(self, rows: pl.Expr) -> pl.DataFrame:
@@ -176,8 +208,8 @@ class Answerer:
 
     def alike(self, asked: pl.DataFrame) -> list[list[Finding]]:
         """How runs like each of n jobs of `asked` ended, the ended jobs themselves included."""
-        of = zip(self._ends.about(asked), asked["name"], strict=True)
-        return [findings(groups, name) for groups, name in of]
+        of = zip(self._ends.about(asked), asked.iter_rows(named=True), strict=True)
+        return [findings(groups, job) for groups, job in of]
 
     def answer(self, asked: pl.DataFrame) -> list[Answer]:
         """The answers for n jobs of `asked`, in their order; those that run as of their start."""
@@ -187,52 +219,76 @@ class Answerer:
         for moment in dict.fromkeys(moments):
             rows = numbered.filter(pl.Series(moments) == moment)
             answers |= zip(rows["number"], self._answer(rows, moment), strict=True)
-        return [answers[number] for number in sorted(answers)]
+        return [
+            answer if answer.id is not None else self._faulty(answer, asked[number])
+            for number, answer in sorted(answers.items())
+        ]
 
     def _answer(self, asked: pl.DataFrame, moment: str) -> list[Answer]:
         """The answers for jobs that are all at one moment of the question."""
         if not len(self._ends):
             return [self._unknown(job) for job in asked.iter_rows(named=True)]
-        chances = self._chances(asked, moment)
-        groups = self._ends.about(asked)
+        groups, most = self._ends.about(asked), cache(self._most)
         answers = []
-        for k, job in enumerate(asked.iter_rows(named=True)):
+        chances = self._chances(asked, moment, groups)
+        for job, own, chance in zip(asked.iter_rows(named=True), groups, chances, strict=True):
+            evidence = findings(own, job) or [self._ends.finding()]
             if self._blocked(job):
-                evidence = findings(groups[k], job["name"])
                 answers.append(replace(self._unknown(job), evidence=evidence))
                 continue
-            probability = float(chances.fails[k])
-            kinds = _kinds(None if chances.kinds is None else chances.kinds[k], groups[k])
+            if chance.refuted:
+                evidence.append(_said("model", chance.refuted))
+            kinds = kinds_of(own, job, chance.kinds)
+            place = (job[name] for name in _PLACE)
+            advice = advise(job, own.get("like"), chance.fails, kinds, partial(most, *place))
             answers.append(
                 Answer(
-                    job=job,
-                    moment=self.moment,
-                    probability=probability,
-                    low=None if chances.low is None else float(chances.low[k]),
-                    high=None if chances.high is None else float(chances.high[k]),
-                    kinds=kinds,
-                    evidence=findings(groups[k], job["name"]),
-                    advice=advise(
-                        job, groups[k].get("like"), probability, kinds, partial(self._most, job)
-                    ),
-                    with_advice=None,
-                    model=LABEL if self._model is None else self._model.label,
-                    inputs=chances.inputs[k],
+                    job, self.moment, chance.fails, chance.low, chance.high, kinds, evidence,
+                    advice, None, chance.model, chance.inputs,
                 )
-            )
-        # The probabilities of the same jobs with changed requests.
+            )  # fmt: skip
+        # The probabilities of the same jobs with changed requests, where they are lower.
         places = [k for k, made in enumerate(answers) if made.advice and made.advice.supported]
         if not places:
             return answers
         rows = [{**answers[k].job, **answers[k].advice.changed} for k in places]  # type: ignore[union-attr]
         changed = pl.DataFrame(rows, schema=asked.schema)
-        for k, probability in zip(places, self._chances(changed, moment).fails, strict=True):
-            answers[k] = replace(answers[k], with_advice=float(probability))
+        others = self._chances(changed, moment, self._ends.about(changed))
+        for k, chance in zip(places, others, strict=True):
+            if chance.fails < (answers[k].probability or 0.0):
+                answers[k] = replace(answers[k], with_advice=chance.fails)
         return answers
 
-    def _chances(self, asked: pl.DataFrame, moment: str) -> _Chances:
+    def _chances(
+        self, asked: pl.DataFrame, moment: str, groups: list[dict[str, Counted]]
+    ) -> Iterator[_Chance]:
+        """Of each of n jobs, by the model; else, and where runs like it refute it, by their rates.
+
+        See `Ends.rate` and `refuted`.
+        """
+        jobs = asked.iter_rows(named=True)
+        rates = (self._ends.rate(own, job) for own, job in zip(groups, jobs, strict=True))
         if self._model is None:
-            return self._rates(asked)
+            values = np.fromiter(rates, np.float64, len(asked))
+            read = Inputs(values[:, None].astype(np.float32), ("rate",), {}, {}, None, 0).digests()
+            for rate, digest in zip(values.tolist(), read, strict=True):
+                yield _Chance(rate, None, None, {}, LABEL, digest)
+            return
+        label = self._model.label_at(moment)
+        predicted = self._predicted(asked, moment)
+        for job, own, rate, (fails, low, high, kinds, digest) in zip(
+            asked.iter_rows(named=True), groups, rates, predicted, strict=True
+        ):
+            shares = dict(zip(KINDS, kinds, strict=False))  # none, where it learned of no kinds
+            if "like" in own and refuted(own["like"].bearing(job), fails):
+                words = f"not counted: {label} gives {percent(fails)}, against these runs"
+                yield _Chance(rate, None, None, shares, LABEL, digest, words)
+            else:
+                yield _Chance(fails, low, high, shares, label, digest)
+
+    def _predicted(self, asked: pl.DataFrame, moment: str) -> Iterator[tuple[Any, ...]]:
+        """Of each of n jobs P(fails) and its bounds, P(kind | fails), hash of what was read."""
+        assert self._model is not None
         features = self._data.builder
         assert isinstance(features, Features)
         inputs = features.ask_later(asked, moment, self.moment)
@@ -250,35 +306,46 @@ class Answerer:
         probability = fails.predict(inputs)
         low, high = fails.bounds(probability)
         target = self._model.targets.get("kinds")
-        kinds = None if target is None else _at(target, moment).answering.predict(inputs)
-        return _Chances(probability, low, high, kinds, inputs.digests())
+        kinds = np.zeros((len(asked), 0))
+        if target is not None:
+            kinds = _at(target, moment).answering.predict(inputs)
+        columns = (column.tolist() for column in (probability, low, high, kinds))
+        return zip(*columns, inputs.digests(), strict=True)
 
-    def _rates(self, asked: pl.DataFrame) -> _Chances:
-        """The rate of failure as of now of the narrowest group with runs, smoothed to the wider.
+    def _faulty(self, answer: Answer, row: pl.DataFrame) -> Answer:
+        """An answer for a script, with what `check` finds wrong with it."""
+        errors = [one for one in self._errors() if one.code not in _HARM]
+        if not errors:
+            return answer
+        sure = [one for one in errors if one.code.startswith(_SURE)]
+        first = (sure or errors)[0]
+        what = f"{first.file}:{first.line}: {first.code} {first.message}"
+        more = f", and {counted(len(errors) - 1, 'more error')}" if len(errors) > 1 else ""
+        said = _said("check", f"check finds an error: {what}{more}")
+        if self._ends.same_script(row):
+            said["text"] += "; yet runs of this very script completed"
+            return replace(answer, evidence=[*answer.evidence, said])
+        by_error = _BY_SURE_ERROR if sure else _BY_ERROR
 
-        A chain from all jobs to the user's, those of the same name, those of the same script: each
-        rate leans on the one before with the weight of `_LEAN` runs. Of a name and a script the
-        last 50 or so runs count, for programs change; a group that is as large as the wider one
-        says nothing new.
-        """
-        started = np.zeros(len(asked), np.bool_)
-        moments = np.full(len(asked), self.moment)
-        past = self._past.build(asked, moments, started, ("all", *_CHAIN))
-        outcomes, rate = COLUMNS.index("outcomes"), COLUMNS.index("rate")
-        everyone = past["all"][:, rate].astype(np.float64)
-        fails, runs = everyone, np.expm1(past["all"][:, outcomes].astype(np.float64))
-        for key, column in _CHAIN.items():
-            own = np.expm1(np.nan_to_num(past[key][:, outcomes].astype(np.float64)))
-            weight = own if column == "rate" else (1.0 - D50**own) / (1.0 - D50)
-            # The column leans on the rate of all jobs: not so the failures themselves.
-            leaning = past[key][:, COLUMNS.index(column)].astype(np.float64)
-            failed = leaning * (weight + PRIOR) - PRIOR * everyone
-            narrower = (own > 0.0) & (own < runs)
-            leant = (failed.clip(0.0, weight) + _LEAN * fails) / (weight + _LEAN)
-            fails, runs = np.where(narrower, leant, fails), np.where(narrower, own, runs)
-        names = tuple(f"{key}: {column}" for key in past for column in COLUMNS)
-        read = Inputs(np.concatenate(list(past.values()), axis=1), names, {}, {}, None, 0)
-        return _Chances(fails, None, None, None, read.digests())
+        def fails(before: float | None) -> float:
+            return 1.0 - (1.0 - (before or 0.0)) * (1.0 - by_error)
+
+        # It fails by the error, or else as runs like it do.
+        total, rest = fails(answer.probability), (1.0 - by_error) * (answer.probability or 0.0)
+        shares = {kind: rest * share / total for kind, share in answer.kinds.items()}
+        failed = State.FAILED.value
+        shares[failed] = shares.get(failed, 0.0) + by_error / total
+        fix = f" ({first.fix})" if first.fix else ""
+        return replace(
+            answer,
+            probability=total,
+            low=None if answer.low is None else fails(answer.low),
+            high=None if answer.high is None else fails(answer.high),
+            kinds=dict(sorted(shares.items(), key=lambda pair: -pair[1])),
+            evidence=[said, *answer.evidence],
+            advice=Advice(f"fix the script first: {what}{fix}{more}", None, {}),
+            with_advice=None,
+        )
 
     def _unknown(self, job: Mapping[str, Any]) -> Answer:
         label = LABEL if self._model is None else self._model.label
@@ -289,16 +356,9 @@ class Answerer:
         )  # fmt: skip
 
 
-def _kinds(predicted: Floats | None, groups: Mapping[str, Counted]) -> dict[str, float]:
-    """P(kind | it fails), the likeliest first: as predicted, else as jobs like it failed."""
-    if predicted is not None:
-        shares = dict(zip(KINDS, map(float, predicted), strict=True))
-    else:
-        counts: Mapping[str, int] = {}
-        for what in ("request", "user", "like"):
-            counts = (groups[what].kinds if what in groups else {}) or counts
-        shares = {kind: count / sum(counts.values()) for kind, count in counts.items()}
-    return dict(sorted(shares.items(), key=lambda pair: -pair[1]))
+def _said(what: str, text: str) -> Finding:
+    """Evidence that counts no runs."""
+    return {"what": what, "runs": 0, "failed": 0, "kinds": {}, "text": text}
 
 
 def _moment_of(state: str | None) -> str:
@@ -314,13 +374,24 @@ class FailAnswers(JobTableAnswerable[Answer]):
     """How the question is answered; see `jobsight.answering.question.Answerable`."""
 
     question = FAIL
+    without: ClassVar[str] = "rates of failure, from all jobs to those of one script, uncalibrated"
     overview = staticmethod(overview)
 
     def answerer(
         self, source: JobTable, moment: int, model: ModelDir | None, settings: Settings
     ) -> Answerer:
         """See `Answerer`."""
-        return Answerer(source, moment, model)
+        return Answerer(source, moment, model).within(partial(_ceilings, settings))
+
+
+def _ceilings(settings: Settings, scheduler: str, cluster: str, partition: str | None) -> Ceilings:
+    """The most that a job may ask for, where it is one of this machine's cluster or pool."""
+    if scheduler == "htcondor":
+        return Ceilings(CondorClient(settings.condor).largest_slot().get("RequestMemory"))
+    site = Site.lately()
+    if site is None or site.config.get("clustername") != cluster:
+        return Ceilings()
+    return site.ceilings(partition.split(",") if partition else ())
 
 
 FAIL_ANSWERS = FailAnswers()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobsight.clock import format_span
@@ -19,6 +19,7 @@ from jobsight.program.submission.proposals import Ceilings
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
+    from jobsight.history.causes.cause import Cause
     from jobsight.program.shell.model import Source
     from jobsight.questions.fail.evidence import Counted
 
@@ -33,7 +34,7 @@ _SPARE_MB, _SPARE_S = 4096, 3600
 """Far too much is `_FACTOR` times the largest use, and this much above it."""
 _MOST_FILES = 100
 _SYSTEM = ("/usr/", "/bin/", "/etc/", "/dev/", "/proc/", "/lib")
-_DONE, _FAILED = State.COMPLETED.value, State.FAILED.value
+_DONE = State.COMPLETED.value
 _MEMORY, _TIMEOUT = State.OUT_OF_MEMORY.value, State.TIMEOUT.value
 
 
@@ -117,6 +118,13 @@ class Known:
 
         advice = advise(self.job, self.like, 1.0, {state: 1.0}, self.most)
         return None if advice is None else advice.option or advice.text
+
+    @cached_property
+    def failed_in_a_row(self) -> list[Cause]:
+        """Why the last runs failed by themselves, one after the other, the latest first."""
+        from jobsight.questions.fail.evidence import failures_in_a_row
+
+        return failures_in_a_row(self.runs)
 
     def hit(self, column: str, message: str, fix: str | None = None) -> Hit:
         """A hit where a request is."""
@@ -228,26 +236,21 @@ def _much_time(known: Known) -> Iterator[Hit]:
     yield from _too_much(known, "time_limit_s", _TIMEOUT, "ran", _SPARE_S)
 
 
-def _streak(known: Known) -> int:
-    """How many of the last runs failed by themselves, one after the other."""
-    ends = [run["state"] for run in reversed(known.runs)]
-    return next((k for k, end in enumerate(ends) if end != _FAILED), len(ends))
-
-
 @_rule(
     "JS505 The last runs of the script all failed",
     fails=_example(state="FAILED", code="2:0"),
 )
 def _failing_script(known: Known) -> Iterator[Hit]:
     """Five or more, one after the other, by themselves: not for want of memory, time or a node."""
-    if (streak := _streak(known)) >= ENOUGH:
-        text = f"the last {counted(streak, 'run')} of {known.name} failed"
-        yield known.hit("", text, known.advised(_FAILED))
+    if len(causes := known.failed_in_a_row) >= ENOUGH:
+        text = f"the last {counted(len(causes), 'run')} of {known.name} failed"
+        same = len({cause.name for cause in causes}) == 1
+        yield known.hit("", f"{text}: {causes[0].text}" if same else text, causes[0].fix)
 
 
 def _suspects(known: Known, kind: str) -> Iterator[Hit]:
     """Files whose runs mostly failed; none where the script itself is known to fail."""
-    if _streak(known) >= ENOUGH:
+    if len(known.failed_in_a_row) >= ENOUGH:
         return
     for of in known.used:
         if of.file.kind == kind and of.runs >= ENOUGH and of.failed >= _MOSTLY * of.runs:

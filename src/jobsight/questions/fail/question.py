@@ -24,6 +24,7 @@ from jobsight.learning.question import Decisions, Question, Stratum
 from jobsight.learning.targets import Binary, Classes, Target
 from jobsight.models.base import Inputs
 from jobsight.settings import BoostedSettings, QuestionSettings
+from jobsight.text import counted
 
 __all__ = ["FAIL", "FINDINGS", "KINDS", "MOMENTS", "Fail", "FailSettings", "Features",
            "findings_of", "outcomes_of"]  # fmt: skip
@@ -72,7 +73,13 @@ def outcomes_of(jobs: JobTable, settings: FailSettings) -> pl.DataFrame:
         fails=pl.when(known).then(pl.col("state") != completed),
         kinds=pl.when(known & pl.col("state").is_in(KINDS)).then("state"),
         known_at=pl.when(known).then("known_at"),
-        censored=pl.when(~known).then(pl.when(ended).then("state").otherwise(pl.lit("not_ended"))),
+        censored=pl.when(~known).then(
+            pl.when(pl.col("state").is_in([completed, *failed]))
+            .then(pl.lit("end_not_dated"))
+            .when(ended)
+            .then("state")
+            .otherwise(pl.lit("not_ended"))
+        ),
         kept=True,
         teaches=True,
     ).sort("decided", "row")
@@ -281,12 +288,20 @@ class Fail(Question[FailSettings]):
         table = outcomes_of(source, settings)
         times = table["decided"].to_numpy()
         known = table["known_at"].drop_nulls().to_numpy()
+        earliest = source.table.select(pl.col("reported").is_not_null() & pl.col("end").is_null())
+        undated = int(earliest.to_series().sum())
+        note = (
+            f"when {undated:,} of {counted(len(table), 'job')} ended is not recorded, since their "
+            "start is unknown: an outcome counts as known at submission plus runtime, the "
+            "earliest possible moment"
+        )
         return Decisions(
             table,
             int(times.min(initial=np.iinfo(np.int64).max)),
             int(max(times.max(initial=0), known.max(initial=0))),
             facts={"jobs": len(table)},
             nothing="nothing to learn from: there are no jobs",
+            notes=(note,) if undated else (),
         )
 
     def encoding(self, rows: pl.DataFrame, settings: FailSettings) -> KeysUsed:

@@ -32,6 +32,7 @@ class HoldAnswers(Answerable[Answer]):
     """Held jobs: release, wait, fix or remove? A job's cluster is its access point."""
 
     question = HOLD
+    without: ClassVar[str] = "rules and rates of success, uncalibrated"
     overview = staticmethod(overview)
     key: ClassVar[str] = "job"
     cluster: ClassVar[str] = "access_point"

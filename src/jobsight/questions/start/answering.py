@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -391,7 +391,9 @@ class Answerer:
             waits_for=waits,
             advice=advice,
             only_of=queue.only_of if slurm else None,
-            model=_LABEL if self._model is None else self._model.label,
+            model=_LABEL
+            if self._model is None
+            else self._model.label_at(MOMENTS[0] if job["id"] is None else MOMENTS[1]),
             inputs=known.inputs[0],
         )
 
@@ -462,6 +464,7 @@ class StartAnswers(JobTableAnswerable[Answer]):
     """How the question is answered; see `jobsight.answering.question.Answerable`."""
 
     question = START
+    without: ClassVar[str] = "a simulation of the queue with the users' last runtimes, uncalibrated"
     overview = staticmethod(overview)
 
     def answerer(

@@ -59,4 +59,4 @@ def _meaning(reason: str) -> str:
         return f"{why}; it never starts unless its request changes"
     if why := awaited(reason):
         return f"it waits for {why}"
-    return stop(reason) or f"nothing is free for it ({printable(reason, 80)})"
+    return stop(reason, "JOBID") or f"nothing is free for it ({printable(reason, 80)})"

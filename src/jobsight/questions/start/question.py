@@ -102,7 +102,13 @@ def outcomes_of(jobs: JobTable, seed: int = 0) -> pl.DataFrame:
     )
     state, started = pl.col("state"), pl.col("first").is_not_null()
     ran = started & pl.col("ended").is_not_null() & state.is_in([*_RAN, *_CUT])
-    waiting = pl.when(state.is_in(_ENDS)).then(pl.lit("cancelled")).otherwise(pl.lit("pending"))
+    waiting = (
+        pl.when(state.is_in([*_RAN, *_CUT]))
+        .then(pl.lit("start_unknown"))
+        .when(state.is_in(_ENDS))
+        .then(pl.lit("cancelled"))
+        .otherwise(pl.lit("pending"))
+    )
     unknown = pl.when(~started).then(pl.lit("never_started")).when(state.is_in(_ENDS)).then(state)
     return rows.with_columns(
         wait=pl.when(started).then((pl.col("first") - pl.col("decided")).clip(0) / 1e6),

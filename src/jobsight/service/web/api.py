@@ -34,7 +34,7 @@ _FAIL = {
     "probability": 0.31, "interval": [0.22, 0.4], "kind": "out_of_memory",
     "kinds": {"out_of_memory": 0.8, "failed": 0.2},
     "evidence": [{"what": "request", "text": "of this user's last 12 runs 5 failed"}],
-    "advice": {"text": "ask for 4 GB", "option": "--mem=4G"}, "with_advice": 0.06,
+    "advice": {"text": "ask for 4 GB", "option": "--mem=4G", "runs": 12}, "with_advice": 0.06,
     "core_hours_at_stake": 4.9, "blocked": None, "model": "mixture@30504b05",
 }  # fmt: skip
 _START = {

@@ -36,6 +36,7 @@ from jobsight.store.rows import Order, Query
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument
+    from jobsight.program.preflight.findings import Finding as Fault
     from jobsight.questions.fail.evidence import Finding
     from jobsight.questions.hold.answering.groups import GroupAnswer
     from jobsight.service.web.ready import Ready
@@ -172,9 +173,12 @@ def similar_runs(ready: Ready, id_: str) -> list[Finding]:
 
 
 def about_script(
-    ready: Ready, wanted: str, name: str, text: str, options: Sequence[str], owner: str
-) -> dict[str, Any]:
+    ready: Ready, wanted: str, name: str, text: str, options: Sequence[str], owner: str,
+    errors: Sequence[Fault] = (),
+) -> dict[str, Any]:  # fmt: skip
     """The answer of a question for a batch script as if its owner submitted it now.
+
+    `errors`: what `check` finds wrong with it, which `fail` counts.
 
     Raises:
         UsageError: the question is not asked of scripts.
@@ -185,6 +189,8 @@ def about_script(
         raise UsageError(f"{question.name} is not asked of scripts")
     with ready.lock:
         session = ready.session(wanted)
+        if question is FAIL:
+            session = session.adapted(lambda answerer: answerer.checked(lambda: errors))
         request = requested(text, tuple(options))
         row = script_row(session.source, ready.settings, name, text, request, owner)
         answer: dict[str, Any] = without_nan(answer_unsubmitted(session, row).to_json())

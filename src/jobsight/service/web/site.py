@@ -22,6 +22,7 @@ from anyio.to_thread import run_sync
 
 from jobsight import __version__
 from jobsight.answering.models import answering_folder
+from jobsight.clock import now_micros
 from jobsight.documents import JobDocument, to_json
 from jobsight.documents.spans import why
 from jobsight.documents.states import State, parse_states
@@ -29,8 +30,11 @@ from jobsight.errors import JobError, JobsightError, SourceError, StoreUnavailab
 from jobsight.ids import parse_job_name
 from jobsight.learning.registry import Registry, listed
 from jobsight.learning.registry import shown as model_shown
+from jobsight.program.preflight.findings import Finding as Fault
+from jobsight.program.usage import amounts, fitted, measured
 from jobsight.questions import QUESTIONS, question_named
 from jobsight.questions.bound.answering import BOUND_ANSWERS
+from jobsight.questions.fail.question import FAIL
 from jobsight.service import status as collectors
 from jobsight.service.logs import log
 from jobsight.service.web.analysis import Analysts
@@ -53,7 +57,7 @@ from jobsight.service.web.ready import Follower, Ready
 from jobsight.service.web.tokens import Caller, Tokens
 from jobsight.store.packing import user_key
 from jobsight.store.rows import Query
-from jobsight.store.store import find_ids
+from jobsight.store.store import find_ids, runs_of_name
 
 if TYPE_CHECKING:
     from jobsight.settings import Settings
@@ -194,6 +198,16 @@ class Site:
             raise JobError(f"{len(found)} jobs have this number; name one, such as {found[0].id}")
         return found[0]
 
+    def used(self, who: Caller, name: str) -> dict[str, Any]:
+        """What a job used of what it asked for: ``rows``, how it was ``measured``, ``fit``.
+
+        Raises:
+            JobsightError: see `job`.
+        """
+        document, now = self._job(who, name), now_micros()
+        fit = fitted(document, runs_of_name(self.store, document), now)
+        return {"rows": amounts(document, now), "measured": measured(document), "fit": fit}
+
     async def answers(self, who: Caller, name: str) -> dict[str, Any]:
         """What each question answers for a job: ``job``, ``answers``, ``problems`` by question.
 
@@ -235,17 +249,24 @@ class Site:
         return found
 
     async def script_answer(
-        self, who: Caller, question: str, name: str, text: str, options: Sequence[str] = ()
-    ) -> dict[str, Any]:
+        self, who: Caller, question: str, name: str, text: str, options: Sequence[str] = (),
+        report: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:  # fmt: skip
         """The answer of one question for a script, as if the caller submitted it now.
+
+        `report`: what `check` finds in it, where that is known.
 
         Raises:
             UsageError: there is no such question, or it is not asked of scripts.
         """
         if question_named(question).reads == "programs":
             return await self._bound(who, name, text)
-        ready = await run_sync(self._ready)
-        return await run_sync(about_script, ready, question, name, text, options, who.name)
+        ready, errors = await run_sync(self._ready), []
+        if question == FAIL.name:
+            report = report or await self.check(who, name, text, options)
+            faults = (Fault(**found) for found in report["findings"])
+            errors = [fault for fault in faults if fault.severity == "error"]
+        return await run_sync(about_script, ready, question, name, text, options, who.name, errors)
 
     async def script(
         self, who: Caller, name: str, text: str, options: Sequence[str] = ()
@@ -261,7 +282,8 @@ class Site:
             only = "this is asked of batch scripts, and of jobs of HTCondor once they are submitted"
             return {"answers": dict.fromkeys(names), "problems": dict.fromkeys(names, only),
                     "check": report}  # fmt: skip
-        asked = {one: partial(self.script_answer, who, one, name, text, options) for one in names}
+        ask = partial(self.script_answer, who, name=name, text=text, options=options, report=report)
+        asked = {one: partial(ask, one) for one in names}
         return {**await self._attempted(who, asked), "check": report}
 
     async def check(

@@ -34,6 +34,14 @@ def test_every_example_holds_a_literal(entry: Entry) -> None:
         assert match is None or any(text in match[0].lower() for text in entry.literals or [""])
 
 
+@pytest.mark.parametrize("entry", table("output"), ids=lambda entry: entry.name)
+def test_an_example_is_found_within_a_long_output(entry: Entry) -> None:
+    around = "step 4711 of 90000 loss 0.1234\n" * 100
+    example = entry.examples[0]
+    alone, within = search(example), search(f"{around}{example}\n{around}")
+    assert (alone and alone.cause) == (within and within.cause)
+
+
 def test_a_whole_output_is_searched_quickly() -> None:
     line = "2026-01-05 10:11:12 INFO worker 17: step 4711 of 90000 loss 0.1234 rate 3.1e-04 ok\n"
     text = line * (MOST // len(line))

@@ -47,7 +47,17 @@ def test_an_exception_behind_another_does_not_hide_the_first() -> None:
     assert found is not None and "bad x" in found.cause.text
 
 
-@pytest.mark.parametrize("lead", ["[rank3]: ", "3: ", "\x1b[31m", "[1,3]<stderr>:"])
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "[rank3]: ",
+        "3: ",
+        "\x1b[31m",
+        "[1,3]<stderr>:",
+        "Sun Jun  3 10:44:38 2018[1,3]<stderr>:",
+        "Sun Jun  3 10:44:38 2018<stderr>:",
+    ],
+)
 def test_who_wrote_a_line_is_no_part_of_it(lead: str) -> None:
     text = "\n".join(lead + line for line in TRACE.split("\n"))
     assert named(text) == "python-exception"
@@ -60,6 +70,12 @@ def test_a_progress_bar_is_what_a_terminal_shows() -> None:
 
 def test_an_indented_traceback_is_one() -> None:
     blocks = tracebacks(["  " + line for line in TRACE.split("\n")])
+    assert [block.place for block in blocks] == ["line 9 of /home/a/fit.py"]
+
+
+def test_a_program_of_an_environment_is_no_file_of_the_user() -> None:
+    launcher = '  File "/home/a/env/bin/torchrun", line 8, in <module>\n'
+    blocks = tracebacks(TRACE.replace("\nValueError", f"\n{launcher}ValueError").split("\n"))
     assert [block.place for block in blocks] == ["line 9 of /home/a/fit.py"]
 
 

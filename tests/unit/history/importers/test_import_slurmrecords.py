@@ -25,7 +25,7 @@ def test_jobs_of_sacct_in_json(tmp_path: Path) -> None:
     assert (task.outcome.exit_code, task.outcome.signal, task.submission.name) == (3, None, "a|b")
     assert (task.request.cpus, task.request.gpus, task.request.memory_mb) == (4, 2, 4096)
     assert (task.request.tres, task.request.time_limit_s) == ("cpu=4,gres/gpu=2,mem=4G", -1)
-    assert (task.usage.cpu_s, task.usage.memory_mb, task.usage.read_mb) == (7.25, 3, 1.0)
+    assert (task.usage.cpu_s, task.usage.memory_mb, task.usage.read_mb) == (7.25, 6, 1.0)
     assert (task.submission.user, task.submission.raw_id) == ("ada", "11")
     assert jobs["13+0"].timeline[-1].word == "REQUEUED"
 

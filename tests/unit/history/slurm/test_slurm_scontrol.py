@@ -86,6 +86,7 @@ def test_the_configuration() -> None:
         "Configuration data as of 1795242027\n"
         "AccountingStorageType   = accounting_storage/slurmdbd\n"
         "AccountingStoreFlags    = job_comment,job_script\nClusterName             = blue\n"
+        "JobAcctGatherFrequency  = energy=9,task=20\nJobAcctGatherType = jobacct_gather/cgroup\n"
         "MinJobAge               = 300 sec\nSLURM_VERSION           = 24.11.5\n"
         "Prolog = ClusterName = red\n\nCgroup Support Configuration:\nClusterName = green\n",
         dt.UTC,
@@ -93,6 +94,7 @@ def test_the_configuration() -> None:
     assert (config.cluster, config.version, config.min_job_age) == ("blue", "24.11", 300)
     assert (config.accounting, config.scripts_kept) == (True, True)
     assert config.now == 1795242027000000
+    assert config.sampling == "jobacct_gather/cgroup every 20 s"
 
 
 def test_an_unknown_configuration() -> None:
@@ -105,4 +107,4 @@ def test_an_unknown_configuration() -> None:
         None,
         None,
     )
-    assert not config.accounting
+    assert (config.accounting, config.sampling) == (False, None)

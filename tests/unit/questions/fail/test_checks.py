@@ -82,6 +82,14 @@ def test_kills_for_memory_want_memory_and_not_another_program() -> None:
     assert [one.split()[1] for one in found_in(runs)] == ["JS501"]
 
 
+def test_a_kill_is_not_called_a_fault_of_the_program() -> None:
+    runs = [ran(n, n * HOUR, State.FAILED, code=137) for n in range(1, 8)]
+    (line,) = found_in(runs)
+    assert line.startswith("1 JS505 the last 7 runs of align.sh failed: it was killed from outside")
+    (fix,) = [one["fix"] for one in found("--store", str(Path("jobs.db").absolute()))]
+    assert fix.startswith("look for oom-kill in its output; measure its memory")
+
+
 def test_hostile_names_are_shown_harmless() -> None:
     runs = [ran(n, n * HOUR, FAILED, name="x\x1b[2J") for n in range(1, 8)]
     (line,) = found_in(runs, SCRIPT.replace("align.sh", "'x\x1b[2J'"))

@@ -28,7 +28,7 @@ def asked(history: Iterable[JobDocument], one: JobDocument) -> tuple[dict[str, A
 
 def texts(history: Iterable[JobDocument], one: JobDocument) -> list[str]:
     row, groups = asked(history, one)
-    return [found["text"] for found in findings(groups, row["name"])]
+    return [found["text"] for found in findings(groups, row)]
 
 
 def test_runs_of_the_same_name_are_counted_in_words() -> None:
@@ -135,7 +135,10 @@ def test_a_program_that_failed_again_and_again_is_to_be_fixed(last: State, wante
     found = advice(runs, ran(9, 9 * HOUR, waits=True), FAILED)
     assert (found is not None) == wanted
     if found is not None:
-        assert found.text == "fix the program first: its last 4 runs failed with exit code 3"
+        assert found.text.startswith(
+            "fix the program first: its last 4 runs failed: the program ended with an error "
+            "(exit code 3); read the first error in its output"
+        )
         assert found.option is None and not found.changed
 
 
@@ -152,10 +155,14 @@ def test_kills_at_the_limit_are_for_memory_and_others_are_not_called_a_fault_of_
     killed = [ran(n, n * HOUR, FAILED, code=137, peak=900) for n in range(1, 5)]
     found = advice(killed, asked_about, FAILED)
     assert found is not None and found.option is None
-    assert found.text.startswith("find what ended it: its last 4 runs were killed (signal 9)")
+    assert found.text.startswith("find what ended it: its last 4 runs failed: it was killed")
+    assert "900 MB of 8" in found.text and "ask for more if it grows" in found.text
+    (said,) = texts(killed, asked_about)
+    assert "4 were killed with exit code 137, as happens most often for memory" in said
+    assert said.endswith("; peak known 900 MB")
     found = advice([ran(n, n * HOUR, FAILED, code=9, peak=900) for n in range(4)], asked_about,
                    FAILED)  # fmt: skip
-    assert found is not None and "exit code 9, or 137 of the shell" in found.text
+    assert found is not None and "or it ended itself with exit code 9" in found.text
 
 
 def test_what_the_shell_means_by_an_exit_code_is_said() -> None:
@@ -180,7 +187,12 @@ def test_advised_memory_is_more_than_any_run_is_known_to_need(
                 "max_rss_mb": pl.Int64, "ran": pl.Float64, "exit_code": pl.Int64,
                 "signal": pl.Int64}, orient="row",
     )  # fmt: skip
-    job = {"request_memory_mb": 4096, "request_nodes": 3, "scheduler": "slurm"}
+    job = {
+        "request_memory_mb": 4096,
+        "request_nodes": 3,
+        "scheduler": "slurm",
+        "time_limit_s": None,
+    }
     found = advise(job, Counted("like", "user and pattern", made), 0.9, {OOM.value: 1.0})
     if found is not None:
         wanted = found.changed["request_memory_mb"]

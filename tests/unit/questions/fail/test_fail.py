@@ -78,7 +78,7 @@ def test_cancelling_can_be_a_failure_without_a_kind() -> None:
     assert (row["fails"], row["kinds"], row["censored"]) == (True, None, None)
 
 
-@pytest.mark.parametrize(("peak", "kind"), [(1500, "out_of_memory"), (900, "failed")])
+@pytest.mark.parametrize(("peak", "kind"), [(1500, "out_of_memory"), (890, "failed")])
 def test_a_job_killed_over_its_memory_ran_out_of_it(peak: int, kind: str) -> None:
     killed = job(
         "slurm:c:1", told(0, State.PENDING), told(10, State.RUNNING),

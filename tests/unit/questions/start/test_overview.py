@@ -34,7 +34,7 @@ def test_who_waits_most_and_why() -> None:
     assert "longer than its partition allows (PartitionTimeLimit)" in found.points[3]
     blocked, other = found.tables["Why jobs wait still"]
     assert (blocked["jobs"], blocked["hours waited"]) == (2, 2.0)
-    assert other["why"] == "nothing is free for it (Weird [31m)"
+    assert other["why"] == "it waits for what Slurm calls Weird [31m"
     bob, ann = found.tables["Which users wait most"]
     assert (bob["user"], bob["wait still"], bob["half within"]) == ("bob", 3, None)
     assert (ann["user"], ann["half within"], ann["nine of ten within"]) == ("ann", "20 s", "30 s")

@@ -1,13 +1,18 @@
 """Every page is made, of hostile jobs too, and shows no more than its reader may see."""
 
+import html
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from tests.support.calling import jobsight
+from tests.support.failingjobs import HOUR, ran
 from tests.support.limits import limit
 from tests.support.serving import OTHER, client, site
 
+from jobsight.documents import JobDocument, State
 from jobsight.service.web.asking import pending_rows
 from jobsight.service.web.ready import Ready
 
@@ -36,6 +41,7 @@ def test_every_page_is_made_and_hostile_text_stays_text(tmp_path: Path) -> None:
         assert "no space" not in asked.get("/api/v1/health").text
         ended = asked.get("/jobs/slurm:grid:1").text
         assert "last 5 runs of name of grid:1 none failed" in ended
+        assert "Asked and used" in ended
         script = {"script": "#!/bin/bash\n#SBATCH --memory=4G\nwget http://h/x; sleep 60\n"}
         sent = asked.post("/ask", data=script).text
         assert "JS201" in sent and "<b>hold</b>" not in sent
@@ -83,3 +89,43 @@ def test_all_pending_jobs_are_ranked(tmp_path: Path, monkeypatch: pytest.MonkeyP
     stakes = [(one["fail"] or {}).get("core_hours_at_stake") or 0.0 for one in rows]
     assert len(few) == 2 < len(rows) and stakes == sorted(stakes, reverse=True)
     assert [one["id"] for one in few] == [one["id"] for one in rows[:2]]
+
+
+_LABELS = r"^(if so|evidence|advice|at stake|model)? *(· )?"
+BROKEN = "#!/bin/bash\n#SBATCH -J align.sh --mem=8G --time=60 -c 4\nif true; then\n"
+
+
+def _failed(number: int, **how: Any) -> JobDocument:
+    return ran(number, number * HOUR, State.FAILED, **how)
+
+
+HISTORIES = {
+    "memory": [ran(n, n * HOUR, State.OUT_OF_MEMORY, peak=8190) for n in range(1, 12)],
+    "killed": [_failed(n, code=137, peak=900) for n in range(1, 12)],
+    "nothing ended": [ran(1, HOUR, None)],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HISTORIES)
+def test_a_page_says_of_a_job_and_a_script_what_the_command_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOGNAME", "ann")
+    monkeypatch.setenv("COLUMNS", "2000")
+    (tmp_path / "job.sh").write_text(BROKEN)
+    served = site(tmp_path, [*HISTORIES[name], ran(99, 50 * HOUR, waits=True)])
+    with client(served, "ann", "user") as asked:
+        assert served.follower.await_ready(limit(60)) is not None
+        pages = {"99": asked.get("/jobs/99"), "job.sh": asked.post("/ask", data={"script": BROKEN})}
+    for subject, page in pages.items():
+        (card,) = re.findall(r'<article class="card fail".*?</article>', page.text, re.DOTALL)
+        shown = " ".join(html.unescape(re.sub("<[^>]+>", " ", card)).split())
+        done = jobsight("fail", subject, "--store", served.settings.store.url)
+        assert done.returncode == 0, done.stderr
+        first, *lines, _model = done.stdout.splitlines()
+        said = [re.split(":?  ", first)[0], *(re.sub(_LABELS, "", line.strip()) for line in lines)]
+        assert len(said) > 3 or (name, subject) == ("nothing ended", "99")
+        assert [text for text in said if text not in shown] == []
+        assert ("JS001" in done.stdout) == (subject == "job.sh")

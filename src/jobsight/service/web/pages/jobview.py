@@ -11,7 +11,7 @@ from typing import Any
 
 from jobsight.codes import EventCode, hold_name
 from jobsight.documents import JobDocument
-from jobsight.documents.spans import life, ran, runs, spans, submitted, total
+from jobsight.documents.spans import life, spans, submitted, total
 from jobsight.history.jobwords import event_words, job_facts
 from jobsight.history.reasons import origin
 from jobsight.text import counted
@@ -25,7 +25,6 @@ __all__ = [
     "marked_lines",
     "merged",
     "predicted",
-    "usage",
 ]
 
 
@@ -193,28 +192,6 @@ def events(document: JobDocument) -> dict[str, Any]:
         for one in shown
     ]
     return {"rows": rows, "cut": _FIRST_EVENTS, "left_out": left_out + document.dropped}
-
-
-def usage(document: JobDocument, now: int) -> list[tuple[str, str, Any, Any]]:
-    """What was asked for next to what was used, where either is known.
-
-    Returns:
-        rows of a name, the kind of amount (``span``, ``memory``, ``count``), asked, and used.
-    """
-    asked, used = document.request, document.usage
-    each = runs(document, now)
-    limit = asked.time_limit_s if asked.time_limit_s != -1 else None
-    rows = [
-        ("longest run", "span", limit, max((one.seconds or 0 for one in each), default=None)),
-        ("all runs", "span", None, ran(document, now) if len(each) > 1 else None),
-        ("memory", "memory", asked.memory_mb, used.memory_mb),
-        ("CPUs", "count", asked.cpus, used.cpus),
-        ("CPU time", "span", None, used.cpu_s),
-        ("disk", "memory", asked.disk_mb, used.disk_mb),
-        ("nodes", "count", asked.nodes, used.nodes),
-        ("GPUs", "count", asked.gpus, used.gpus),
-    ]
-    return [row for row in rows if row[2] is not None or row[3] is not None]
 
 
 def predicted(document: JobDocument) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ from jobsight.clock import micros, now_micros
 from jobsight.documents.states import State
 from jobsight.errors import JobsightError
 from jobsight.format import UNKNOWN, amount, hours, memory, moment, number, percent, span, timestamp
+from jobsight.questions.fail.wording import worded
 from jobsight.reports.scores import HEADINGS
 from jobsight.service.web.analysis import unless_gone
 from jobsight.service.web.api import Asking, TheSite
@@ -85,7 +86,8 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     made.filters |= _FILTERS
-    made.globals |= {"version": __version__, "counted": counted, "merged": merged}
+    made.globals |= {"version": __version__, "counted": counted, "merged": merged,
+                     "fail_words": worded}  # fmt: skip
     return made
 
 
@@ -265,6 +267,7 @@ async def job(
             request, "job", who,
             document=document,
             summary=summary(document),
+            used=await run_sync(site.used, who, id),
             answers=await site.answers(who, document.id) if site.warm else None,
             similar=await run_sync(site.similar, who, document) if site.warm else [],
             lines=lines,
