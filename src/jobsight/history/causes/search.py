@@ -103,11 +103,11 @@ def search(text: str, first: int = 1, *, failed: bool = False) -> Found | None:
     """
     written = [line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")]
     rows = [_PREFIX.sub("", _CODES.sub("", line[:_LONGEST]), count=1) for line in written]
-    done = [row for row, _, _ in _matches(rows, {"done"})]
+    done = [(row, entry.level) for row, entry, _ in _matches(rows, {"done", "claim"})]
     for row, _, match in list(_matches(rows, {"harmless"})):
         last = row + match[0].rstrip("\n").count("\n")
         rows[row : last + 1] = [""] * (last + 1 - row)
-    candidates = list(_matches(rows, {*LEVELS} - {"done", "harmless"}))
+    candidates = list(_matches(rows, {*LEVELS} - {"claim", "done", "harmless"}))
     blocks = tracebacks(rows)
     found = [
         (LEVELS.index(entry.level), row, _in_own_file(entry, match, row, blocks))
@@ -123,8 +123,14 @@ def search(text: str, first: int = 1, *, failed: bool = False) -> Found | None:
     ]
     if not failed:
         last = max((row for _, row, _ in found), default=0)
-        survived = max([*done, last if _goes_on(rows[last + 1 :]) else -1], default=-1)
-        found = [of for of in found if of[0] == 0 or of[1] > survived]
+        went_on = last if _goes_on(rows[last + 1 :]) else -1
+        over = max([went_on, *(row for row, level in done if level == "done")])
+        claims = [row for row, _ in done if row > over]
+        ended = _ended(rows, blocks, found, claims) if claims else set()
+        claimed = max(claims, default=over)
+        found = [
+            of for of in found if of[0] == 0 or of[1] > claimed or (of[1] > over and of[1] in ended)
+        ]
     if not found:
         return None
     level, row, cause = min(found, key=lambda of: of[:2])
@@ -148,6 +154,38 @@ def _goes_on(rows: Sequence[str]) -> bool:
         if (form := _NUMBERS.sub("0", row)) != row and not _NO_PROGRESS.search(row):
             forms.setdefault(form, set()).add(row)
     return any(len(lines) >= _GOES_ON for lines in forms.values())
+
+
+_CAUGHT = re.compile(
+    r"\b(?:WARN(?:ING)?|ERROR|CRITICAL|EXCEPTION|[Ww]arning|[Rr]etry\w*)\b|^Exception ig"
+)
+_CHAINED = re.compile(r"^(?:During handling of the above|The above exception was the direct) ")
+
+
+def _ended(
+    rows: Sequence[str],
+    blocks: Sequence[Traceback],
+    found: Sequence[tuple[int, int, Cause]],
+    claims: Sequence[int],
+) -> set[int]:
+    """The rows of errors of which a program ended, whatever its script claims later.
+
+    They are those of exceptions that nothing caught (the log line before a traceback says that one
+    was), of crashes, and what stands before a line that says that a program ended.
+    """
+    ended = {row for _, row, cause in found if cause.kind == "crash"}
+    caught = False
+    for block in blocks:
+        before = next((row for row in reversed(rows[: block.head]) if row.strip()), "")
+        if not _CHAINED.search(before):
+            caught = _CAUGHT.search(before) is not None
+        if not caught:
+            ended.update(range(block.head, block.last + _MESSAGE))
+    effect = LEVELS.index("effect")
+    for level, row, cause in found:
+        if level == effect and cause.kind not in ("killed", "workflow"):
+            ended.update(range(max((at for at in claims if at < row), default=-1) + 1, row + 1))
+    return ended
 
 
 def _matches(rows: Sequence[str], levels: Set[str]) -> Iterator[tuple[int, Entry, re.Match[str]]]:

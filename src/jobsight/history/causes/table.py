@@ -40,7 +40,7 @@ from jobsight.text import printable
 
 __all__ = ["LEVELS", "Entry", "table"]
 
-LEVELS = ("final", "error", "general", "effect", "done", "harmless")
+LEVELS = ("final", "error", "general", "effect", "claim", "done", "harmless")
 """What a match says of a job.
 
 * ``final``: the job ended by it. It is the cause even where the job seems to have ended well.
@@ -48,6 +48,8 @@ LEVELS = ("final", "error", "general", "effect", "done", "harmless")
   that it ended well, or counts on.
 * ``general``: an error that names no cause by itself, such as that of a program unknown here.
 * ``effect``: it follows from something else: it is the cause only where nothing else is found.
+* ``claim``: as ``done``, in words that a script says at its end even where a program failed: an
+  error of which a program ended is not got over by it.
 * ``done``: the job ended well, or got over what stands before it.
 * ``harmless``: to be passed over, whatever other words its lines have.
 """

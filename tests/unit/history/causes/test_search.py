@@ -169,6 +169,19 @@ def test_an_error_that_the_job_survived_is_no_cause(after: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "after", ["Training finished in 10 s", "wrote out/fit.csv", "analysis complete"]
+)
+def test_what_a_script_claims_at_its_end_hides_no_program_that_ended(after: str) -> None:
+    assert named(f"{TRACE}\n{after}") == "python-exception"
+    assert named(f"{STALE}\n{EXITED}\n{after}") == named(STALE)
+    assert (
+        named(f"job.sh: line 9: 77 Segmentation fault (core dumped) ./fit\n{after}") == "segfault"
+    )
+    assert named(f"WARNING sample 3 is left out\n{TRACE}\n{after}") is None
+    assert named(f"{STALE}\n{EXITED}\n=== 3 passed in 4 s ===") is None
+
+
+@pytest.mark.parametrize(
     "after",
     [
         "job finished at Mon Nov 23 10:00:01 UTC 2026",
