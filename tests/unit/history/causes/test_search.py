@@ -68,6 +68,11 @@ def test_a_progress_bar_is_what_a_terminal_shows() -> None:
     assert found is not None and found.quoted == OOM
 
 
+def test_a_part_with_the_number_zero_is_no_count_of_failures() -> None:
+    assert named("ncclInternalError: Proxy Call to rank 0 failed") == "nccl-connect"
+    assert named("812 passed, 0 failed") is None
+
+
 def test_an_indented_traceback_is_one() -> None:
     blocks = tracebacks(["  " + line for line in TRACE.split("\n")])
     assert [block.place for block in blocks] == ["line 9 of /home/a/fit.py"]
