@@ -6,7 +6,7 @@ from jobsight.codes import EventCode, event_name, hold_name
 from jobsight.documents import Event, JobDocument
 from jobsight.documents.spans import submitted, why
 from jobsight.format import memory, moment
-from jobsight.history.causes.job import ending_of
+from jobsight.history.causes.endings import ending_of
 from jobsight.history.eventlog.headers import sinful_name
 
 __all__ = ["event_words", "job_facts"]

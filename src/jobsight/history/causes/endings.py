@@ -9,12 +9,13 @@ from __future__ import annotations
 import signal as signals
 
 from jobsight.codes import exit_meaning, exit_signal
-from jobsight.documents import State
+from jobsight.documents import JobDocument, State
+from jobsight.documents.spans import runs
 from jobsight.documents.states import AT_LIMIT, end_of, removed_by_policy, was_killed
 from jobsight.format import memory, span
 from jobsight.history.causes.cause import Cause
 
-__all__ = ["ending"]
+__all__ = ["ending", "ending_of"]
 
 
 def ending(
@@ -53,6 +54,26 @@ def ending(
     if state is State.FAILED:
         return _failed(code, signal, seen, slurm=slurm)
     return _OTHERS.get(state)
+
+
+def ending_of(document: JobDocument) -> Cause | None:
+    """The cause of a job's end by its record alone; None where it completed, or has not ended."""
+    outcome, asked, used = document.outcome, document.request, document.usage
+    if outcome is None:
+        return None
+    nodes = max(used.nodes or asked.nodes or 1, 1)
+    last = runs(document, outcome.ended or document.updated)[-1:]
+    return ending(
+        outcome.state,
+        outcome.exit_code,
+        outcome.signal,
+        outcome.reason,
+        used_mb=used.memory_mb,
+        limit_mb=None if asked.memory_mb is None else asked.memory_mb / nodes,
+        ran_s=last[0].seconds if last else None,
+        limit_s=asked.time_limit_s,
+        slurm=document.id.startswith("slurm:"),
+    )
 
 
 def _out_of_memory(

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from jobsight.documents import JobDocument, parse_key
-from jobsight.documents.spans import runs
 from jobsight.errors import UsageError
 from jobsight.history.causes.cause import Cause
-from jobsight.history.causes.endings import ending
+from jobsight.history.causes.endings import ending_of
 from jobsight.history.causes.search import Found, progress, read_end, search
 from jobsight.program.submission.sbatch import read_sbatch
 
-__all__ = ["Explained", "ending_of", "explained", "output_files"]
+__all__ = ["Explained", "explained", "output_files"]
 
 _BY_RECORD = frozenset({"memory", "time", "node", "preempted", "cancelled", "request"})
 """Kinds of causes that the record of an end names surely: output only adds to them."""
@@ -44,26 +43,6 @@ class Explained:
     file: str | None = None
     read: Sequence[str] = ()
     reached: str | None = None
-
-
-def ending_of(document: JobDocument) -> Cause | None:
-    """The cause of a job's end by its record alone; None where it completed, or has not ended."""
-    outcome, asked, used = document.outcome, document.request, document.usage
-    if outcome is None:
-        return None
-    nodes = max(used.nodes or asked.nodes or 1, 1)
-    last = runs(document, outcome.ended or document.updated)[-1:]
-    return ending(
-        outcome.state,
-        outcome.exit_code,
-        outcome.signal,
-        outcome.reason,
-        used_mb=used.memory_mb,
-        limit_mb=None if asked.memory_mb is None else asked.memory_mb / nodes,
-        ran_s=last[0].seconds if last else None,
-        limit_s=asked.time_limit_s,
-        slurm=document.id.startswith("slurm:"),
-    )
 
 
 def explained(document: JobDocument, files: Sequence[str]) -> Explained:

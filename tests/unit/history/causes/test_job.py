@@ -9,7 +9,8 @@ import pytest
 
 from jobsight.documents import Event, JobDocument, State, Submission, condor_id, slurm_id
 from jobsight.documents.merging import merge
-from jobsight.history.causes.job import ending_of, explained, output_files
+from jobsight.history.causes.endings import ending_of
+from jobsight.history.causes.job import explained, output_files
 
 OOM = "slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch.\n"
 TRACE = (
