@@ -49,7 +49,7 @@ class ActingSettings(Section):
     def _renewed_in_time(self) -> ActingSettings:
         if self.renew + 2 * self.every > self.valid:
             raise ValueError(
-                f"renew ({self.renew:g} s) and two rounds (every, {self.every:g} s) must end before "
-                f"an answer does (valid, {self.valid} s)"
+                f"renew + 2 × every ({self.renew + 2 * self.every:g} s) must be at most valid "
+                f"({self.valid} s)"
             )
         return self

@@ -85,6 +85,10 @@ class Said:
         model = _plain(answer.model)
         return cls(verb, rounded, _reason(answer), after, model, act=False)
 
+    def same(self, other: Said) -> bool:
+        """Whether both say the same; the counts in a reason are out of date with every outcome."""
+        return replace(self, reason="") == replace(other, reason="")
+
     def assignments(self, as_of: int) -> dict[str, str]:
         """The attributes as ClassAd expressions."""
         after, act = self.after, "true" if self.act else "undefined"
@@ -239,7 +243,7 @@ def make_plan(
             groups.setdefault((None, why), []).append(job)
         if wanted is None:
             continue
-        if _current(ad) and Said.in_ad(ad) == wanted:
+        if _current(ad) and Said.in_ad(ad).same(wanted):
             unchanged += 1
             continue
         groups.setdefault((wanted, refused.get(job)), []).append(job)

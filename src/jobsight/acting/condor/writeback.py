@@ -15,7 +15,7 @@ from jobsight.acting.condor.plan import QUEUE, Change, Plan, make_plan
 from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
 from jobsight.errors import SourceError
-from jobsight.history.condor.client import Ad, CondorClient
+from jobsight.history.condor.client import CondorClient
 from jobsight.questions.hold.answering.answer import Answer
 from jobsight.settings import ActingSettings, CondorSettings, Mode
 from jobsight.text import counted
