@@ -148,7 +148,8 @@ def test_from_observe_to_enforce_by_real_answers(pool: HtcondorPool) -> None:
     assert shown.count("alice        release") == 3
     run(pool, "acting", "run", "--once", mode="enforce")
     until(lambda: len(pool.history(mine)) == 6, "HTCondor to release and run the others")
-    assert pool.event_log.read_text().count("SYSTEM_PERIODIC_RELEASE_JOBSIGHT") == 3
+    # By a policy: a release by condor_release has its reason and user.
+    assert pool.event_log.read_text().count("Job was released.\n...") == 3
 
 
 def _written(pool: HtcondorPool, constraint: str) -> list[dict[str, Any]]:
@@ -307,6 +308,17 @@ def test_users_edit_no_answer(pool: HtcondorPool) -> None:
     assert {name: pool.job(cluster).get(name) for name in ATTRIBUTES} == {
         name: before.get(name) for name in ATTRIBUTES
     }
+
+
+def test_jobs_write_no_answer_into_their_own_ads(pool: HtcondorPool) -> None:
+    """By condor_chirp, which may set other attributes."""
+    attributes = {**FORGED, "JobsightAsOf": "$(($(date +%s) + 30))", "Harmless": "1"}
+    chirp = "/usr/libexec/condor/condor_chirp set_job_attr"
+    script = "; ".join(f"{chirp} {name} {value}" for name, value in attributes.items())
+    cluster = pool.submit(f"{script}; exit 3", on_exit_hold="true", MyWantIOProxy="true")
+    ad = pool.wait_held(cluster)
+    assert ad["Harmless"] == 1
+    assert not {"JobsightAsOf", *ATTRIBUTES} & set(ad)
 
 
 def test_holds_of_users_are_left_alone(pool: HtcondorPool) -> None:
