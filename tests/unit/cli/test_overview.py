@@ -133,7 +133,10 @@ def test_one_screen_has_the_callers_jobs_by_what_they_need(shown: Any) -> None:
 
     memory, by_hand, _ = parts["held: 4 jobs"][0], *parts["held: 4 jobs"][-2:]
     assert memory.split()[0] == "fix" and "3 procs of 7" in memory
-    assert by_hand.startswith("  held") and "held by its user: `scontrol release 23`" in by_hand
+    assert (
+        by_hand.startswith("  held")
+        and "held by its user: `scontrol release 23`" in by_hand
+    )
     blocked, array, *_ = parts["pending: 9 jobs"]
     assert blocked.startswith("  blocked") and "long.sh" in blocked and "its time limit" in blocked
     assert "6 tasks of 40" in array and "arr.sh" in array and ":" in array.split()[0]
