@@ -87,9 +87,11 @@ class Acting:
         return list(DecisionLog(self.folder).latest())[::-1]
 
 
-def held(pool: HtcondorPool, count: int = 1, **commands: object) -> int:
+def held(
+    pool: HtcondorPool, count: int = 1, *, periodic_hold: str = HELD_ONCE, **commands: Any
+) -> int:
     """A cluster of held jobs, whose hold began before this second."""
-    cluster = pool.submit(count=count, **{"periodic_hold": HELD_ONCE, **commands})
+    cluster = pool.submit(count=count, periodic_hold=periodic_hold, **commands)
     mine = f"ClusterId == {cluster} && JobStatus == 5 && EnteredCurrentStatus < {{}}"
     until(lambda: len(pool.queue(mine.format(int(time.time())))) == count, "jobs to be held")
     return cluster
@@ -289,9 +291,8 @@ FORGED = {
 
 @pytest.mark.parametrize("more", [{}, {"max_materialize": 1}])
 def test_a_submission_brings_no_answer_along(pool: HtcondorPool, more: dict[str, Any]) -> None:
-    cluster = pool.submit(
-        periodic_hold=HELD_ONCE, **{f"My{name}": value for name, value in FORGED.items()}, **more
-    )
+    forged: dict[str, Any] = {f"My{name}": value for name, value in FORGED.items()}
+    cluster = pool.submit(periodic_hold=HELD_ONCE, **forged, **more)
     ad = pool.wait_held(cluster)
     assert {name.lower(): value for name, value in ad.items() if "jobsight" in name.lower()} == (
         dict.fromkeys(map(str.lower, FORGED))
