@@ -161,7 +161,7 @@ def _written(pool: HtcondorPool, constraint: str) -> list[dict[str, Any]]:
 
 def _print_format(pool: HtcondorPool) -> Path:
     run(pool, "setup", "htcondor", "--install", str(pool.folder / "work/files"))
-    return pool.folder / "work/files/jobsight.cpf"
+    return pool.folder / "work/files/held-jobs.cpf"
 
 
 def test_hundreds_of_jobs_take_few_calls(pool: HtcondorPool) -> None:

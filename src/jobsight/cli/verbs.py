@@ -58,7 +58,7 @@ VERBS = {
     "token add": ("serve:add_token", "Make a token for a user and print it, this once."),
     "token list": ("serve:list_tokens", "Show the tokens that were made."),
     "token remove": ("serve:remove_token", "Make a token invalid."),
-    "acting": ("", "Act through the scheduler on answers for held jobs; off by default."),
+    "acting": ("", "Act on held jobs through the scheduler; off by default."),
     "acting run": ("acting:run", "Write answers into held jobs, round by round."),
     "acting status": ("acting:status", "Show the mode, the switch and what is marked."),
     "acting off": ("acting:off", "Stop all that acts, and take back what a policy could act on."),

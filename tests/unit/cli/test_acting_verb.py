@@ -51,11 +51,11 @@ def test_settings_that_let_answers_expire_are_refused(monkeypatch: pytest.Monkey
 
 
 def test_the_files_have_the_values_of_the_settings() -> None:
-    text = file_texts(ActingSettings(valid=1200, most_holds=4, removal=True))["jobsight.conf"]
+    text = file_texts(ActingSettings(valid=1200, most_holds=4, removal=True))["90-jobsight.conf"]
     assert "\nJOBSIGHT_VALID = 1200\n" in text
     assert "\nJOBSIGHT_MOST_HOLDS = 4\n" in text
     assert "\nJOBSIGHT_REMOVES = True\n" in text
-    default = file_texts(ActingSettings())["jobsight.conf"]
+    default = file_texts(ActingSettings())["90-jobsight.conf"]
     assert "\nJOBSIGHT_REMOVES = False\n" in default
 
 
@@ -64,9 +64,9 @@ def test_removing_leaves_nothing_and_touches_nothing_else(tmp_path: Path) -> Non
     target.mkdir()
     (target / "site.conf").touch()
     done = jobsight("setup", "htcondor", "--install", target)
-    assert f"include : {target}/jobsight.conf" in done.stdout
+    assert f"include : {target}/90-jobsight.conf" in done.stdout
     assert sorted(path.name for path in target.iterdir()) == [
-        "jobsight.conf", "jobsight.cpf", "site.conf",
+        "90-jobsight.conf", "held-jobs.cpf", "site.conf",
     ]  # fmt: skip
     assert jobsight("setup", "htcondor", "--remove", target).returncode == 0
     assert [path.name for path in target.iterdir()] == ["site.conf"]

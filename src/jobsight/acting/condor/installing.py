@@ -10,7 +10,7 @@ from jobsight.settings import ActingSettings
 
 __all__ = ["POLICY", "PRINT_FORMAT", "file_texts", "missing"]
 
-POLICY, PRINT_FORMAT = "jobsight.conf", "jobsight.cpf"
+POLICY, PRINT_FORMAT = "90-jobsight.conf", "held-jobs.cpf"
 _OLDEST = (9, 5)
 """Release with SYSTEM_PERIODIC_RELEASE_NAMES."""
 
