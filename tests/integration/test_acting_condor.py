@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import threading
@@ -281,6 +283,63 @@ def test_off_stops_in_the_middle_of_a_batch(pool: HtcondorPool) -> None:
     run(pool, "acting", "on", folder=str(acting.folder))
     acting.writeback().round()
     assert len(marks(pool)) == 60
+
+
+def test_a_round_that_was_killed_is_finished_by_the_next(pool: HtcondorPool) -> None:
+    held(pool, 60)
+    acting = Acting(pool)
+    acting.judged = lambda ads: [answer_for(ad, "fix", ad["ProcId"] / 60) for ad in ads]
+    child = os.fork()
+    if not child:
+        with contextlib.suppress(BaseException):
+            acting.writeback().round()
+        os._exit(0)
+    until(lambda: [r["what"] for r in acting.records()].count("result") >= 3, "some edits")
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    before = acting.records()
+    acting.writeback().round()
+    after = acting.records()
+    assert after[: len(before)] == before
+    # The edit under way when it was killed may have been made, or not.
+    edited = sum(record.get("edited", 0) for record in after)
+    lost = [r for r in before if r["what"] == "intent"][len(_results(before)) :]
+    assert 60 - 60 * len(lost) <= edited <= 60
+    assert len(pool.queue('JobsightVerb =?= "fix"')) == 60
+
+
+def _results(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [record for record in records if record["what"] == "result"]
+
+
+def test_a_schedd_that_is_away_is_an_error_until_it_is_back(pool: HtcondorPool) -> None:
+    cluster = held(pool)
+    acting = Acting(pool)
+    judged: list[Answer] = answers_for(pool.queue("JobStatus == 5"))
+
+    def away(ads: Sequence[Mapping[str, Any]]) -> list[Answer]:
+        pool.kill("schedd")
+        return judged
+
+    acting.judged = away
+    with pytest.raises(SourceError):
+        acting.writeback().round()
+    until(lambda: pool.queue(f"ClusterId == {cluster}"), "the schedd to be back")
+    acting.judged = answers_for
+    acting.writeback().round()
+    released(pool, cluster)
+
+
+def test_the_loop_ends_on_a_signal(pool: HtcondorPool) -> None:
+    line = command(pool, "acting", "run", mode="observe")
+    loop = subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
+    assert loop.stderr is not None
+    assert "round" in loop.stderr.readline()
+    second = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (second.returncode, "acts already" in second.stderr) == (1, True)
+    loop.terminate()
+    assert loop.wait(20) == 0
+    loop.stderr.close()
 
 
 FORGED = {
