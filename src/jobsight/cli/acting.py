@@ -6,8 +6,10 @@ the call is wrong.
 
 from __future__ import annotations
 
+import os
 import threading
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -104,9 +106,18 @@ def _loop(round_: Callable[[], str], every: float) -> None:
             stop.asked.wait(every)
 
 
+def _as_owner(folder: Path) -> None:
+    """Let root go on as the account that acts, which must be able to write what is made here."""
+    if os.geteuid() == 0 and folder.is_dir() and (owner := folder.stat()).st_uid != 0:
+        os.setgroups([])
+        os.setgid(owner.st_gid)
+        os.setuid(owner.st_uid)
+
+
 def off(config: ConfigOption = None) -> None:
     """Stop all that acts, and take back what a policy could act on."""
     settings = load(config, {})
+    _as_owner(settings.acting.folder)
     switch = Switch(settings.acting.folder)
     with switch.turn_off(EDIT_S + 1.0) as quiet:
         say(f"off: {switch.kill_file} is written, and no edit begins any more")
@@ -125,6 +136,7 @@ def off(config: ConfigOption = None) -> None:
 def on(config: ConfigOption = None) -> None:
     """Remove the kill file that `acting off` wrote."""
     settings = load(config, {})
+    _as_owner(settings.acting.folder)
     Switch(settings.acting.folder).turn_on()
     say(f"on; the mode is {settings.acting.mode}")
 

@@ -1,5 +1,9 @@
 """The commands that act, where there is no HTCondor; with it, see tests/integration."""
 
+import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -41,6 +45,18 @@ def test_off_writes_the_kill_file_also_where_the_schedd_gives_no_answer(folder: 
     assert "turned off" in shown.stdout
     assert jobsight("acting", "on").returncode == 0
     assert not (folder / "off").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+def test_root_leaves_files_that_the_account_can_write(tmp_path: Path) -> None:
+    account = 65534
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        os.chown(name, account, account)
+        line = [sys.executable, "-m", "jobsight", "acting", "off"]
+        environment = {**os.environ, "JOBSIGHT_ACTING__FOLDER": name}
+        done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+        assert "is written" in done.stdout
+        assert {path.stat().st_uid for path in Path(name).iterdir()} == {account}
 
 
 def test_settings_that_let_answers_expire_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
