@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from jobsight.settings import Settings
     from jobsight.store import Store
 
-__all__ = ["HeldQueue", "answers_now", "hold", "print_all", "print_answers"]
+__all__ = ["HeldQueue", "answers_now", "answers_of_held", "hold", "print_all", "print_answers"]
 
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}", re.ASCII)
 
@@ -251,6 +251,21 @@ def answers_now(settings: Settings, inputs: list[str], ids: Sequence[str]) -> di
     session, _, _ = _opened(settings, inputs, [held_name(name) for name in names.values()])
     answers = {id_: session.answer_names([name])[0] for id_, name in names.items()}
     return {id_: found[0] for id_, found in answers.items() if found}
+
+
+def answers_of_held(
+    settings: Settings, logs: list[str], *, wanted: bool, model: str | None
+) -> list[Answer]:
+    """The answers as of now for all held jobs, those first that are worth most.
+
+    `logs` and `wanted` (the store) are what is read; where neither is named, see `own_inputs`.
+
+    Raises:
+        JobsightError: nothing can be read, or there is no such model.
+    """
+    inputs, _ = _inputs(logs, settings, wanted=wanted)
+    session, queue, pool = _opened(settings, inputs, [], model=model)
+    return by_use(session.answer(pl.lit(value=True)) + queue.others(session, None, pool))
 
 
 _COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35",

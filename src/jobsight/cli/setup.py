@@ -13,13 +13,17 @@ from typing import Annotated
 
 import typer
 
+from jobsight.acting.condor.installing import POLICY, PRINT_FORMAT, file_texts, missing
+from jobsight.cli.common import ConfigOption, caller, load_settings
 from jobsight.cli.output import note, say
-from jobsight.errors import OutputError
+from jobsight.errors import OutputError, UsageError
 from jobsight.files import new_file
+from jobsight.history.condor.client import CondorClient
 from jobsight.kernelcache import cache_directory, lock_file, note_compiled
 from jobsight.locks import take
+from jobsight.text import printable
 
-__all__ = ["kernels", "systemd"]
+__all__ = ["htcondor", "kernels", "systemd"]
 
 _MOST_S = 600
 """CPU time of a compilation in the background."""
@@ -66,6 +70,47 @@ def systemd(
         say(f"wrote {output / unit.name}")
     say("now: systemctl daemon-reload && systemctl enable --now jobsight-collect jobsight-serve")
     say("and, as wanted: systemctl enable --now jobsight-train@hold.timer jobsight-prune.timer")
+
+
+def htcondor(
+    show: Annotated[bool, typer.Option("--print", help="Print the files; write nothing.")] = False,
+    install: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write the files into this folder.")
+    ] = None,
+    remove: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Remove the files from this folder.")
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Write the policy files for HTCondor, and show what to add to its configuration.
+
+    No file of the site is changed. To remove all: `jobsight acting off`, delete the lines that were
+    added, condor_reconfig, then --remove FOLDER.
+    """
+    if [show, install is not None, remove is not None].count(True) != 1:
+        raise UsageError("give one of --print, --install FOLDER and --remove FOLDER")
+    settings = load_settings(config, {})
+    texts = file_texts(settings.acting)
+    if show:
+        for name, text in texts.items():
+            say(f"#### {name}\n{text}")
+    elif remove is not None:
+        for name in texts:
+            (remove / name).unlink(missing_ok=True)
+            say(f"removed {remove / name}")
+        return
+    folder = (install or Path("/etc/jobsight/htcondor")).resolve()
+    for name, text in texts.items() if install is not None else ():
+        with new_file(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.chmod(0o644)
+        say(f"wrote {folder / name}")
+    say("add to HTCondor's configuration on the access point, then run condor_reconfig:")
+    say(f"  include : {folder / POLICY}")
+    say("answers of held jobs, for the shells of users:")
+    say(f"  alias condor_held='condor_q -print-format {folder / PRINT_FORMAT}'")
+    for line in missing(CondorClient(settings.condor), caller()):
+        say(f"missing: {printable(line)}")
 
 
 def kernels(

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from jobsight import __version__
 from jobsight.clock import now_micros
@@ -210,15 +210,22 @@ class Collector:
             self._write_error = None
 
 
+class _Stoppable(Protocol):
+    """A collector, or another loop."""
+
+    def stop(self) -> None:
+        """Ask it to end; from any thread, or a signal handler."""
+
+
 @contextlib.contextmanager
-def stopping_on_signals(status: int) -> Iterator[Callable[[Collector], None]]:
+def stopping_on_signals(status: int) -> Iterator[Callable[[_Stoppable], None]]:
     """SIGTERM and SIGINT ask the collector to stop; another one later ends the process at once.
 
     One right behind the first counts as the same: timeout(1) sends each twice. For the main thread.
     Yields the function to register the collector with; before that, a signal ends the process by
     `SystemExit` with `status`, so that no tool called meanwhile is left running.
     """
-    collectors: list[Collector] = []
+    collectors: list[_Stoppable] = []
     asked: list[float] = []
 
     def handle(number: int, frame: FrameType | None) -> None:

@@ -1,5 +1,6 @@
 """All settings with defaults: sections in `shared`, `gathering`; their places in `loading`."""
 
+from jobsight.settings.acting import ActingSettings, Mode
 from jobsight.settings.gathering import (
     CollectSettings,
     CondorSettings,
@@ -24,6 +25,7 @@ from jobsight.settings.shared import (
 
 __all__ = [
     "STATE_EVENTS",
+    "ActingSettings",
     "BoostedSettings",
     "CheckSettings",
     "CollectSettings",
@@ -34,6 +36,7 @@ __all__ = [
     "KafkaSettings",
     "LstmSettings",
     "MachineSettings",
+    "Mode",
     "ProgramSettings",
     "QuestionSettings",
     "ServeSettings",

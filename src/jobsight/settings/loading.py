@@ -20,6 +20,7 @@ from pydantic import Field
 from jobsight.configfiles import SITE_FILE, config_files
 from jobsight.errors import SettingsError
 from jobsight.modes import GroupAccess
+from jobsight.settings.acting import ActingSettings
 from jobsight.settings.gathering import (
     CollectSettings,
     CondorSettings,
@@ -60,6 +61,7 @@ class Settings(Section):
     program: ProgramSettings = ProgramSettings()
     store: StoreSettings = Field(default_factory=StoreSettings)
     serve: ServeSettings = ServeSettings()
+    acting: ActingSettings = Field(default_factory=ActingSettings)
     registry: Path = Field(default_factory=lambda: data_folder() / "models", validate_default=True)
     """Folder of the trained models that may answer."""
 

@@ -1,0 +1,1 @@
+"""What acts through the schedulers: off by default, bounded, written down, and stopped at once."""

@@ -1,0 +1,55 @@
+"""Settings of what acts through the schedulers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt, field_validator, model_validator
+
+from jobsight.settings.gathering import data_folder
+from jobsight.settings.section import Section
+
+__all__ = ["ActingSettings", "Mode"]
+
+Mode = Literal["off", "observe", "advise", "enforce"]
+
+
+class ActingSettings(Section):
+    """``jobsight acting``: what it may do through the scheduler, and how much."""
+
+    mode: Mode = "off"
+    """observe: log what would be done; advise: write answers into held jobs, which no policy acts
+    on; enforce: mark those that the site's policy may act on."""
+    folder: Path = Field(default_factory=lambda: data_folder() / "acting", validate_default=True)
+    """Folder of the kill file ``off`` and of the decision log, on a local disk."""
+    every: Annotated[float, Field(ge=0.1, le=3600)] = 60.0
+    """Seconds between two rounds."""
+    renew: PositiveFloat = 300.0
+    """Seconds after which the time of the answers to act on is renewed."""
+    valid: PositiveInt = 900
+    """Seconds after which the policy no longer acts on an answer."""
+    per_minute: PositiveInt = 200
+    """Jobs newly marked for the policy in any minute."""
+    per_user: PositiveInt = 500
+    """Jobs of one user that are marked for the policy at once."""
+    at_once: PositiveInt = 5000
+    """Jobs that are marked for the policy at once."""
+    most_holds: PositiveInt = 10
+    """A job that was held so often is not released any more."""
+    removal: bool = False
+    """Whether enforce also marks jobs to remove; the policy file has a switch of its own."""
+
+    @field_validator("folder", mode="after")
+    @classmethod
+    def _at_home(cls, value: Path) -> Path:
+        return value.expanduser()
+
+    @model_validator(mode="after")
+    def _renewed_in_time(self) -> ActingSettings:
+        if self.renew + 2 * self.every > self.valid:
+            raise ValueError(
+                f"renew + 2 × every ({self.renew + 2 * self.every:g} s) must be at most valid "
+                f"({self.valid} s)"
+            )
+        return self
