@@ -296,9 +296,8 @@ class Ends:
 
     def finding(self) -> Finding:
         """What is counted of a job that no run is like: all runs."""
-        kinds = dict(
-            self._table["state"].value_counts().filter(pl.col("state") != _DONE).iter_rows()
-        )
+        counts = Counter(self._table["state"].to_list())
+        kinds = {kind: counts[kind] for kind in KINDS if counts[kind]}
         text = f"of all {counted(len(self), 'run')} known {self._failed or 'none'} failed"
         return {"what": "all", "runs": len(self), "failed": self._failed, "kinds": kinds,
                 "text": f"{text}; none is of this user, nor has this request"}  # fmt: skip
