@@ -52,7 +52,8 @@ __all__ = [
 MOST_PREDICTIONS = 100
 """Predictions kept of a job, the newest."""
 
-_ABORTED, _TERMINATED = EventCode.ABORTED, EventCode.TERMINATED  # for speed
+# For speed.
+_ABORTED, _SUBMITTED, _TERMINATED = EventCode.ABORTED, EventCode.SUBMIT, EventCode.TERMINATED
 
 
 def merge(old: JobDocument | None, new: JobDocument) -> JobDocument:
@@ -199,12 +200,21 @@ def state_after(event: Event, request: Request, usage: Usage) -> State:
 
 
 def last_with_state(timeline: Sequence[Event]) -> Event | None:
-    """The event that the state follows from."""
-    last = None
+    """The event that the state follows from.
+
+    A submission follows no state but an end: a schedd may write it (000) a second after the hold
+    or the start that the ad dates.
+    """
+    last = submitted = None
     for event in reversed(timeline):
         if event.state is None:
             continue
-        if event.code != _ABORTED:
+        if event.code == _SUBMITTED:
+            submitted = submitted or event
+        elif submitted is not None and last is None and event.state.ended:
+            return submitted
+        elif event.code != _ABORTED:
             return event if last is None or event.code == _TERMINATED else last
-        last = last or event
-    return last
+        else:
+            last = last or event
+    return last or submitted

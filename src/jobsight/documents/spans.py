@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import NamedTuple
 
+from jobsight.codes import EventCode
 from jobsight.documents.document import JobDocument
 from jobsight.documents.states import State
 
@@ -57,6 +58,8 @@ def spans(document: JobDocument) -> list[Span]:
         clock = max(clock, event.time)
         if event.state is None or event.state is state:
             continue
+        if state is not None and not state.ended and event.code == EventCode.SUBMIT:
+            continue  # written late, see `jobsight.documents.merging.last_with_state`
         if state is not None and not state.ended:
             stretches.append(Span(state, start, clock, dated and not event.undated))
         state, start, dated = event.state, clock, not event.undated

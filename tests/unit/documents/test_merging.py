@@ -16,6 +16,7 @@ from jobsight.documents import (
     merge,
 )
 from jobsight.documents.merging import FIRST_EVENTS, MOST_EVENTS, MOST_PREDICTIONS
+from jobsight.documents.spans import spans
 
 SECOND = 1_000_000
 
@@ -77,6 +78,15 @@ def test_an_abort_behind_a_termination_only_takes_the_job_out_of_the_queue() -> 
         assert len(document.timeline) == 1 + len(rest)
     requeued = record(7, 1, 15, state=State.RUNNING)
     assert joined(part(ended, requeued, removed)).state is State.CANCELLED
+
+
+def test_a_submission_that_is_written_late_follows_nothing() -> None:
+    held = told(5, State.HELD, source="condor_q", code=12)
+    late = record(6, 0, 0, state=State.PENDING)
+    both = joined(part(held), part(late))
+    assert both.state is State.HELD
+    assert [span.state for span in spans(both)] == [State.HELD]
+    assert joined(part(late)).state is State.PENDING
 
 
 def test_what_a_source_says_of_state_and_outcome_is_not_looked_at() -> None:
