@@ -220,7 +220,12 @@ class Ends:
 
     def __init__(self, jobs: JobTable) -> None:
         ran = (pl.col("end") - pl.col("last_start")).dt.total_microseconds() / 1e6
-        table = jobs.table.with_columns(pl.col("state").cast(pl.String), ran=ran)
+        # A peak is of one node, a request of all.
+        nodes = pl.when(pl.col("scheduler") == "slurm").then(pl.col("request_nodes").clip(1))
+        table = jobs.table.with_columns(
+            pl.col("state").cast(pl.String), ran=ran,
+            max_rss_mb=pl.col("max_rss_mb") * nodes.fill_null(1),
+        )  # fmt: skip
         known = pl.col("reported").is_not_null() & pl.col("state").is_in([_DONE, *KINDS])
         holds = jobs.states().filter("fails")
         held = table[holds["row"]].with_columns(

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+import msgspec
 import polars as pl
 import pytest
 from hypothesis import given
@@ -199,3 +200,17 @@ def test_advised_memory_is_more_than_any_run_is_known_to_need(
         assert wanted > 4096 and wanted % 3 == 0
         assert wanted >= 1.15 * max(peak for _, _, peak in runs)
         assert all(wanted > asked for state, asked, _ in runs if state is OOM)
+
+
+def test_a_peak_of_several_nodes_is_that_of_one_for_each() -> None:
+    def on_two(document: JobDocument) -> JobDocument:
+        request = msgspec.structs.replace(document.request, nodes=2)
+        return msgspec.structs.replace(document, request=request)
+
+    runs = [on_two(ran(n, n * HOUR, OOM, memory=8192, peak=4000)) for n in range(1, 6)]
+    row, groups = asked(runs, on_two(ran(99, 50 * HOUR, memory=8192, waits=True)))
+    assert groups["like"].largest("max_rss_mb") == 8000
+    advice = advise(row, groups["like"], 0.9, {OOM.value: 1.0})
+    assert advice is not None
+    assert advice.changed["request_memory_mb"] > 8192
+    assert advice.option is not None and int(advice.option.strip("-mem=M")) > 4096
