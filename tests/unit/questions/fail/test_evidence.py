@@ -213,4 +213,4 @@ def test_a_peak_of_several_nodes_is_that_of_one_for_each() -> None:
     advice = advise(row, groups["like"], 0.9, {OOM.value: 1.0})
     assert advice is not None
     assert advice.changed["request_memory_mb"] > 8192
-    assert advice.option is not None and int(advice.option.strip("-mem=M")) > 4096
+    assert advice.option is not None and int(advice.option[6:-1]) > 4096
