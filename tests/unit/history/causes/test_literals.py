@@ -47,4 +47,4 @@ def test_a_whole_output_is_searched_quickly() -> None:
     text = line * (MOST // len(line))
     began = time.process_time()
     assert search(text) is None
-    assert time.process_time() - began < 1.0
+    assert time.process_time() - began < 5.0
