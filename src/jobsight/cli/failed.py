@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from jobsight.cli.output import print_json, say
@@ -55,10 +55,9 @@ class Group:
 
     def to_json(self) -> dict[str, Any]:
         """For machines."""
-        cause = self.cause
+        cause = asdict(self.cause)
         return {
-            "cause": cause.name, "kind": cause.kind, "text": cause.text, "fix": cause.fix,
-            "whose": cause.whose, "sure": cause.sure, "jobs": len(self.jobs),
+            "cause": cause.pop("name"), **cause, "jobs": len(self.jobs),
             "users": dict(self.users.most_common()), "core_hours": round(self.core_hours, 3),
             "first": timestamp(self.first), "last": timestamp(self.last), "ids": self.jobs,
         }  # fmt: skip
@@ -105,9 +104,8 @@ def print_groups(groups: list[Group], *, as_json: bool) -> None:
         cost = f", {number(group.core_hours, 1)} core-hours" if group.core_hours >= 0.05 else ""
         head = f"{counted(len(group.jobs), 'job')}{cost}: {KINDS[group.cause.kind]}"
         say(paint(head, "1;31"))
-        sure = "" if group.cause.sure else "most likely: "
         several = "" if group.alike else " (the newest)"
-        say(fold(f"  {sure}{printable(group.cause.text, 500)}{several}", 4))
+        say(fold(f"  {printable(group.cause.words, 500)}{several}", 4))
         say(fold(f"  to do: {printable(group.cause.fix, 500)}", 4))
         say(fold(f"  users: {_most(group.users)}; names: {_most(group.names)}", 4))
         ids = ", ".join(parse_key(id_).job for id_ in group.jobs[:_SHOWN])

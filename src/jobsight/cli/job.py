@@ -8,8 +8,8 @@ each of these gives a line on standard error, and the exit status is 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,12 +38,16 @@ from jobsight.history.jobwords import event_words, job_facts
 from jobsight.ids import parse_job_name
 from jobsight.program.profile import accounted
 from jobsight.program.usage import amounts, fitted, measured, usage_fields
+from jobsight.store.packing import cluster_of
 from jobsight.store.store import find_ids, other_jobs, runs_of_name
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
     from jobsight.documents import JobDocument, Prediction
     from jobsight.store import Store
+
+    _LikeOf = Callable[[str, str | None, str | None], list[JobDocument]]
+    """Gives ended runs by cluster, user and name, see `runs_of_name`."""
 
 __all__ = ["job", "page"]
 
@@ -68,7 +72,7 @@ def page(
     now = now_micros()
     yield from _title(document)
     facts = job_facts(document)
-    reason, _, _ = (facts.pop(name, None) for name in ("reason", "why", "to do"))
+    reason = facts.pop("reason", None)
     answer = explained(document, output)
     yield from explanation(answer, _INDENT)
     if answer.cause is not None and not answer.cause.sure and not answer.read:
@@ -261,26 +265,34 @@ def job(
             known = opened.get(found)
             groups.append([known[one].document for one in found if one in known])
         documents = [document for group in groups for document in group]
+        # The tasks of an array have one name.
+        like_of = lru_cache(16)(partial(runs_of_name, opened))
         # `slurm:c:3` may be one job, or all tasks of that array.
         whole = names[0].job != names[0].number or documents[0:1] == [
             one for one in documents if one.id == str(names[0])
         ]
         if as_json and len(ids) == 1 and whole:
             for document in documents:
-                say(document_text(document, _efficiency(opened, document)))
+                say(document_text(document, _efficiency(like_of, document)))
         elif as_json:
-            print_documents(documents, partial(_efficiency, opened))
+            print_documents(documents, partial(_efficiency, like_of))
         else:
-            _print(opened, groups, all_events=all_events, output=output)
+            _print(opened, groups, like_of, all_events=all_events, output=output)
     report_problems(problems)
 
 
-def _efficiency(store: Store, document: JobDocument) -> dict[str, Any]:
+def _like(like_of: _LikeOf, document: JobDocument) -> list[JobDocument]:
+    """Ended runs of the same name."""
+    job = document.submission
+    return like_of(cluster_of(document.id), job.user, job.name)
+
+
+def _efficiency(like_of: _LikeOf, document: JobDocument) -> dict[str, Any]:
     """The field of JSON that says what an ended job used of what it asked for."""
     if document.outcome is None:
         return {}
     now = now_micros()
-    fit = fitted(document, runs_of_name(store, document), now)
+    fit = fitted(document, _like(like_of, document), now)
     used = usage_fields(document, fit, now)
     return {"efficiency": used} if used else {}
 
@@ -288,6 +300,7 @@ def _efficiency(store: Store, document: JobDocument) -> dict[str, Any]:
 def _print(
     store: Store,
     groups: list[list[JobDocument]],
+    like_of: _LikeOf,
     *,
     all_events: bool,
     output: Sequence[str] | None,
@@ -302,7 +315,7 @@ def _print(
         elif group:
             siblings, again = other_jobs(store, group[0].id)
             files = output_files(group[0]) if output is None else output
-            like = runs_of_name(store, group[0])
+            like = _like(like_of, group[0])
             lines = page(group[0], like, siblings=len(siblings), whole=all_events, output=files)
             say("\n".join(lines))
             if again:

@@ -29,7 +29,7 @@ from jobsight.documents import JobDocument, State, number_of, parse_key
 from jobsight.documents.spans import ran, runs, why
 from jobsight.errors import JobsightError
 from jobsight.format import UNKNOWN, clock, memory, percent, span, timestamp
-from jobsight.history.jobwords import job_facts
+from jobsight.history.causes.endings import ending_of
 from jobsight.store.packing import ACTIVE, cluster_of, user_key
 from jobsight.store.rows import Query
 from jobsight.text import counted, printable
@@ -274,7 +274,8 @@ class _Screen:
         rows = []
         for group in _alike(jobs, newest=True)[:_ROWS]:
             job, ended = group[0], group[0].outcome and group[0].outcome.ended
-            reasons = [why(job), job_facts(job).get("why")]
+            cause = ending_of(job)
+            reasons = [why(job), None if cause is None else cause.text]
             if job.state is State.TIMEOUT:
                 reasons = [f"ran {span(ran(job, self.now))} of {span(job.request.time_limit_s)}"]
             lead = str(job.state).replace("_", " ") + (

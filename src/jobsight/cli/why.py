@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Annotated, Any
 
@@ -45,8 +46,7 @@ def explanation(answer: Explained, indent: int) -> Iterator[str]:
             quoted = printable(found.quoted.strip(), _SHOWN)
             yield field("survived", f"line {found.line}, after which it went on: {quoted}", indent)
         return
-    sure = "" if cause.sure else "most likely: "
-    yield field("why", printable(sure + cause.text, _SHOWN), indent)
+    yield field("why", printable(cause.words, _SHOWN), indent)
     if found is not None:
         file = f"{PurePath(answer.file).name}:" if answer.file is not None else ""
         alike = found.cause.kind == cause.kind
@@ -65,12 +65,8 @@ def explanation(answer: Explained, indent: int) -> Iterator[str]:
 def _json(answer: Explained) -> dict[str, Any]:
     """The same for machines; the cause is null where there is none."""
     cause, found = answer.cause, answer.found
-    named = cause and {
-        "name": cause.name, "kind": cause.kind, "text": cause.text, "fix": cause.fix,
-        "whose": cause.whose, "sure": cause.sure,
-    }  # fmt: skip
     return {
-        "cause": named, "output": answer.file, "line": found and found.line,
+        "cause": cause and asdict(cause), "output": answer.file, "line": found and found.line,
         "quoted": found and found.quoted, "reached": answer.reached,
     }  # fmt: skip
 

@@ -6,7 +6,6 @@ from jobsight.codes import EventCode, event_name, hold_name
 from jobsight.documents import Event, JobDocument
 from jobsight.documents.spans import submitted, why
 from jobsight.format import memory, moment
-from jobsight.history.causes.endings import ending_of
 from jobsight.history.eventlog.headers import sinful_name
 
 __all__ = ["event_words", "job_facts"]
@@ -40,7 +39,7 @@ def event_words(event: Event) -> str:
 
 def job_facts(document: JobDocument) -> dict[str, str]:
     """Who submitted what, where to and with which wishes, by label; only what is known."""
-    job, asked, cause = document.submission, document.request, ending_of(document)
+    job, asked = document.submission, document.request
     facts = {
         "id": document.id,
         "user": _joined(job.user, job.group and f"group {job.group}", job.project,
@@ -59,8 +58,6 @@ def job_facts(document: JobDocument) -> dict[str, str]:
         "written in": document.program.language,
         # An exit code alone is said with the state.
         "reason": why(document) if document.outcome is None else document.outcome.reason,
-        "why": cause and cause.text,
-        "to do": cause and cause.fix,
     }  # fmt: skip
     return {label: text for label, text in facts.items() if text}
 

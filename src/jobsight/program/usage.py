@@ -7,7 +7,6 @@ suffice. Only runs that completed say how much less would do.
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +17,7 @@ from jobsight.documents.spans import ran, runs
 from jobsight.format import UNKNOWN, memory, number, span
 from jobsight.program.submission.job import Submission
 from jobsight.program.submission.proposals import proposed
-from jobsight.program.submission.sbatch import read_sbatch
+from jobsight.program.submission.sbatch import read_submitted
 from jobsight.text import counted
 
 __all__ = ["Amount", "Fit", "amounts", "fitted", "measured", "usage_fields"]
@@ -27,7 +26,6 @@ MARGIN = 1.2
 """Of memory and time above the largest use."""
 _KILLED = 1.5
 """Of memory and time above what did not suffice, where more is not known."""
-_SUBMITS = frozenset({"sbatch", "srun", "salloc"})
 _ROUNDED = 0.05
 """CPUs above a whole number that do not count: times are in whole seconds."""
 
@@ -175,7 +173,7 @@ def fitted(document: JobDocument, like: Iterable[JobDocument], now: int) -> Fit 
     runs_ = [document, *(one for one in like if one.id != document.id)]
     done = [one for one in runs_ if one.state is State.COMPLETED]
     slurm = document.id.startswith("slurm:")
-    submission = _submission(document) if slurm else Submission("htcondor")
+    submission = read_submitted(document.submission) if slurm else Submission("htcondor")
     reasons: list[str] = []
     cpus = _cpus(document, done, submission) if document.state is State.COMPLETED else None
     options: dict[str, str] = {}
@@ -195,19 +193,6 @@ def fitted(document: JobDocument, like: Iterable[JobDocument], now: int) -> Fit 
         options[cpus.name] = str(cpus.value)
         reasons.append(cpus.reason)
     return Fit(options, len(done), tuple(reasons)) if options else None
-
-
-def _submission(document: JobDocument) -> Submission:
-    """What sbatch was asked for, by the script, else its directives, and by the submit line."""
-    job = document.submission
-    directives = (f"#SBATCH {text}" for text in job.directives or ())
-    try:
-        words = shlex.split(job.line or "")
-    except ValueError:
-        words = []
-    named = bool(words) and words[0].rpartition("/")[2] in _SUBMITS
-    script = job.script or "\n".join(["#!/bin/sh", *directives])
-    return read_sbatch(script, words[1:] if named else ())
 
 
 class _Cpus(NamedTuple):

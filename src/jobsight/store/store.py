@@ -490,14 +490,15 @@ def other_jobs(store: Store, id_: str) -> tuple[list[str], list[str]]:
     return sorted({first_id(other) for other in others} - {first_id(id_)}), again
 
 
-def runs_of_name(store: Store, document: JobDocument) -> list[JobDocument]:
-    """Ended jobs of the same user and name on the same cluster, among the newest of the user's."""
-    job = document.submission
-    if job.user is None or job.name is None:
+def runs_of_name(
+    store: Store, cluster: str, user: str | None, name: str | None
+) -> list[JobDocument]:
+    """Ended jobs of a user and a name on a cluster, among the newest of the user's.
+
+    `cluster` is the id of any of them up to its last colon.
+    """
+    if user is None or name is None:
         return []
     ended = [state for state in State if state.ended]
-    cluster = cluster_of(document.id)
-    newest = store.scan(
-        states=ended, user=job.user, cluster=cluster, limit=_NEWEST, newest_first=True
-    )
-    return [one for one in newest if one.submission.name == job.name]
+    newest = store.scan(states=ended, user=user, cluster=cluster, limit=_NEWEST, newest_first=True)
+    return [one for one in newest if one.submission.name == name]

@@ -56,3 +56,8 @@ class Cause:
     fix: str
     whose: str = "user"
     sure: bool = True
+
+    @property
+    def words(self) -> str:
+        """The cause, and whether it may be another."""
+        return self.text if self.sure else f"most likely: {self.text}"

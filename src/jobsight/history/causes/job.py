@@ -7,7 +7,6 @@ users' own words: a service that opened them would show one user's files to anot
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -17,7 +16,7 @@ from jobsight.errors import UsageError
 from jobsight.history.causes.cause import Cause
 from jobsight.history.causes.endings import ending_of
 from jobsight.history.causes.search import Found, progress, read_end, search
-from jobsight.program.submission.sbatch import read_sbatch
+from jobsight.program.submission.sbatch import read_submitted
 
 __all__ = ["Explained", "explained", "output_files"]
 
@@ -105,7 +104,7 @@ def _of_condor(document: JobDocument) -> Iterator[str]:
 
 def _of_slurm(document: JobDocument) -> Iterator[str]:
     job = document.submission
-    settings = read_sbatch(job.script or "", _options(job.line)).settings
+    settings = read_submitted(job).settings
     error, output = (
         known or (settings[option].value if option in settings else None)
         for known, option in ((job.stderr, "error"), (job.stdout, "output"))
@@ -114,15 +113,6 @@ def _of_slurm(document: JobDocument) -> Iterator[str]:
     for pattern in (error, output or default):
         if pattern:
             yield _filled(pattern, document)
-
-
-def _options(line: str | None) -> list[str]:
-    """The options in a submit line."""
-    try:
-        words = shlex.split(line or "")[1:]
-    except ValueError:
-        return []
-    return words
 
 
 def _filled(pattern: str, document: JobDocument) -> str:

@@ -26,6 +26,8 @@ MOST = 200_000
 """Bytes of the end of a file that are searched."""
 _MOST_COUNTED, _BLOCK = 1 << 30, 1 << 20
 _LONGEST = 2000
+_NO_ERRORS = frozenset({"claim", "done", "harmless"})
+"""Levels of what is no error."""
 _CODES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\))")
 _PREFIX = re.compile(
     r"^(?:(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [\d ]\d [\d:]{8} \d{4})?"
@@ -103,11 +105,14 @@ def search(text: str, first: int = 1, *, failed: bool = False) -> Found | None:
     """
     written = [line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n")]
     rows = [_PREFIX.sub("", _CODES.sub("", line[:_LONGEST]), count=1) for line in written]
-    done = [(row, entry.level) for row, entry, _ in _matches(rows, {"done", "claim"})]
-    for row, _, match in list(_matches(rows, {"harmless"})):
-        last = row + match[0].rstrip("\n").count("\n")
-        rows[row : last + 1] = [""] * (last + 1 - row)
-    candidates = list(_matches(rows, {*LEVELS} - {"claim", "done", "harmless"}))
+    done: list[tuple[int, str]] = []
+    for row, entry, match in list(_matches(rows, _NO_ERRORS)):
+        if entry.level == "harmless":
+            last = row + match[0].rstrip("\n").count("\n")
+            rows[row : last + 1] = [""] * (last + 1 - row)
+        else:
+            done.append((row, entry.level))
+    candidates = _matches(rows, {*LEVELS} - _NO_ERRORS)
     blocks = tracebacks(rows)
     found = [
         (LEVELS.index(entry.level), row, _in_own_file(entry, match, row, blocks))

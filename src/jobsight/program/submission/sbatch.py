@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from jobsight import documents
 from jobsight.program.known import KNOWN
 from jobsight.program.submission.batchscript import directive_lines
 from jobsight.program.submission.job import Origin, Place, Problem, Request, Setting, Submission
 from jobsight.program.submission.times import parse_span
 from jobsight.text import meant, wordlist
 
-__all__ = ["OPTIONS", "array_size", "memory_mb", "read_sbatch", "seconds"]
+__all__ = ["OPTIONS", "array_size", "memory_mb", "read_sbatch", "read_submitted", "seconds"]
 
 _WITH_VALUE: str = KNOWN["sbatch"]["with_value"]
 _WITHOUT: str = KNOWN["sbatch"]["without"]
@@ -92,6 +94,21 @@ def read_sbatch(
         problems += _value_problems(setting)
     problems += _conflicts(settings)
     return Submission("slurm", settings, _request(settings), tuple(problems), components=components)
+
+
+_SUBMITS = frozenset({"sbatch", "srun", "salloc"})
+
+
+def read_submitted(job: documents.Submission) -> Submission:
+    """What a job asked for, by its script, else its directives, and by its submit line."""
+    directives = (f"#SBATCH {text}" for text in job.directives or ())
+    try:
+        words = shlex.split(job.line or "")
+    except ValueError:
+        words = []
+    named = bool(words) and words[0].rpartition("/")[2] in _SUBMITS
+    script = job.script or "\n".join(["#!/bin/sh", *directives])
+    return read_sbatch(script, words[1:] if named else ())
 
 
 def _in_force(found: Sequence[Setting]) -> dict[str, Setting]:

@@ -55,7 +55,7 @@ from jobsight.service.web.asking import (
 from jobsight.service.web.events import Events, News
 from jobsight.service.web.ready import Follower, Ready
 from jobsight.service.web.tokens import Caller, Tokens
-from jobsight.store.packing import user_key
+from jobsight.store.packing import cluster_of, user_key
 from jobsight.store.rows import Query
 from jobsight.store.store import find_ids, runs_of_name
 
@@ -205,7 +205,9 @@ class Site:
             JobsightError: see `job`.
         """
         document, now = self._job(who, name), now_micros()
-        fit = fitted(document, runs_of_name(self.store, document), now)
+        job = document.submission
+        like = runs_of_name(self.store, cluster_of(document.id), job.user, job.name)
+        fit = fitted(document, like, now)
         return {"rows": amounts(document, now), "measured": measured(document), "fit": fit}
 
     async def answers(self, who: Caller, name: str) -> dict[str, Any]:

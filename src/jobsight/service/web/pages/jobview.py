@@ -12,6 +12,7 @@ from typing import Any
 from jobsight.codes import EventCode, hold_name
 from jobsight.documents import JobDocument
 from jobsight.documents.spans import life, spans, submitted, total
+from jobsight.history.causes.endings import ending_of
 from jobsight.history.jobwords import event_words, job_facts
 from jobsight.history.reasons import origin
 from jobsight.text import counted
@@ -19,6 +20,7 @@ from jobsight.text import counted
 __all__ = [
     "Decision",
     "decisions",
+    "ending_of",
     "events",
     "job_facts",
     "lifetime",
