@@ -125,8 +125,8 @@ def run(pool: HtcondorPool, *words: str, **acting: Any) -> str:
     return subprocess.run(line, env=environment, check=True, capture_output=True, text=True).stdout
 
 
-def test_from_observe_to_enforce_by_real_answers(pool: HtcondorPool) -> None:
-    """Transfers failed; those that were released since succeeded: the others are released."""
+def three_to_release(pool: HtcondorPool) -> str:
+    """Jobs whose transfers failed, of which three wait; the released ones succeeded."""
     pool.fail(origin="flaky")
     cluster = pool.submit(count=6, transfer_input_files="testbed://flaky/a?bytes=1000")
     mine = f"ClusterId == {cluster}"
@@ -135,13 +135,18 @@ def test_from_observe_to_enforce_by_real_answers(pool: HtcondorPool) -> None:
     for proc in range(3):
         pool.release(f"{cluster}.{proc}")
     until(lambda: len(pool.history(mine)) == 3, "the released jobs to end")
+    return mine
+
+
+def test_from_observe_to_enforce_by_real_answers(pool: HtcondorPool) -> None:
+    mine = three_to_release(pool)
     before = _written(pool, mine)
     assert "release" in run(pool, "acting", "run", "--dry-run", mode="enforce")
     run(pool, "acting", "run", "--once", mode="observe")
     assert _written(pool, mine) == before
     log = DecisionLog(pool.folder / "cli")
     would = next(record for record in log.latest() if record["what"] == "would")
-    assert (would["jobs"], would["said"]["act"]) == ([f"{cluster}.3-5"], True)
+    assert (would["jobs"], would["said"]["act"]) == ([f"{mine.split()[-1]}.3-5"], True)
     run(pool, "acting", "run", "--once", mode="advise")
     ads = pool.queue(mine)
     assert {(ad["JobsightVerb"], ad["JobStatus"], ad["NumHolds"]) for ad in ads} == {
@@ -154,6 +159,24 @@ def test_from_observe_to_enforce_by_real_answers(pool: HtcondorPool) -> None:
     until(lambda: len(pool.history(mine)) == 6, "HTCondor to release and run the others")
     # By a policy: a release by condor_release has its reason and user.
     assert pool.event_log.read_text().count("Job was released.\n...") == 3
+
+
+def test_the_service_acts_on_what_its_store_has(pool: HtcondorPool) -> None:
+    mine = three_to_release(pool)
+    store = f"sqlite:///{pool.folder}/served.db"
+    environment = {**os.environ, "XDG_DATA_HOME": str(pool.folder / "data")}
+    collect = command(pool, "collect", "--once", "--store", store)
+    subprocess.run(collect, env=environment, check=True)
+    serve = command(pool, "serve", "--listen", "127.0.0.1:0", "--store", store, mode="enforce")
+    service = subprocess.Popen(serve, env=environment, stderr=subprocess.PIPE, text=True)
+    try:
+        until(lambda: len(pool.history(mine)) == 6, "HTCondor to release and run the others")
+    finally:
+        service.terminate()
+        _, log = service.communicate()
+    assert "3 for the policy to act on" in log
+    # The next one to act need not wait for it.
+    assert "0 held jobs" in run(pool, "acting", "run", "--once", mode="enforce")
 
 
 def _written(pool: HtcondorPool, constraint: str) -> list[dict[str, Any]]:

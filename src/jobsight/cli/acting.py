@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import threading
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,17 +19,17 @@ from jobsight.acting.decisions import DecisionLog
 from jobsight.cli.common import AnswerModelOption, ConfigOption, LogOption, StoreOption
 from jobsight.cli.common import load_settings as load
 from jobsight.cli.output import say
-from jobsight.errors import JobsightError, SourceError, UsageError
+from jobsight.errors import SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
+from jobsight.questions.hold.heldqueue import here
 from jobsight.questions.hold.question import HOLD
+from jobsight.service.acting import act
 from jobsight.service.collector import stopping_on_signals
-from jobsight.service.logs import LastError, set_up
-from jobsight.service.logs import log as log_event
+from jobsight.service.logs import set_up
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from jobsight.questions.hold.answering.answer import Answer
     from jobsight.settings import Settings
 
 __all__ = ["off", "on", "run", "status"]
@@ -62,48 +61,35 @@ def run(
         for change in plan.changes:
             say(printable(change))
         return
-    with Switch(acting.folder).alone():
-        if once:
+    if once:
+        with Switch(acting.folder).alone():
             say(writeback.round())
-        else:
-            _loop(writeback.round, acting.every)
+        return
+    set_up("text")
+    with stopping_on_signals(0) as stops:
+        stops(stop := _Stop())
+        act([writeback.round], acting, stop)
 
 
 def _writeback(
     settings: Settings, logs: list[str], *, wanted: bool, model: str | None
 ) -> Writeback:
-    from jobsight.cli.hold import answers_of_held
+    from jobsight.cli.hold import session_of_held
 
-    schedd = settings.access_point or CondorClient(settings.condor).schedd_name()
-    if schedd is None:
+    if (schedd := here(settings)) is None:
         raise SourceError("this machine has no schedd: condor_config_val gives no FULL_HOSTNAME")
-    judge = partial(answers_of_held, settings, logs, wanted=wanted, model=model)
+
+    def judge() -> list[Answer]:
+        session, queue, pool = session_of_held(settings, logs, wanted=wanted, model=model)
+        return queue.answers(session, pool)
+
     return Writeback(settings.condor, settings.acting, settings.acting.mode, schedd, judge)
 
 
-class _Stop:
+class _Stop(threading.Event):
     """Ends the pause between two rounds; see `stopping_on_signals`."""
 
-    def __init__(self) -> None:
-        self.asked = threading.Event()
-
-    def stop(self) -> None:
-        self.asked.set()
-
-
-def _loop(round_: Callable[[], str], every: float) -> None:
-    """Rounds until a signal; a round that fails is logged, and the next one starts anew."""
-    set_up("text")
-    failed, stop = LastError(), _Stop()
-    with stopping_on_signals(0) as stops:
-        stops(stop)
-        while not stop.asked.is_set():
-            try:
-                log_event("round", done=round_())
-                failed.resolve()
-            except JobsightError as error:
-                failed.record("round failed", error)
-            stop.asked.wait(every)
+    stop = threading.Event.set
 
 
 def _as_owner(folder: Path) -> None:
