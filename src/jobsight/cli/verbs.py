@@ -67,6 +67,7 @@ VERBS = {
     "setup kernels": ("setup:kernels", "Compile what reads large histories, once per machine."),
     "setup systemd": ("setup:systemd", "Write the units of collector, service and timers."),
     "setup htcondor": ("setup:htcondor", "Write the policy files for HTCondor, show what to add."),
+    "setup slurm": ("setup:slurm", "Write the files for Slurm, show what to add and what lacks."),
     "mcp": ("mcp:mcp", "Answer an assistant over standard input and output."),
     "models": ("", "List, show, compare, promote and remove models."),
     "models list": ("models:list_", "List the models; a star marks a champion."),
