@@ -16,6 +16,7 @@ import typer
 from jobsight.acting.condor.writeback import EDIT_S, Writeback, take_back
 from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
+from jobsight.acting.sharing.policy import withdraw
 from jobsight.cli.common import AnswerModelOption, ConfigOption, LogOption, StoreOption
 from jobsight.cli.common import load_settings as load
 from jobsight.cli.output import say
@@ -107,6 +108,8 @@ def off(config: ConfigOption = None) -> None:
     switch = Switch(settings.acting.folder)
     with switch.turn_off(EDIT_S + 1.0) as quiet:
         say(f"off: {switch.kill_file} is written, and no edit begins any more")
+        if withdraw(settings.acting):
+            say("the policy on sharing nodes is withdrawn")
         try:
             done = take_back(settings.condor, DecisionLog(settings.acting.folder))
         except SourceError as error:

@@ -37,6 +37,8 @@ class ActingSettings(Section):
     """Jobs that are marked for the policy at once."""
     most_holds: PositiveInt = 10
     """A job that was held so often is not released any more."""
+    share: bool = False
+    """Whether the service also gives tokens to kinds of job, as `jobsight share policy` does."""
     removal: bool = False
     """Whether enforce also marks jobs to remove; the policy file has a switch of its own."""
 

@@ -29,7 +29,6 @@ from jobsight.acting.sharing.probe import BLOCK_MB, KINDS
 from jobsight.acting.sharing.slowdown import Matrix, Pair
 from jobsight.acting.sharing.vectors import RESOURCES, of_time
 from jobsight.errors import SourceError, UsageError
-from jobsight.program.profile import LEAST_SECONDS
 from jobsight.program.sampling import machine
 from jobsight.text import printable
 
@@ -40,6 +39,7 @@ _UNIT_S = 4.0
 _MOST_S = 600.0
 """Seconds after which a program that does not end is given up."""
 _DRAWS = 1000
+_LEAST_S = 1.0
 _USED = 0.3
 
 
@@ -69,7 +69,7 @@ def measure(
 
     Raises:
         UsageError: two programs of one name, or too few CPUs.
-        SourceError: a program fails, does not end, or ends within 2 s.
+        SourceError: a program fails, does not end, or ends within 1 s.
     """
     names = [one.name for one in programs]
     if len(set(names)) < len(names) or not names:
@@ -86,10 +86,9 @@ def measure(
             progress(program.name, number / steps)
             shares[program.name] = _shares(program, work, halves[0])
             alone[program.name] = [_timed(program, work, halves[0]) for _ in range(runs)]
-            if max(alone[program.name]) < LEAST_SECONDS:
+            if max(alone[program.name]) < _LEAST_S:
                 raise SourceError(
-                    f"{printable(program.name, 60)} ends within {LEAST_SECONDS:g} s: give it more "
-                    "to do"
+                    f"{printable(program.name, 60)} ends within {_LEAST_S:g} s: give it more to do"
                 )
         for number, (first, second) in enumerate(pairs, len(programs)):
             progress(f"{first.name} next to {second.name}", number / steps)

@@ -19,12 +19,11 @@ from msgspec import Meta
 
 from jobsight.acting.sharing.vectors import RESOURCES, Node, of_node
 from jobsight.errors import SourceError
-from jobsight.files import write_json
+from jobsight.files import Kind, write_json
 from jobsight.text import printable
 
-__all__ = ["SCHEMA", "Matrix", "Pair", "Weights"]
+__all__ = ["Matrix", "Pair", "Weights"]
 
-SCHEMA = "jobsight.sharing/1"
 _LARGEST = 16 << 20
 _NOISE = 1.05
 """A slowdown below it says nothing."""
@@ -85,7 +84,7 @@ def _products(own: Shares, others: Iterable[Shares]) -> list[float]:
     return [own.get(name, 0.0) * sum(other.get(name, 0.0) for other in near) for name in RESOURCES]
 
 
-class Matrix(msgspec.Struct, frozen=True, tag_field="schema", tag=SCHEMA):
+class Matrix(msgspec.Struct, frozen=True, tag_field="schema", tag=Kind.MATRIX.schema):
     """The measured slowdowns of a kind of node.
 
     Attributes:

@@ -92,6 +92,24 @@ class Vector(NamedTuple):
         return {name: count for name, count in counts.items() if count >= _LEAST}
 
 
+class Kind(NamedTuple):
+    """What is known of jobs that do the same.
+
+    Attributes:
+        vector: None: they get no tokens.
+        why: what the vector rests on, or why there is none.
+        jobs: of the history.
+    """
+
+    vector: Vector | None
+    why: str
+    jobs: int
+
+    def tokens(self) -> dict[str, int]:
+        """See `Vector.tokens`."""
+        return {} if self.vector is None else self.vector.tokens()
+
+
 def key_of(user: str, name: str) -> Key:
     """The key of a job; as the policy's Lua makes it."""
     return Key(user, re.sub("[0-9]+", "#", name))
@@ -124,7 +142,7 @@ def of_runs(documents: Sequence[JobDocument], node: Node) -> Vector | None:
         for name, share in _of_run(document, node).items():
             measured[name].append(share)
     shares = {
-        name: float(np.quantile(values, _QUANTILE, method="higher"))
+        name: float(np.quantile(values, _QUANTILE))
         for name, values in measured.items()
         if len(values) >= _ENOUGH
     }
@@ -180,8 +198,8 @@ def vectors(
     documents: Iterable[JobDocument],
     node: Node,
     judge: Callable[[JobDocument], tuple[Mapping[str, float], str] | None],
-) -> dict[Key, tuple[Vector | None, str, int]]:
-    """By key: the vector (None: no tokens), why or from what, and how many jobs there were.
+) -> dict[Key, Kind]:
+    """The kinds of job of a history, those with the most jobs first.
 
     Args:
         documents: of jobs, the newest first.
@@ -191,20 +209,33 @@ def vectors(
     """
     by_key: dict[Key, list[JobDocument]] = defaultdict(list)
     for document in documents:
-        user, name = document.submission.user, document.submission.name
+        user, name = (
+            document.submission.user,
+            document.submission.name or document.submission.command,
+        )
         if user and name:
             by_key[key_of(user, name)].append(document)
     found = {}
     for key, group in by_key.items():
-        newest = group[0]
-        why = unfit(newest)
+        why = unfit(group[0])
         vector = None
         if why is None:
             ended = [one for one in group if one.state is not None and one.state.ended]
-            vector = of_runs(ended, node) or _of_script(newest, node, judge)
+            vector = _joined(of_runs(ended, node), _of_script(group[0], node, judge))
             why = "nothing was measured, and its script says too little"
-        found[key] = (vector, why if vector is None else vector.source, len(group))
-    return found
+        found[key] = Kind(vector, why if vector is None else vector.source, len(group))
+    return dict(sorted(found.items(), key=lambda pair: -pair[1].jobs))
+
+
+def _joined(measured: Vector | None, said: Vector | None) -> Vector | None:
+    """What was measured, and of the resources that were not, what the script says."""
+    if measured is None or said is None:
+        return measured or said
+    rest = {name: share for name, share in said.shares.items() if name not in measured.shares}
+    if not rest:
+        return measured
+    source = f"{measured.source}; {', '.join(rest)}: {said.source}"
+    return Vector({**rest, **measured.shares}, source)
 
 
 def _of_script(

@@ -108,6 +108,13 @@ class CondorClient:
         message = printable(ended.stderr.decode("utf-8", "replace"), _SHOWN)
         raise SourceError(f"condor_qedit: {message or f'failed with status {ended.status}'}")
 
+    def reconfigure(self) -> None:
+        """Have the schedd read its configuration, and the files that this names, again."""
+        ended = self._run("condor_reconfig", ["-schedd", *self._where])
+        if ended.status != 0:
+            message = printable(ended.stderr.decode("utf-8", "replace"), _SHOWN)
+            raise SourceError(f"condor_reconfig: {message or f'failed with status {ended.status}'}")
+
     def history(self, jobs: Collection[str]) -> list[Ad]:
         """The ads of these jobs that have left the queue, in one call."""
         # Without a limit, history is read to its end for each job that it does not have.
