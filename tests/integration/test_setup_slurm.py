@@ -6,7 +6,6 @@ Whatever is in our files, the site's scripts do what they did, and jobs are subm
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import os
 import re
@@ -63,7 +62,6 @@ end
 """,
 }
 GRES = "Name=membw Count=100 Flags=CountOnly\nName=diskbw Count=100 Flags=CountOnly\n"
-_numbers = itertools.count(1)
 
 
 class Site:
@@ -78,6 +76,7 @@ class Site:
         self.acting = ActingSettings(mode="enforce", folder=folder)
         conf = self.etc / "slurm.conf"
         self.slurm = SlurmSettings(bin=cluster.bin, conf=conf)
+        self.second = time.time()
 
     def setup(self, *words: str, status: int = 0) -> str:
         """Both outputs of ``jobsight setup slurm``."""
@@ -103,17 +102,16 @@ class Site:
             self.touch(name)
 
     def touch(self, name: str = "job_submit.lua") -> None:
-        """As an administrator does later: slurmctld loads a script whose second is a new one."""
-        path = self.etc / name
-        later = path.stat().st_mtime + next(_numbers)
-        os.utime(path, (later, later))
+        """Let slurmctld load the script anew, and with it the policy: its second is a new one."""
+        self.second = max(self.second + 1, time.time())
+        os.utime(self.etc / name, (self.second, self.second))
 
     def write(self, mode: Mode = "enforce") -> None:
         write(self.acting.model_copy(update={"mode": mode}), RULES)
-        self.settle()
+        self.touch()
 
     def settle(self) -> None:
-        """Until slurmctld looks at the policy again: it does so at a submission every 2 s."""
+        """Until slurmctld looks at the policy by itself: it does so at a submission every 2 s."""
         begun = time.monotonic()
         until(lambda: time.monotonic() - begun > 3, "two seconds to pass")
 
@@ -182,7 +180,8 @@ def test_files_come_and_go_next_to_the_scripts_of_the_site(site: Site) -> None:
     site.edit(shown)
     assert "missing: a call of jobsight-submit.lua" not in site.setup("--install")
     assert site.submit() == AS_IT_CAME  # there is no policy
-    site.write()
+    write(site.acting, RULES)
+    site.settle()
     assert site.submit() == given(site)
     shown = site.setup("--remove")
     assert "job_submit.lua has a line for jobsight-submit.lua still" in shown
@@ -242,7 +241,7 @@ def test_tokens_limit_what_runs_together(site: Site) -> None:
     site.edit(site.setup("--install"))
     rule = Rule({"membw": 60})
     write(site.acting, {(USER, "heavy"): rule})
-    site.settle()
+    site.touch()
     jobs = [
         site.cluster.submit("sleep 60", "--job-name=heavy", "--mem=10", user=USER) for _ in range(3)
     ]
@@ -280,7 +279,7 @@ def test_a_damaged_or_hostile_policy_changes_nothing(site: Site) -> None:
     site.edit(site.setup("--install"))
     for case, text in POLICIES.items():
         policy_file(site.acting).write_text(text())
-        site.settle()
+        site.touch()
         begun = time.monotonic()
         assert site.submit() == AS_IT_CAME, case
         assert time.monotonic() - begun < limit(3), case
@@ -289,7 +288,7 @@ def test_a_damaged_or_hostile_policy_changes_nothing(site: Site) -> None:
         with contextlib.suppress(FileNotFoundError):
             policy_file(site.acting).unlink()
         policy_file(site.acting).symlink_to(target)
-        site.settle()
+        site.touch()
         assert site.submit() == AS_IT_CAME, target
     assert not (site.cluster.namespace.root / "tmp/jobsight-was-run").exists()
     policy_file(site.acting).unlink()

@@ -139,7 +139,8 @@ def slurm(
                 (cluster.folder / name).unlink()
                 say(f"removed {cluster.folder / name}")
         for name, place in callers:
-            say(f"{printable(place)} has a line for {name} still; it does nothing now: delete it")
+            say(f"{printable(place)} has a line for {name} still: delete it")
+        say("slurmctld keeps what it has loaded until job_submit.lua is changed or touched")
         return
     for name, text in texts.items():
         if show:
