@@ -80,8 +80,9 @@ class Cluster:
         """
         acting = self._settings.acting
         values = {name.upper(): value for name, value in acting}
-        values |= {"SHARE": values.get("PROFILE_SHARE"), "SOCKET": self._settings.serve.socket}
-        values |= {"JOBSIGHT": program, "POLICY": policy_file(acting), **self._resources()}
+        values["SHARE"] = values.get("PROFILE_SHARE") if values.get("PROFILES") else 0
+        values |= {"JOBSIGHT": program, "SOCKET": self._settings.serve.socket}
+        values |= {"POLICY": policy_file(acting), **self._resources()}
         texts = {}
         for file in sorted(_FILES.iterdir(), key=lambda file: file.name):
             text = _OUR_PATH.sub(lambda _: f"{self.folder}/", file.read_text("utf-8"))
