@@ -125,17 +125,22 @@ def slurm(
     if [show, install, remove].count(True) != 1:
         raise UsageError("give one of --print, --install and --remove")
     cluster = Cluster(load_settings(config, {}), folder)
-    texts, callers = cluster.texts(), list(cluster.callers())
+    texts = cluster.texts(Path(sys.argv[0]).resolve())
+    callers = list(cluster.callers())
     ours = [name for name in texts if name.startswith("jobsight-")]
     if remove:
-        if shell := [f"{name}: {place}" for name, place in callers if name.endswith(".sh")]:
-            raise UsageError(f"delete the lines that call what is to be removed: {shell[0]}")
+        for name, place in callers:
+            if name.endswith(".sh"):  # a program of Prolog that is missing drains the node
+                raise UsageError(
+                    f"{printable(place)} calls {name}: take that out of slurm.conf first"
+                )
         for name in ours:
             with contextlib.suppress(FileNotFoundError):
                 (cluster.folder / name).unlink()
                 say(f"removed {cluster.folder / name}")
         for name, place in callers:
-            say(f"{printable(place)} has a line for {name} still; it does nothing now: delete it")
+            say(f"{printable(place)} has a line for {name} still: delete it")
+        say("slurmctld keeps what it has loaded until job_submit.lua is changed or touched")
         return
     for name, text in texts.items():
         if show:
@@ -143,8 +148,8 @@ def slurm(
         elif name in ours:
             _write(cluster.folder / name, text, 0o755 if name.endswith(".sh") else 0o644)
     say("add these lines, unless they are there; then touch job_submit.lua:")
-    for line in cluster.lines():
-        say(printable(line))
+    for place, line in cluster.lines():
+        say(f"to {printable(place)}:\n  {printable(line)}")
     for line in cluster.missing(caller()):
         say(f"missing: {printable(line)}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import re
 import shlex
 from collections import defaultdict
@@ -25,7 +26,6 @@ _CONSTANT = {
     ".sh": re.compile(r"^()([A-Z_]+)(=).*$", re.M),
 }
 _OUR_PATH = re.compile(r"/[\w/.\-]+/(?=jobsight-\w+\.)")
-_SCRIPT = "in the script that it names, or in one that you name there"
 _HOOKS = {
     "jobsight-submit.lua": (
         *("JobSubmitPlugins", "job_submit", 'pcall(dofile, "{}")'),
@@ -36,8 +36,8 @@ _HOOKS = {
         'pcall(function() dofile("{}").pre_submit(options, pack_offset) end)',
         "in the function slurm_cli_pre_submit",
     ),
-    "jobsight-prolog.sh": ("Prolog", "", "{} || true", _SCRIPT),
-    "jobsight-epilog.sh": ("Epilog", "", "{} || true", _SCRIPT),
+    "jobsight-prolog.sh": ("Prolog", "", "{} || true", "in a script that it names"),
+    "jobsight-epilog.sh": ("Epilog", "", "{} || true", "in a script that it names"),
 }
 """By file of ours: setting of slurm.conf, plugin that its Lua is for, line to add, and where."""
 
@@ -53,12 +53,13 @@ class Cluster:
         folder: the same, always known.
 
     Raises:
-        UsageError: the folder is unknown, or one that slurmctld's copies of files are in.
+        UsageError: the folder is unknown, or one that slurmctld sends its files to.
     """
 
     def __init__(self, settings: Settings, folder: Path | None) -> None:
         self._settings, self._client = settings, SlurmClient(settings.slurm)
-        self._config, self._silent = {}, ""
+        self._config: dict[str, str] = {}
+        self._silent = ""
         try:
             self._config = shown_config(self._client.run("scontrol", "show", "config"))
         except SlurmError as error:
@@ -69,17 +70,19 @@ class Cluster:
             raise UsageError(f"name the folder of the files with --folder: {reason}")
         self._site, self.folder = conf.parent, (folder or conf.parent).resolve()
 
-    def texts(self) -> dict[str, str]:
+    def texts(self, program: Path) -> dict[str, str]:
         """The text of each file by name, with what settings and cluster have.
 
-        Those to install begin with ``jobsight-``; the others are examples of scripts that call
-        them.
+        Those to install begin with ``jobsight-``; others are examples of scripts that call them.
+
+        Args:
+            program: this command, as it is called on the nodes.
         """
         acting = self._settings.acting
-        values = {name.upper(): value for name, value in acting if value is not None}
+        values = {name.upper(): value for name, value in acting}
+        values["SHARE"] = values.get("PROFILE_SHARE") if values.get("PROFILES") else 0
+        values |= {"JOBSIGHT": program, "SOCKET": self._settings.serve.socket}
         values |= {"POLICY": policy_file(acting), **self._resources()}
-        if self._settings.serve.socket is not None:
-            values["SOCKET"] = self._settings.serve.socket
         texts = {}
         for file in sorted(_FILES.iterdir(), key=lambda file: file.name):
             text = _OUR_PATH.sub(lambda _: f"{self.folder}/", file.read_text("utf-8"))
@@ -99,69 +102,77 @@ class Cluster:
             tokens = {name: int(count) for name, count in counts if name in TOKENS}
             for partition in filter(None, node.get("Partitions", "").split(",")):
                 partitions[partition].append(tokens)
-        names = sorted({name for each in partitions.values() for tokens in each for name in tokens})
+        names = {name for each in partitions.values() for tokens in each for name in tokens}
         whole = {
             partition: each
             for partition, each in partitions.items()
-            if names and all(set(names) <= set(tokens) for tokens in each)
+            if names and all(names <= set(tokens) for tokens in each)
         }
-        least = {
-            name: min(t[name] for each in whole.values() for t in each) for name in names if whole
-        }
+        least = (
+            f"{name}:{min(tokens[name] for each in whole.values() for tokens in each)}"
+            for name in sorted(names if whole else ())
+        )
         totals = re.findall(r"^LicenseName=([\w.\-]+) Total=(\d+).* Remote=no", licences, re.M)
         return {
-            "TOKENS": ",".join(f"{name}:{count}" for name, count in least.items()),
+            "TOKENS": ",".join(least),
             "PARTITIONS": ",".join(sorted(whole)),
-            "LICENCES": ",".join(f"{name}:{count}" for name, count in totals),
+            "LICENCES": ",".join(map(":".join, totals)),
         }
 
-    def _scripts(self) -> Iterator[tuple[str, Path | None]]:
-        """Our files, and the script of the site that calls each; None: there is none yet."""
-        for name, (setting, plugin, *_) in _HOOKS.items():
-            if _FILES.joinpath(name).is_file():
-                value = self._config.get(setting.lower(), "")
-                path = self._site / f"{plugin}.lua" if plugin else Path(value)
-                yield name, path if path.is_absolute() and path.is_file() else None
+    def _scripts(self, name: str) -> list[Path]:
+        """The site's scripts that call a file of ours, or may."""
+        setting, plugin, *_ = _HOOKS[name]
+        named = [
+            path
+            for key, value in self._config.items()
+            if key.partition("[")[0] == setting.lower() and value.startswith("/")
+            for path in glob.glob(value)  # noqa: PTH207 - a pattern with a whole path
+        ]
+        paths = [self._site / f"{plugin}.lua"] if plugin else [Path(path) for path in named]
+        return [path for path in paths if path.is_file()]
 
-    def lines(self) -> Iterator[str]:
-        """What to add to the site's own scripts."""
-        for name, script in self._scripts():
-            setting, plugin, line, where = _HOOKS[name]
-            place = script or (f"{plugin}.lua next to slurm.conf" if plugin else setting)
-            yield f"to {place}, {where}:"
-            yield f"  {line.format(self.folder / name)}"
+    def callers(self) -> Iterator[tuple[str, str]]:
+        """Our files that the site calls, and the scripts that do."""
+        for name in _HOOKS:
+            for script in self._scripts(name):
+                with contextlib.suppress(OSError):
+                    if script.name == name or name in script.read_text("utf-8", "replace"):
+                        yield name, str(script)
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Where to add a line to the site's own scripts, and the line."""
+        for name, (setting, plugin, line, where) in _HOOKS.items():
+            place = f"{plugin}.lua next to slurm.conf" if plugin else f"{setting} of slurm.conf"
+            place = f"{next(iter(self._scripts(name)), place)}, {where}"
+            yield place, line.format(self.folder / name)
 
     def missing(self, user: str) -> Iterator[str]:
         """What keeps the files from being used, or this user from writing, and what to do."""
         if self._silent:
-            yield f"the cluster's configuration ({self._silent})"
+            yield f"the cluster's configuration: {self._silent}"
             return
         version = self._config.get("slurm_version", "")
         if tuple(map(int, re.findall(r"\d+", version)[:2])) < _OLDEST:
             yield f"Slurm 22.05 or later: this is {version or 'of unknown version'}"
+        called = {name for name, _ in self.callers()}
         plugins = [Path(folder) for folder in self._config.get("plugindir", "").split(":")]
-        for name, script in self._scripts():
-            setting, plugin, *_ = _HOOKS[name]
+        for name, (setting, plugin, *_) in _HOOKS.items():
             library = f"{plugin}_lua.so"
             if plugin and not re.search(r"\blua\b", self._config.get(setting.lower(), "")):
                 yield f"lua in {setting} of slurm.conf"
-            if plugin and not any(
-                (folder / library).exists() or not folder.is_dir() for folder in plugins
-            ):
+            if plugin and all(f.is_dir() and not (f / library).exists() for f in plugins):
                 yield f"{library} in {plugins[0]}: install Slurm's Lua plugins"
-            if script is None or name not in _text(script):
-                yield f"the line for {name}: {script or setting + ' of slurm.conf'} lacks it"
+            if name not in called:
+                yield f"a call of {name}"
         if not self._resources().get("PARTITIONS"):
-            yield f"a partition whose nodes all have {' or '.join(TOKENS)}: jobs get no tokens"
+            yield f"a partition whose nodes all have {' or '.join(TOKENS)}: no job gets tokens"
         folder = self._settings.acting.folder
         if folder.is_dir() and not folder.stat().st_mode & 0o001:
-            yield f"the right of SlurmUser to read the policy: chmod o+x {folder}"
+            yield f"SlurmUser's right to read the policy: chmod o+x {folder}"
         owner = self._config.get("slurmuser", "").partition("(")[0]
         if user not in ("root", owner) and not self._is_operator(user):
-            yield (
-                f"the right of {user} to write AdminComment: "
-                f"sacctmgr modify user name={user} set AdminLevel=Operator"
-            )
+            change = f"sacctmgr modify user name={user} set AdminLevel=Operator"
+            yield f"the right of {user} to write AdminComment: {change}"
 
     def _is_operator(self, user: str) -> bool:
         words = ("-n", "-P", "show", "user", f"name={user}", "format=AdminLevel")
@@ -169,38 +180,24 @@ class Cluster:
             return self._client.run("sacctmgr", *words).strip() in ("Operator", "Administrator")
         return False
 
-    def callers(self) -> Iterator[tuple[str, str]]:
-        """Our files that the site calls still, and its script or setting that does."""
-        for name, script in self._scripts():
-            if script is not None and name in _text(script):
-                yield name, str(script)
-        for setting in ("prolog", "epilog"):
-            for name in _HOOKS:
-                if str(self.folder / name) in self._config.get(setting, ""):
-                    yield name, f"{setting.title()} of slurm.conf"
-
 
 def filled(text: str, suffix: str, values: Mapping[str, object]) -> str:
-    """A file's text with the values of the constants at its head."""
+    """A script's text with these values of the constants at its head; None: as it is."""
 
     def fill(constant: re.Match[str]) -> str:
-        if (value := values.get(constant[2])) is None:
+        before, name, equals = constant.groups()
+        value = values.get(name)
+        if value is None:
             return constant[0]
-        shown = str(int(value) if isinstance(value, bool) else value)
+        number = isinstance(value, int | float)
+        shown = f"{value:.6f}".rstrip("0").rstrip(".") if number else str(value)
         if suffix == ".sh":
             shown = shlex.quote(shown)
-        elif not isinstance(value, int | float):
+        elif not number:
             plain = (
-                chr(b) if 31 < b < 127 and b not in b'"\\' else f"\\{b:03d}" for b in shown.encode()
+                chr(b) if 31 < b < 127 and b not in b'"\\' else f"\\{b:03}" for b in shown.encode()
             )
             shown = f'"{"".join(plain)}"'
-        return constant[1] + constant[2] + constant[3] + shown
+        return f"{before}{name}{equals}{shown}"
 
     return _CONSTANT[suffix].sub(fill, text) if suffix in _CONSTANT else text
-
-
-def _text(script: Path) -> str:
-    try:
-        return script.read_text("utf-8", "replace")
-    except OSError:
-        return ""

@@ -9,7 +9,6 @@ line for each: user id, name of the job with ``#`` for each number, tokens, lice
 
 from __future__ import annotations
 
-import functools
 import pwd
 import re
 from collections.abc import Iterator, Mapping
@@ -21,8 +20,7 @@ from jobsight.clock import now_micros
 from jobsight.errors import OutputError
 from jobsight.files import new_file
 from jobsight.history.past import NUMBERS
-from jobsight.settings import ActingSettings
-from jobsight.settings.acting import Mode
+from jobsight.settings import ActingSettings, Mode
 
 __all__ = [
     "MOST_BYTES",
@@ -77,16 +75,17 @@ def render(rules: Mapping[tuple[str, str], Rule], mode: Mode, micros: int) -> st
         ValueError: a rule cannot be written: a name that Slurm does not take, a count below 1, a
             comment that is not printable ASCII.
     """
+    uids = {user: _uid(user) for user in {user for user, _ in rules}}
     lines: dict[str, str] = {}
     size = 100  # the head
     for (user, name), rule in rules.items():
         if not re.fullmatch(rf"[ -~]{{0,{_MOST_COMMENT}}}", rule.comment):
             raise ValueError(f"not a comment of printable ASCII: {rule.comment!r}")
         pattern = re.sub(NUMBERS, "#", name).encode("utf-8", "surrogateescape")
-        key = f"{_uid(user)}\t{quote_from_bytes(pattern, safe=_PLAIN)}"
+        key = f"{uids[user]}\t{quote_from_bytes(pattern, safe=_PLAIN)}"
         counts = (",".join(_counted(each)) for each in (rule.tokens, rule.licences))
         line = "\t".join((key, *counts, rule.comment)) + "\n"
-        if _uid(user) is None or key in lines or size + len(line) > MOST_BYTES:
+        if uids[user] is None or key in lines or size + len(line) > MOST_BYTES:
             continue
         lines[key] = line
         size += len(line)
@@ -95,7 +94,6 @@ def render(rules: Mapping[tuple[str, str], Rule], mode: Mode, micros: int) -> st
     return f"jobsight-policy 1 {mode} {micros} {len(lines)}\n{''.join(lines.values())}"
 
 
-@functools.lru_cache(10_000)
 def _uid(user: str) -> int | None:
     try:
         return pwd.getpwnam(user).pw_uid

@@ -1,9 +1,9 @@
--- Jobsight in slurmctld: adds tokens of what jobs share on a node, licences and a comment to jobs at
--- their submission, as a policy file says. Nothing is replaced, no job is refused, and no other
+-- Jobsight in slurmctld: adds tokens of what jobs share on a node, licences and a comment to jobs
+-- at their submission, as a policy file says. Nothing is replaced, no job is refused, and no other
 -- field is touched; where anything fails, the job stays as it came.
 --
--- The site's own job_submit.lua loads it by one line, after the function slurm_job_submit and before
--- a last line that begins with `return`:
+-- The site's own job_submit.lua loads it by one line, after the function slurm_job_submit and
+-- before a last line that begins with `return`:
 --
 --   pcall(dofile, "/etc/jobsight/slurm/jobsight-submit.lua")
 --
@@ -12,6 +12,7 @@
 --
 -- Users: --gres=membw:0 refuses tokens of one kind, --comment=jobsight=none refuses all.
 
+-- Its folder must belong to the account that writes it: a FIFO there would stall slurmctld.
 local POLICY = ""
 -- What the cluster has, NAME:COUNT with commas between: no other and no more is ever added, since
 -- Slurm would refuse the job. Tokens are per node, and each node of PARTITIONS has as many.
