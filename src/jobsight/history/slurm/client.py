@@ -101,7 +101,8 @@ _SIGNS: tuple[tuple[FailureKind, str], ...] = (
     (FailureKind.NO_ACCOUNTING, r"accounting storage is disabled|accounting is disabled"),
     (
         FailureKind.NO_JOB,
-        r"invalid job id|job\S*( [\d_+]+)? not found|job/step already completing|no such job",
+        r"invalid job id|job\S*( [\d_+]+)? not found|job/step already completing|no such job|"
+        r"job has already finished",
     ),
     (
         FailureKind.NO_PERMISSION,

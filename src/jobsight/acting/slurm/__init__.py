@@ -1,0 +1,1 @@
+"""Acting through Slurm."""

@@ -1,0 +1,250 @@
+"""One round of write-back: read the queue, ask for answers, plan, and write what differs.
+
+Slurm changes one record per call, whatever list `scontrol update` is given. So the calls of any
+minute are few, and each is under the switch (`jobsight.acting.control`), written down before and
+after, and made after the record was read again: what another tool wrote meanwhile stays.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from jobsight.acting.decisions import DecisionLog
+from jobsight.acting.edits import Edits
+from jobsight.acting.slurm.plan import (
+    TAG,
+    Answers,
+    Change,
+    Plan,
+    is_ours,
+    is_waiting,
+    make_plan,
+    names_of,
+    spelled,
+    stake_of,
+)  # fmt: skip
+from jobsight.clock import zone_named
+from jobsight.documents.states import slurm_state
+from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError
+from jobsight.history.slurm.sacct import Run
+from jobsight.history.slurm.squeue import Queued
+from jobsight.settings import ActingSettings, Mode, SlurmSettings
+from jobsight.text import counted
+
+__all__ = ["Judge", "Writeback", "take_back"]
+
+Judge = Callable[[Collection[str]], Mapping[str, Answers]]
+"""The answers as of now for pending jobs of the cluster, by their names (``12``, ``12_5``)."""
+
+_CALL_S = 2.0
+"""Seconds after which a call is stopped: both of an edit take less than `acting off` waits."""
+_ASKED, _MINUTE = 1000, 60
+"""Records that are asked about, those first that ask for most; seconds."""
+_AWAITED, _ENDED, _SHARE = 5000, 100, 5
+"""Jobs whose ends are awaited; of which sacct is asked at once; one call of 5 is for an end."""
+_LARGEST, _LATE_S = 1000, 30 * 86_400
+"""Tasks of an array whose end is written; seconds after which an end is awaited no longer."""
+_PATIENCE_S, _BATCH = 20.0, 100
+"""Seconds after which what is not taken back is left to expire; records of one call."""
+
+
+class Writeback:
+    """Write-back into the jobs of one cluster. One thread, in the block of `Switch.alone`.
+
+    Nothing in Slurm acts on a comment: the mode enforce does what advise does.
+    """
+
+    def __init__(
+        self, slurm: SlurmSettings, settings: ActingSettings, mode: Mode, judge: Judge
+    ) -> None:
+        """Nothing is asked or done yet.
+
+        Args:
+            slurm: how Slurm's tools are run.
+            settings: caps and folder.
+            mode: observe, advise or enforce.
+            judge: gives the answers.
+        """
+        self._client, self._editor = SlurmClient(slurm), _stopped_after(slurm, _CALL_S)
+        self._zone, self._accounting = zone_named(slurm.timezone), slurm.accounting is not False
+        self._settings = settings
+        self._judge = judge
+        self._edits = Edits(settings, mode)
+        self._said: dict[str, tuple[int, str]] = {}
+        for intent, result in pairwise(reversed(list(self._edits.log.latest()))):
+            if intent.get("what") == "intent" and result.get("edited"):
+                self._remember(intent, intent["asked_at"])
+
+    def plan(self) -> Plan:
+        """What a round would write into the queue now.
+
+        Raises:
+            JobsightError: the queue or the history cannot be read.
+        """
+        return self._plan(self._client.queue())
+
+    def _plan(self, queue: Sequence[Queued]) -> Plan:
+        asked_at = int(time.time())
+        lines = [
+            line for line in queue if is_waiting(line) and (is_ours(line) or not line.admin_comment)
+        ]
+        lines.sort(key=stake_of, reverse=True)
+        names = dict.fromkeys(name for line in lines[:_ASKED] for name in names_of(line))
+        known = self._judge(names) if names else {}
+        return make_plan(
+            queue, known, self._settings,
+            asked_at=asked_at, zone=self._zone, most=self._calls_left(asked_at),
+        )  # fmt: skip
+
+    def _calls_left(self, asked_at: int) -> int:
+        made = self._edits.intended("calls", asked_at - _MINUTE)
+        return self._settings.slurm_per_minute - made
+
+    def round(self) -> str:
+        """Do what is to be done now; what was done, in a line.
+
+        Raises:
+            JobsightError: the queue, the history, or the decision log; or a call failed. The rest
+                is left to the next round.
+        """
+        edits = self._edits
+        if refusal := edits.switch.refusal():
+            return f"nothing is done: {refusal}"
+        queue = self._client.queue()
+        if edits.mode != "observe":
+            self._write_ends(queue)
+        plan = self._plan(queue)
+        edits.log.write("round", mode=edits.mode, asked_at=plan.asked_at, jobs=plan.counts)
+        waiting, done = counted(plan.counts["waiting"], "pending record"), 0
+        if edits.mode == "observe":
+            decided = (
+                ({each.line.id: each.words}, partial(_fields, each)) for each in plan.changes
+            )
+            lines = edits.observe(decided, plan.asked_at)
+            return f"{waiting}, {counted(lines, 'decision')} written down"
+        for change in plan.changes:
+            made = edits.make(partial(self._write, change), change.to_json(), plan.asked_at)
+            if isinstance(made, str):
+                return f"{waiting}, {done:,} written, then stopped: {made}"
+            if made:
+                self._remember(change.to_json(), plan.asked_at)
+            done += made
+        return f"{waiting}, {done:,} written, {plan.counts['left']:,} left to the next rounds"
+
+    def _remember(self, fields: Mapping[str, Any], asked_at: int) -> None:
+        """Keep what an edit said of a job, by its fields in the log, until its end is written."""
+        base, said = fields.get("base"), fields.get("said")
+        if not isinstance(base, str) or (said is None and "came" not in fields):
+            return
+        self._said.pop(base, None)
+        if isinstance(said, str) and fields.get("tasks", 0) <= _LARGEST:
+            self._said[base] = asked_at, said
+        if len(self._said) > _AWAITED:
+            del self._said[next(iter(self._said))]
+
+    def _write(self, change: Change) -> int:
+        """Write into a record, or clear it, if its comment is still empty or ours."""
+        lines = [line for line in self._editor.queue({change.line.id.base}) if change.is_of(line)]
+        return _update(self._editor, lines, change.comment)
+
+    def _write_ends(self, queue: Iterable[Queued]) -> None:
+        """Write into ended jobs what was said and what came, where SystemComment is empty."""
+        states = ((line.id.base, slurm_state(line.state)) for line in queue)
+        live = {base for base, state in states if state is None or not state.ended}
+        bases, asked_at = [base for base in self._said if base not in live], int(time.time())
+        most = min(self._settings.slurm_per_minute // _SHARE, self._calls_left(asked_at))
+        if not bases or most <= 0 or not self._accounting:
+            return
+        try:
+            runs = self._client.accounts(bases[:_ENDED])
+        except SlurmError as error:
+            self._accounting = error.kind is not FailureKind.NO_ACCOUNTING
+            if self._accounting:
+                raise
+            return
+        for base in bases[:_ENDED]:
+            own = [run for run in runs if run.id.base == base]
+            text = _came(own, *self._said[base], self._zone)
+            if text is None and asked_at - self._said[base][0] < _LATE_S:
+                continue  # slurmdbd may not have its end yet
+            if text:
+                fields = {"jobs": [base], "base": base, "came": text, "calls": 1}
+                if most <= 0 or isinstance(
+                    self._edits.make(partial(self._end, base, text), fields, asked_at), str
+                ):
+                    return
+                most -= 1
+            del self._said[base]
+
+    def _end(self, base: str, text: str) -> int:
+        """Write into the accounts of a job, if no SystemComment of that number is another's."""
+        if any(run.system_comment for run in self._editor.accounts([base])):
+            return 0
+        where = ("where", f"jobid={base}", "set", f"systemcomment={text}")
+        self._editor.run("sacctmgr", "--immediate", "update", "job", *where)
+        return 1
+
+
+def _fields(change: Change, _: object) -> Mapping[str, Any]:
+    return change.to_json()
+
+
+def _came(runs: Sequence[Run], said_at: int, said: str, zone: dt.tzinfo) -> str | None:
+    """What is written of ended runs; "": nothing is to be; None: they have not all ended yet."""
+    last = {run.id.name: run for run in runs}.values()  # of a requeued job its last run
+    states = [slurm_state(run.state) for run in last if not run.unfinished]
+    ended = [str(state).replace("_", " ") for state in states if state is not None and state.ended]
+    if not last or len(ended) < len(last):
+        return None
+    if any(run.system_comment or (run.submit or 0) > said_at * 1_000_000 for run in runs):
+        return ""
+    starts = [run.start for run in last if run.start is not None and run.end != run.start]
+    begun = f"started {_day(min(starts), zone)}, " if starts else ""
+    shares = Counter(ended).most_common()
+    came = shares[0][0] if len(ended) == 1 else ", ".join(f"{n:,} {state}" for state, n in shares)
+    return f"{TAG}{_day(said_at * 1_000_000, zone)} said {said}; came {begun}{came}"
+
+
+def _day(time: int, zone: dt.tzinfo) -> str:
+    return f"{dt.datetime.fromtimestamp(time // 1_000_000, zone):%m-%d %H:%M}"
+
+
+def _update(client: SlurmClient, lines: Iterable[Queued], comment: str) -> int:
+    """Write a comment into the records of some lines, in one command; how many there were."""
+    jobs = [spelled(line) for line in lines]
+    try:
+        if jobs:
+            client.run("scontrol", "update", f"JobId={','.join(jobs)}", f"AdminComment={comment}")
+    except SlurmError as error:
+        if error.kind is not FailureKind.NO_JOB:  # some ended meanwhile
+            raise
+    return len(jobs)
+
+
+def take_back(slurm: SlurmSettings, log: DecisionLog) -> tuple[int, int]:
+    """Clear the comments that we wrote; in how many records, and how many are left to expire.
+
+    Raises:
+        SlurmError: the controller gave no answer or refused: what is written expires by itself.
+        OutputError: the decision log cannot be written; it was taken back all the same.
+    """
+    client, until = _stopped_after(slurm, _PATIENCE_S / 2), time.monotonic() + _PATIENCE_S
+    ours = [line for line in client.queue() if is_ours(line)]
+    done = 0
+    while done < len(ours) and time.monotonic() < until:
+        batch = {spelled(line) for line in ours[done : done + _BATCH]}
+        again = client.queue({line.id.base for line in ours[done : done + _BATCH]})
+        _update(client, [line for line in again if is_ours(line) and spelled(line) in batch], "")
+        done += len(batch)
+    log.write("off", edited=min(done, len(ours)), left=max(len(ours) - done, 0))
+    return min(done, len(ours)), max(len(ours) - done, 0)
+
+
+def _stopped_after(slurm: SlurmSettings, seconds: float) -> SlurmClient:
+    return SlurmClient(slurm.model_copy(update={"timeout": min(slurm.timeout, seconds)}))
