@@ -2,7 +2,7 @@
 
 A plan starts from the queue of now and has only differences from it, so a round that was cut short
 is finished by the next one, and nothing is done twice. Whole records are written alone: a job, or
-all pending tasks of an array; `scontrol update` of one pending task would split its array.
+all pending tasks of an array; `scontrol update` of some of these would split the array.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import datetime as dt
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,40 +24,29 @@ from jobsight.questions.start.answering import Answer as StartAnswer
 from jobsight.settings import ActingSettings
 from jobsight.text import abridged, printable
 
-__all__ = [
-    "TAG",
-    "Answers",
-    "Change",
-    "Plan",
-    "is_ours",
-    "is_waiting",
-    "make_plan",
-    "names_of",
-    "spelled",
-    "stake_of",
-]
+__all__ = ["TAG", "Answers", "Change", "Plan", "is_ours", "is_over", "is_waiting", "make_plan",
+           "names_of", "stake_of"]  # fmt: skip
 
 TAG = "jobsight: "
 """What our texts begin with."""
 
 _OURS = re.compile(re.escape(TAG) + r"(.*); until (\d\d):(\d\d)", re.DOTALL | re.ASCII)
 _WIDTH = 200
-_LONGEST = 100_000
-"""Characters of the tasks of an array; Linux takes 128 KiB of one argument."""
 _RISK, _STEPS = 0.2, 20
 """The least risk of failure that is said; risks are said in steps of 1 / 20."""
-_SECOND, _HOUR = 1_000_000, 3600
+_HOUR = 3600
 _ROUNDED = ((6 * _HOUR, 900), (48 * _HOUR, _HOUR), (math.inf, 6 * _HOUR))
 """Up to so many seconds from now, moments are rounded to so many."""
 _UNLIMITED_H = 24.0
-_DAY = dt.timedelta(days=1)
+_RANGES = 10_000
+"""Ranges of tasks; Linux takes 128 KiB of one argument."""
 
 
 class Answers(NamedTuple):
     """What is known of a pending job."""
 
-    start: StartAnswer | None
-    fail: FailAnswer | None
+    start: StartAnswer | None = None
+    fail: FailAnswer | None = None
 
 
 @dataclass(frozen=True)
@@ -84,24 +73,28 @@ class Change:
         return "" if self.words is None else f"{TAG}{self.words}; until {self.until}"
 
     def is_of(self, line: Queued) -> bool:
-        """Whether it still is to be made of a line that was read again, and may be."""
-        same = line.raw_id == self.line.raw_id and is_waiting(line)
+        """Whether it is to be made of a job or a task that was read again, and still may be."""
         if self.words is None:
-            same = has_started(line) if has_started(self.line) else line.raw_id == self.line.raw_id
-        return same and (is_ours(line) or not line.admin_comment)
+            same = _runs(line) == _runs(self.line) and not is_over(line)
+            return same and is_ours(line)
+        return is_waiting(line) and (is_ours(line) or not line.admin_comment)
 
     def to_json(self) -> dict[str, Any]:
         """As the decision log has it: known and said."""
-        tasks = 1 if self.line.id.tasks is None else self.line.id.tasks.count()
         return {
-            "jobs": [abridged(spelled(self.line), 200)], "base": self.line.id.base, "tasks": tasks,
+            "jobs": [self._jobs(_WIDTH)], "base": self.line.id.base, "tasks": _tasks(self.line),
             "known": {"user": printable(self.line.user, 60), "stake": round(self.stake, 1)},
             "said": self.words, "until": self.until, "why": self.why, "calls": 1,
         }  # fmt: skip
 
     def __str__(self) -> str:
-        shown = f"{abridged(spelled(self.line), 60)} ({self.why}, {self.stake:,.1f} at stake)"
-        return f"{shown}: {self.comment or 'clear'}"
+        said = self.comment or "clear"
+        return f"{self._jobs(60)} ({self.why}, {self.stake:,.1f} core-hours at stake): {said}"
+
+    def _jobs(self, width: int) -> str:
+        tasks = self.line.id.tasks
+        name = self.line.id.base if _runs(self.line) else self.line.id.name
+        return name if tasks is None else abridged(f"{name}_[{pack(tasks)}]", width)
 
 
 @dataclass(frozen=True)
@@ -110,10 +103,9 @@ class Plan:
 
     Attributes:
         asked_at: seconds since 1970, just before the queue was read.
-        changes: calls in order: first what is cleared, then the most at stake; as many as may be
-            made.
+        changes: calls, as many as may be made: first what is cleared, then the most at stake.
         counts: records that wait, are answered, are unchanged, have another tool's comment
-            (others), and changes left to a later round (left).
+            (others), and changes left to later rounds (left).
     """
 
     asked_at: int
@@ -127,38 +119,43 @@ def is_ours(line: Queued) -> bool:
 
 
 def is_waiting(line: Queued) -> bool:
-    """Whether it is a whole record that we may write: of no heterogeneous job, and no split task.
+    """Whether it is pending, and a whole record: of no heterogeneous job, and no split task.
 
     The pending tasks of an array have the number of the array, split ones a number of their own.
     """
     whole = line.raw_id == line.id.base and line.id.component is None
-    small = line.id.tasks is None or not (line.id.tasks.cut or len(spelled(line)) > _LONGEST)
-    return slurm_state(line.state) is State.PENDING and whole and small
+    tasks = line.id.tasks
+    short = tasks is None or not (tasks.cut or len(tasks.ranges) > _RANGES)
+    return whole and short and slurm_state(line.state) is State.PENDING
 
 
-def has_started(line: Queued) -> bool:
-    """Whether it runs."""
+def is_over(line: Queued) -> bool:
+    """Whether it has ended, or its state is unknown."""
+    state = slurm_state(line.state)
+    return state is None or state.ended
+
+
+def _runs(line: Queued) -> bool:
     return slurm_state(line.state) in (State.RUNNING, State.SUSPENDED)
 
 
-def spelled(line: Queued) -> str:
-    """The jobs of a line as scontrol takes them."""
-    return line.id.name if line.id.tasks is None else f"{line.id.base}_[{pack(line.id.tasks)}]"
+def _tasks(line: Queued) -> int:
+    return 1 if line.id.tasks is None else line.id.tasks.count()
 
 
 def names_of(line: Queued) -> tuple[str, str]:
     """The first and the last job of a line: one job, or two tasks of an array."""
-    tasks = line.id.tasks and sorted((of[0], of[-1]) for of in line.id.tasks.ranges)
+    tasks = list(line.id.tasks or ())
     if not tasks:
         return line.id.name, line.id.name
-    return f"{line.id.base}_{tasks[0][0]}", f"{line.id.base}_{tasks[-1][1]}"
+    return f"{line.id.base}_{min(tasks)}", f"{line.id.base}_{max(tasks)}"
 
 
 def stake_of(line: Queued) -> float:
     """Core-hours that the jobs of a line ask for; without a limit, those of a day."""
-    limit, tasks = line.time_limit_s, line.id.tasks
-    hours = limit / _HOUR if limit and math.isfinite(limit) else _UNLIMITED_H
-    return (1 if tasks is None else tasks.count()) * (line.cpus or 1) * hours
+    limit = line.time_limit_s or math.inf
+    hours = limit / _HOUR if math.isfinite(limit) else _UNLIMITED_H
+    return _tasks(line) * (line.cpus or 1) * hours
 
 
 def make_plan(
@@ -180,14 +177,14 @@ def make_plan(
     soon = max(2 * settings.every, settings.valid / 5)
     started, stale, write = dict[str, Change](), list[Change](), list[Change]()
     for line in queue:
-        state, ours, answer = slurm_state(line.state), is_ours(line), None
-        if has_started(line) and ours:
+        ours, answer = is_ours(line), None
+        if _runs(line) and ours:
             started[line.id.base] = Change(line, None, "", "it started")
-        if has_started(line) or state is None or state.ended:
+        if _runs(line) or is_over(line):
             continue
         if is_waiting(line):
             counts["waiting"] += 1
-            first, last = (known.get(name, Answers(None, None)) for name in names_of(line))
+            first, last = (known.get(name, Answers()) for name in names_of(line))
             answer = _words(first, last, asked_at, zone)
         counts["answered"] += answer is not None
         words, left = _read(line.admin_comment, asked_at, zone)
@@ -213,10 +210,9 @@ def _read(comment: str, now: int, zone: dt.tzinfo) -> tuple[str | None, float]:
     if parts is None:
         return None, 0.0
     at = dt.datetime.fromtimestamp(now, zone)
-    hour, minute = int(parts[2]) % 24, int(parts[3]) % 60
-    until = at.replace(hour=hour, minute=minute, second=0, microsecond=0)
-    nearest = min((until + days * _DAY for days in (-1, 0, 1)), key=lambda day: abs(day - at))
-    return parts[1], max((nearest - at).total_seconds(), 0.0)
+    minutes = int(parts[2]) * 60 + int(parts[3]) - at.hour * 60 - at.minute
+    # What is more than half a day away was of yesterday, or is of tomorrow.
+    return parts[1], max(((minutes + 720) % 1440 - 720) * 60 - at.second, 0.0)
 
 
 def _words(first: Answers, last: Answers, now: int, zone: dt.tzinfo) -> tuple[str, float] | None:
@@ -224,42 +220,36 @@ def _words(first: Answers, last: Answers, now: int, zone: dt.tzinfo) -> tuple[st
 
     Of a risk of failure that is its probability; of a start, 1 / (1 + hours in which it may be).
     """
-    parts, sure, start = list[str](), 0.0, first.start
-    if start is not None and start.blocked is not None:
-        parts, sure = [f"does not start by itself: {start.blocked}"], 1.0
-    elif start is not None and start.starts is not None:
-        begin, end = start.starts[0], start.starts[2]
-        if last.start is not None and last.start.starts is not None:
-            end = max(end, last.start.starts[2])
-        low, high = _rounded(begin, now, math.floor), _rounded(end, now, math.ceil)
-        shown = f"{_clock(low, now, zone)}-{_clock(high, now, zone)}"
-        parts = [f"starts {shown}" if low > now else f"starts by {_clock(high, now, zone)}"]
-        sure = 1.0 / (1.0 + (end - begin) / _SECOND / _HOUR)
-    elif start is not None and start.not_before is not None:
-        low, high = start.not_before[0], start.not_before[2]
-        parts = [f"starts after {_clock(_rounded(low, now, math.floor), now, zone)}"]
-        sure = 1.0 / (1.0 + (high - low) / _SECOND / _HOUR)
-    fail = first.fail
-    if fail is not None and (fail.probability or 0.0) >= _RISK:
-        risk = round((fail.probability or 0.0) * _STEPS) / _STEPS
-        kind = "" if fail.kind in (None, "failed") else f" ({str(fail.kind).replace('_', ' ')})"
-        option = fail.advice.option if fail.advice is not None else None
-        parts.append(f"fails {risk:.0%}{kind}" + (f", try {option}" if option else ""))
-        sure = max(sure, fail.probability or 0.0)
-    # Without what Slurm or its accounting would change.
+    parts, sure = list[str](), 0.0
+    if (start := first.start) is not None:
+        span = start.starts or start.not_before
+        if start.blocked is not None:
+            parts, sure = [f"does not start by itself: {start.blocked}"], 1.0
+        elif span is not None:
+            final = last.start.starts if last.start is not None else None
+            begin, end = span[0] / 1e6, max(span[2], *(final or span)) / 1e6
+            low, high = (_clock(begin, now, zone, math.floor), _clock(end, now, zone, math.ceil))
+            if start.starts is None:
+                parts = [f"starts after {low}"]
+            else:
+                parts = [
+                    f"starts {low}-{high}" if begin - now > _ROUNDED[0][1] else f"starts by {high}"
+                ]
+            sure = 1.0 / (1.0 + (end - begin) / _HOUR)
+    if first.fail is not None and (risk := first.fail.probability or 0.0) >= _RISK:
+        kind, advice = first.fail.kind, first.fail.advice
+        parts.append(f"fails {round(risk * _STEPS) / _STEPS:.0%}")
+        parts[-1] += f" ({kind.replace('_', ' ')})" if kind and kind != State.FAILED else ""
+        parts += [f"try {advice.option}"] if advice is not None and advice.option else []
+        sure = max(sure, risk)
+    # Without what Slurm, or its accounting, would change.
     words = printable(", ".join(parts), _WIDTH).encode("ascii", "replace").decode()
     return (re.sub(r"[\"'`\\]", "", words), sure) if parts else None
 
 
-def _rounded(moment: int, now: int, way: Any) -> int:
-    """A moment (µs) in seconds, rounded the more the farther away it is."""
-    seconds = moment / _SECOND
-    step = next(step for most, step in _ROUNDED if seconds - now <= most)
-    return int(way(seconds / step) * step)
-
-
-def _clock(moment: int, now: int, zone: dt.tzinfo) -> str:
-    """``14:15``, on another day ``tue 14:15`` or ``12-01 14:15``."""
-    at, today = (dt.datetime.fromtimestamp(time, zone) for time in (moment, now))
-    days = (at.date() - today.date()).days
+def _clock(moment: float, now: int, zone: dt.tzinfo, way: Callable[[float], int]) -> str:
+    """``14:15``, on another day ``Tue 14:15`` or ``12-01 14:15``; rounded the more the later."""
+    step = next(step for most, step in _ROUNDED if moment - now <= most)
+    at = dt.datetime.fromtimestamp(way(moment / step) * step, zone)
+    days = (at.date() - dt.datetime.fromtimestamp(now, zone).date()).days
     return f"{at:%H:%M}" if not days else f"{at:%a %H:%M}" if 0 < days < 7 else f"{at:%m-%d %H:%M}"

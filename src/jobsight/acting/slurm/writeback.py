@@ -23,15 +23,16 @@ from jobsight.acting.slurm.plan import (
     Change,
     Plan,
     is_ours,
+    is_over,
     is_waiting,
     make_plan,
     names_of,
-    spelled,
     stake_of,
 )  # fmt: skip
 from jobsight.clock import zone_named
 from jobsight.documents.states import slurm_state
 from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError
+from jobsight.history.slurm.ids import pack
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
 from jobsight.settings import ActingSettings, Mode, SlurmSettings
@@ -50,7 +51,7 @@ _AWAITED, _ENDED, _SHARE = 5000, 100, 5
 """Jobs whose ends are awaited; of which sacct is asked at once; one call of 5 is for an end."""
 _LARGEST, _LATE_S = 1000, 30 * 86_400
 """Tasks of an array whose end is written; seconds after which an end is awaited no longer."""
-_PATIENCE_S, _BATCH = 20.0, 100
+_PATIENCE_S, _BATCH = 20.0, 25
 """Seconds after which what is not taken back is left to expire; records of one call."""
 
 
@@ -150,13 +151,12 @@ class Writeback:
 
     def _write(self, change: Change) -> int:
         """Write into a record, or clear it, if its comment is still empty or ours."""
-        lines = [line for line in self._editor.queue({change.line.id.base}) if change.is_of(line)]
-        return _update(self._editor, lines, change.comment)
+        lines = self._editor.queue({change.line.id.base}, each=True)
+        return _update(self._editor, filter(change.is_of, lines), change.comment)
 
     def _write_ends(self, queue: Iterable[Queued]) -> None:
         """Write into ended jobs what was said and what came, where SystemComment is empty."""
-        states = ((line.id.base, slurm_state(line.state)) for line in queue)
-        live = {base for base, state in states if state is None or not state.ended}
+        live = {line.id.base for line in queue if not is_over(line)}
         bases, asked_at = [base for base in self._said if base not in live], int(time.time())
         most = min(self._settings.slurm_per_minute // _SHARE, self._calls_left(asked_at))
         if not bases or most <= 0 or not self._accounting:
@@ -204,7 +204,7 @@ def _came(runs: Sequence[Run], said_at: int, said: str, zone: dt.tzinfo) -> str 
         return None
     if any(run.system_comment or (run.submit or 0) > said_at * 1_000_000 for run in runs):
         return ""
-    starts = [run.start for run in last if run.start is not None and run.end != run.start]
+    starts = [run.start for run in last if run.start is not None]
     begun = f"started {_day(min(starts), zone)}, " if starts else ""
     shares = Counter(ended).most_common()
     came = shares[0][0] if len(ended) == 1 else ", ".join(f"{n:,} {state}" for state, n in shares)
@@ -216,8 +216,14 @@ def _day(time: int, zone: dt.tzinfo) -> str:
 
 
 def _update(client: SlurmClient, lines: Iterable[Queued], comment: str) -> int:
-    """Write a comment into the records of some lines, in one command; how many there were."""
-    jobs = [spelled(line) for line in lines]
+    """Write a comment into jobs and tasks in one command; of how many records they are."""
+    records: dict[str, list[Queued]] = {}
+    for line in lines:
+        records.setdefault(line.id.base, []).append(line)
+    jobs = [
+        base if of[0].id.task is None else f"{base}_[{pack(int(line.id.task or 0) for line in of)}]"
+        for base, of in records.items()
+    ]
     try:
         if jobs:
             client.run("scontrol", "update", f"JobId={','.join(jobs)}", f"AdminComment={comment}")
@@ -235,15 +241,15 @@ def take_back(slurm: SlurmSettings, log: DecisionLog) -> tuple[int, int]:
         OutputError: the decision log cannot be written; it was taken back all the same.
     """
     client, until = _stopped_after(slurm, _PATIENCE_S / 2), time.monotonic() + _PATIENCE_S
-    ours = [line for line in client.queue() if is_ours(line)]
-    done = 0
-    while done < len(ours) and time.monotonic() < until:
-        batch = {spelled(line) for line in ours[done : done + _BATCH]}
-        again = client.queue({line.id.base for line in ours[done : done + _BATCH]})
-        _update(client, [line for line in again if is_ours(line) and spelled(line) in batch], "")
-        done += len(batch)
-    log.write("off", edited=min(done, len(ours)), left=max(len(ours) - done, 0))
-    return min(done, len(ours)), max(len(ours) - done, 0)
+    found = (line.id.base for line in client.queue() if is_ours(line) and not is_over(line))
+    bases, done, tried = list(dict.fromkeys(found)), 0, 0
+    while tried < len(bases) and time.monotonic() < until:
+        lines = client.queue(bases[tried : tried + _BATCH], each=True)
+        ours = (line for line in lines if is_ours(line) and not is_over(line))
+        done, tried = done + _update(client, ours, ""), tried + _BATCH
+    left = max(len(bases) - tried, 0)
+    log.write("off", edited=done, left=left)
+    return done, left
 
 
 def _stopped_after(slurm: SlurmSettings, seconds: float) -> SlurmClient:
