@@ -30,6 +30,7 @@ from jobsight.acting.slurm.plan import (
     stake_of,
 )  # fmt: skip
 from jobsight.clock import zone_named
+from jobsight.documents import State
 from jobsight.documents.states import slurm_state
 from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError
 from jobsight.history.slurm.ids import pack
@@ -198,17 +199,21 @@ def _fields(change: Change, _: object) -> Mapping[str, Any]:
 def _came(runs: Sequence[Run], said_at: int, said: str, zone: dt.tzinfo) -> str | None:
     """What is written of ended runs; "": nothing is to be; None: they have not all ended yet."""
     last = {run.id.name: run for run in runs}.values()  # of a requeued job its last run
-    states = [slurm_state(run.state) for run in last if not run.unfinished]
-    ended = [str(state).replace("_", " ") for state in states if state is not None and state.ended]
+    ended = [state for run in last if (state := slurm_state(run.state)) and state.ended
+             and not run.unfinished]  # fmt: skip
     if not last or len(ended) < len(last):
         return None
     if any(run.system_comment or (run.submit or 0) > said_at * 1_000_000 for run in runs):
         return ""
-    starts = [run.start for run in last if run.start is not None]
+    # What is cancelled while it is pending starts, by 22.05, when it ends.
+    began = [run for run in last if run.start != run.end or State.CANCELLED not in ended]
+    starts = [run.start for run in began if run.start is not None]
     begun = f"started {_day(min(starts), zone)}, " if starts else ""
     shares = Counter(ended).most_common()
-    came = shares[0][0] if len(ended) == 1 else ", ".join(f"{n:,} {state}" for state, n in shares)
-    return f"{TAG}{_day(said_at * 1_000_000, zone)} said {said}; came {begun}{came}"
+    came = ", ".join(f"{number:,} {state}" if len(last) > 1 else state for state, number in shares)
+    return f"{TAG}{_day(said_at * 1_000_000, zone)} said {said}; came {begun}{came}".replace(
+        "_", " "
+    )
 
 
 def _day(time: int, zone: dt.tzinfo) -> str:
