@@ -169,7 +169,7 @@ def test_an_array_is_one_record_and_what_started_is_cleared(cluster: SlurmCluste
     acting.round()
     assert cluster.states(array) == before
     ((waiting, said),) = comments(cluster).items()
-    assert waiting.startswith(f"{array}_[") and "fails 60% (out of memory), try --mem=8G" in said
+    assert waiting.startswith(f"{array}_[") and "fails 60 % (out of memory), try --mem=8G" in said
     assert len(acting.records("intent")) == 1
     # Its first tasks end; those that start have the comment from the array.
     for task in range(3):
@@ -225,7 +225,7 @@ def test_the_cap_holds_and_most_at_stake_comes_first(cluster: SlurmCluster) -> N
     small = [held(cluster, "--time=1") for _ in range(6)]
     large = [held(cluster, "--time=50", "--cpus-per-task=2") for _ in range(4)]
     acting = Acting(cluster, slurm_per_minute=5)
-    assert acting.round().endswith("5 written, 5 left to the next rounds")
+    assert acting.round().endswith("5 written, 5 left to later rounds")
     said = set(comments(cluster))
     assert set(large) < said and len(said & set(small)) == 1
     # Another process, in the same minute.

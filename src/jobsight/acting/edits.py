@@ -60,21 +60,24 @@ class Edits:
 
     def observe(
         self,
-        decisions: Iterable[tuple[Mapping[J, Hashable], Callable[[list[J]], Mapping[str, Any]]]],
+        decisions: Iterable[tuple[Mapping[J, Hashable], Mapping[str, Any]]],
+        spelled: Callable[[list[J]], list[str]],
         asked_at: int,
     ) -> int:
         """Write down what would be done, each decision about a job once; how many lines.
 
         Args:
-            decisions: what is decided of each job of a group, and the fields for those of its jobs
-                of which this was not decided in the round before.
+            decisions: what is decided of each job of a group, and the fields of the group. Jobs of
+                which this was decided in the round before are left out.
+            spelled: jobs as the log has them.
             asked_at: seconds since 1970, of the plan.
         """
         before, self._observed, lines = self._observed, set(), 0
         for decided, fields in decisions:
             self._observed |= set(decided.items())
             if new := [job for job, key in decided.items() if (job, key) not in before]:
-                self.log.write("would", mode="observe", asked_at=asked_at, **fields(new))
+                shown = {**fields, "jobs": spelled(new)}
+                self.log.write("would", mode="observe", asked_at=asked_at, **shown)
                 lines += 1
         return lines
 

@@ -7,8 +7,7 @@ cannot be written down, and all that follows a failed edit, is left to the next 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jobsight.acting.condor.jobsets import Job, constraints, ranges
@@ -89,7 +88,7 @@ class Writeback:
         edits.log.write("round", mode=edits.mode, asked_at=plan.asked_at, jobs=plan.counts)
         held = counted(plan.counts["held"], "held job")
         if edits.mode == "observe":
-            lines = edits.observe(_decisions(plan), plan.asked_at)
+            lines = edits.observe(_decisions(plan), _spelled, plan.asked_at)
             return f"{held}, {counted(lines, 'decision')} written down"
         edited, left = 0, _MOST_EDITS
         for change in plan.changes:
@@ -126,16 +125,15 @@ class Writeback:
         return self._edits.make(lambda: self._editor.edit(where, values), fields, asked_at)
 
 
-def _decisions(plan: Plan) -> Iterator[tuple[dict[Job, object], Callable[[list[Job]], Any]]]:
-    """What is decided of each job of a hold, and what the decision log has of it."""
+def _decisions(plan: Plan) -> Iterator[tuple[dict[Job, object], dict[str, Any]]]:
+    """What is decided of each job of a group, of its present hold, and the fields for the log."""
     for change in plan.changes:
-        key, fields = _key(change), change.to_json()
-        decided: dict[Job, object] = {job: (plan.since.get(job, 0), key) for job in change.jobs}
-        yield decided, partial(_of_jobs, fields)
+        key = _key(change)
+        yield {job: (plan.since.get(job, 0), key) for job in change.jobs}, change.to_json()
 
 
-def _of_jobs(fields: dict[str, Any], jobs: list[Job]) -> dict[str, Any]:
-    return {**fields, "jobs": [str(each) for each in ranges(jobs)]}
+def _spelled(jobs: Iterable[Job]) -> list[str]:
+    return [str(each) for each in ranges(jobs)]
 
 
 def take_back(condor: CondorSettings, log: DecisionLog) -> int:

@@ -32,11 +32,12 @@ TAG = "jobsight: "
 
 _OURS = re.compile(re.escape(TAG) + r"(.*); until (\d\d):(\d\d)", re.DOTALL | re.ASCII)
 _WIDTH = 200
-_RISK, _STEPS = 0.2, 20
-"""The least risk of failure that is said; risks are said in steps of 1 / 20."""
+_RISK, _STEPS, _MOST = 0.2, 20, 0.95
+"""The least risk of failure that is said, in steps of 1 / 20, and the most."""
 _HOUR = 3600
 _ROUNDED = ((6 * _HOUR, 900), (48 * _HOUR, _HOUR), (math.inf, 6 * _HOUR))
 """Up to so many seconds from now, moments are rounded to so many."""
+_SOON_S = 900
 _UNLIMITED_H = 24.0
 _RANGES = 10_000
 """Ranges of tasks; Linux takes 128 KiB of one argument."""
@@ -75,26 +76,27 @@ class Change:
     def is_of(self, line: Queued) -> bool:
         """Whether it is to be made of a job or a task that was read again, and still may be."""
         if self.words is None:
-            same = _runs(line) == _runs(self.line) and not is_over(line)
-            return same and is_ours(line)
+            return is_ours(line) and not is_over(line) and _runs(line) == _runs(self.line)
         return is_waiting(line) and (is_ours(line) or not line.admin_comment)
 
     def to_json(self) -> dict[str, Any]:
         """As the decision log has it: known and said."""
         return {
-            "jobs": [self._jobs(_WIDTH)], "base": self.line.id.base, "tasks": _tasks(self.line),
+            "jobs": [self.name], "base": self.line.id.base, "tasks": _tasks(self.line),
             "known": {"user": printable(self.line.user, 60), "stake": round(self.stake, 1)},
             "said": self.words, "until": self.until, "why": self.why, "calls": 1,
         }  # fmt: skip
 
     def __str__(self) -> str:
         said = self.comment or "clear"
-        return f"{self._jobs(60)} ({self.why}, {self.stake:,.1f} core-hours at stake): {said}"
+        return f"{self.name} ({self.why}, {self.stake:,.1f} core-hours at stake): {said}"
 
-    def _jobs(self, width: int) -> str:
+    @property
+    def name(self) -> str:
+        """What is changed, as users write it; not more than fits into a line."""
         tasks = self.line.id.tasks
         name = self.line.id.base if _runs(self.line) else self.line.id.name
-        return name if tasks is None else abridged(f"{name}_[{pack(tasks)}]", width)
+        return name if tasks is None else abridged(f"{name}_[{pack(tasks)}]", 80)
 
 
 @dataclass(frozen=True)
@@ -228,17 +230,13 @@ def _words(first: Answers, last: Answers, now: int, zone: dt.tzinfo) -> tuple[st
         elif span is not None:
             final = last.start.starts if last.start is not None else None
             begin, end = span[0] / 1e6, max(span[2], *(final or span)) / 1e6
-            low, high = (_clock(begin, now, zone, math.floor), _clock(end, now, zone, math.ceil))
-            if start.starts is None:
-                parts = [f"starts after {low}"]
-            else:
-                parts = [
-                    f"starts {low}-{high}" if begin - now > _ROUNDED[0][1] else f"starts by {high}"
-                ]
+            low, high = _clock(begin, now, zone, math.floor), _clock(end, now, zone, math.ceil)
+            when = f"{low}-{high}" if begin - now > _SOON_S else f"by {high}"
+            parts = [f"starts {when if start.starts else f'after {low}'}"]
             sure = 1.0 / (1.0 + (end - begin) / _HOUR)
     if first.fail is not None and (risk := first.fail.probability or 0.0) >= _RISK:
         kind, advice = first.fail.kind, first.fail.advice
-        parts.append(f"fails {round(risk * _STEPS) / _STEPS:.0%}")
+        parts.append(f"fails {min(round(risk * _STEPS) / _STEPS, _MOST):.0%}".replace("%", " %"))
         parts[-1] += f" ({kind.replace('_', ' ')})" if kind and kind != State.FAILED else ""
         parts += [f"try {advice.option}"] if advice is not None and advice.option else []
         sure = max(sure, risk)

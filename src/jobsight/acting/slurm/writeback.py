@@ -28,7 +28,7 @@ from jobsight.acting.slurm.plan import (
     make_plan,
     names_of,
     stake_of,
-)  # fmt: skip
+)  # fmt: skip  # isort: skip
 from jobsight.clock import zone_named
 from jobsight.documents import State
 from jobsight.documents.states import slurm_state
@@ -83,21 +83,17 @@ class Writeback:
             if intent.get("what") == "intent" and result.get("edited"):
                 self._remember(intent, intent["asked_at"])
 
-    def plan(self) -> Plan:
-        """What a round would write into the queue now.
+    def plan(self, queue: Sequence[Queued] | None = None) -> Plan:
+        """What a round would write into the queue now; `queue`: as it was just read.
 
         Raises:
             JobsightError: the queue or the history cannot be read.
         """
-        return self._plan(self._client.queue())
-
-    def _plan(self, queue: Sequence[Queued]) -> Plan:
         asked_at = int(time.time())
-        lines = [
-            line for line in queue if is_waiting(line) and (is_ours(line) or not line.admin_comment)
-        ]
-        lines.sort(key=stake_of, reverse=True)
-        names = dict.fromkeys(name for line in lines[:_ASKED] for name in names_of(line))
+        queue = self._client.queue() if queue is None else queue
+        free = (line for line in queue if is_ours(line) or not line.admin_comment)
+        lines = sorted(filter(is_waiting, free), key=stake_of, reverse=True)[:_ASKED]
+        names = dict.fromkeys(name for line in lines for name in names_of(line))
         known = self._judge(names) if names else {}
         return make_plan(
             queue, known, self._settings,
@@ -118,17 +114,18 @@ class Writeback:
         edits = self._edits
         if refusal := edits.switch.refusal():
             return f"nothing is done: {refusal}"
-        queue = self._client.queue()
+        queue, ends = self._client.queue(), ""
         if edits.mode != "observe":
-            self._write_ends(queue)
-        plan = self._plan(queue)
+            try:
+                self._write_ends(queue)
+            except SlurmError as error:
+                ends = f"; ends are not written: {error}"
+        plan = self.plan(queue)
         edits.log.write("round", mode=edits.mode, asked_at=plan.asked_at, jobs=plan.counts)
         waiting, done = counted(plan.counts["waiting"], "pending record"), 0
         if edits.mode == "observe":
-            decided = (
-                ({each.line.id: each.words}, partial(_fields, each)) for each in plan.changes
-            )
-            lines = edits.observe(decided, plan.asked_at)
+            would = (({each.name: each.words}, each.to_json()) for each in plan.changes)
+            lines = edits.observe(would, list, plan.asked_at)
             return f"{waiting}, {counted(lines, 'decision')} written down"
         for change in plan.changes:
             made = edits.make(partial(self._write, change), change.to_json(), plan.asked_at)
@@ -137,7 +134,7 @@ class Writeback:
             if made:
                 self._remember(change.to_json(), plan.asked_at)
             done += made
-        return f"{waiting}, {done:,} written, {plan.counts['left']:,} left to the next rounds"
+        return f"{waiting}, {done:,} written, {plan.counts['left']:,} left to later rounds{ends}"
 
     def _remember(self, fields: Mapping[str, Any], asked_at: int) -> None:
         """Keep what an edit said of a job, by its fields in the log, until its end is written."""
@@ -162,23 +159,16 @@ class Writeback:
         most = min(self._settings.slurm_per_minute // _SHARE, self._calls_left(asked_at))
         if not bases or most <= 0 or not self._accounting:
             return
-        try:
-            runs = self._client.accounts(bases[:_ENDED])
-        except SlurmError as error:
-            self._accounting = error.kind is not FailureKind.NO_ACCOUNTING
-            if self._accounting:
-                raise
-            return
+        runs = self._client.accounts(bases[:_ENDED])
         for base in bases[:_ENDED]:
-            own = [run for run in runs if run.id.base == base]
-            text = _came(own, *self._said[base], self._zone)
-            if text is None and asked_at - self._said[base][0] < _LATE_S:
+            said_at, said = self._said[base]
+            text = _came([run for run in runs if run.id.base == base], said_at, said, self._zone)
+            if text is None and asked_at - said_at < _LATE_S:
                 continue  # slurmdbd may not have its end yet
             if text:
                 fields = {"jobs": [base], "base": base, "came": text, "calls": 1}
-                if most <= 0 or isinstance(
-                    self._edits.make(partial(self._end, base, text), fields, asked_at), str
-                ):
+                edit = partial(self._end, base, text)
+                if most <= 0 or isinstance(self._edits.make(edit, fields, asked_at), str):
                     return
                 most -= 1
             del self._said[base]
@@ -190,10 +180,6 @@ class Writeback:
         where = ("where", f"jobid={base}", "set", f"systemcomment={text}")
         self._editor.run("sacctmgr", "--immediate", "update", "job", *where)
         return 1
-
-
-def _fields(change: Change, _: object) -> Mapping[str, Any]:
-    return change.to_json()
 
 
 def _came(runs: Sequence[Run], said_at: int, said: str, zone: dt.tzinfo) -> str | None:
@@ -209,11 +195,9 @@ def _came(runs: Sequence[Run], said_at: int, said: str, zone: dt.tzinfo) -> str 
     began = [run for run in last if run.start != run.end or State.CANCELLED not in ended]
     starts = [run.start for run in began if run.start is not None]
     begun = f"started {_day(min(starts), zone)}, " if starts else ""
-    shares = Counter(ended).most_common()
+    shares = Counter(str(state).replace("_", " ") for state in ended).most_common()
     came = ", ".join(f"{number:,} {state}" if len(last) > 1 else state for state, number in shares)
-    return f"{TAG}{_day(said_at * 1_000_000, zone)} said {said}; came {begun}{came}".replace(
-        "_", " "
-    )
+    return f"{TAG}{_day(said_at * 1_000_000, zone)} said {said}; came {begun}{came}"
 
 
 def _day(time: int, zone: dt.tzinfo) -> str:
