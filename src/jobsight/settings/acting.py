@@ -35,6 +35,8 @@ class ActingSettings(Section):
     """Jobs of one user that are marked for the policy at once."""
     at_once: PositiveInt = 5000
     """Jobs that are marked for the policy at once."""
+    slurm_per_minute: PositiveInt = 50
+    """Calls in any minute that change jobs of Slurm: one for each job or array."""
     most_holds: PositiveInt = 10
     """A job that was held so often is not released any more."""
     share: bool = False
