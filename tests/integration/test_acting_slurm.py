@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jobsight.cli.pending import answers_of_pending
 from tests.support.limits import prove
 from tests.support.pendinganswers import answers, answers_for
 from tests.testbed.namespace import until
@@ -23,7 +24,6 @@ from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.slurm.plan import TAG, Answers
 from jobsight.acting.slurm.writeback import Writeback, take_back
-from jobsight.cli.pending import answers_of_pending
 from jobsight.errors import OutputError, SourceError
 from jobsight.history.slurm.client import SlurmError
 from jobsight.settings import ActingSettings, Mode, Settings, SlurmSettings

@@ -54,19 +54,21 @@ def acting(pool: HtcondorPool) -> ActingSettings:
     return ActingSettings(folder=folder, mode="enforce")
 
 
-def published(pool: HtcondorPool, tokens: Mapping[str, float], mode: Mode = "enforce") -> str:
-    """Publish tokens by program of alice, and have the schedd read the map."""
-    condor = CondorSettings(bin=pool.bin)
+def settings_of(pool: HtcondorPool) -> Settings:
     tool = pool.bin / "condor_reconfig"
     if not tool.exists():
         tool.write_text((pool.bin / "condor_q").read_text().replace("condor_q", "condor_reconfig"))
         tool.chmod(0o755)
+    return Settings(condor=CondorSettings(bin=pool.bin), acting=acting(pool))
+
+
+def published(pool: HtcondorPool, tokens: Mapping[str, float], mode: Mode = "enforce") -> str:
+    """Publish tokens by program of alice, and have the schedd read the map."""
     found: Found = {
         key_of("alice", name): Kind(Vector({"membw": share}, "measured, 3 runs"), "measured", 3)
         for name, share in tokens.items()
     }
-    settings = Settings(condor=condor, acting=acting(pool))
-    return publish(found, settings, mode, DecisionLog(acting(pool).folder))
+    return publish(found, settings_of(pool), mode, DecisionLog(acting(pool).folder))
 
 
 def asked(ad: Mapping[str, Any]) -> int | None:
@@ -122,8 +124,7 @@ def test_nothing_is_given_in_observe_nor_after_it_was_withdrawn(pool: HtcondorPo
     published(pool, {name: 0.6}, mode="observe")
     assert not map_file(acting(pool)).exists()
     published(pool, {name: 0.6})
-    withdraw(acting(pool))
-    pool.run("condor_reconfig", "-schedd")
+    assert withdraw(settings_of(pool))
     assert asked(pool.job(pool.submit("sleep 60"))) is None
 
 

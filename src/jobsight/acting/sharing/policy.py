@@ -144,15 +144,19 @@ def _write_map(path: Path, text: str) -> bool:
     return True
 
 
-def withdraw(settings: ActingSettings) -> bool:
-    """Remove what was published; whether there was any. HTCondor forgets it at a reconfiguration.
+def withdraw(settings: Settings) -> bool:
+    """Remove what was published; whether there was any.
 
     Raises:
         OutputError: it cannot be removed.
+        SourceError: the schedd cannot be reconfigured: it follows the map until that is a day old.
     """
-    path = map_file(settings)
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot remove {path}: {error.strerror}") from None
-    return slurm_policy.withdraw(settings)
+    path = map_file(settings.acting)
+    slurm, condor = slurm_policy.withdraw(settings.acting), path.exists()
+    if condor:
+        try:
+            path.unlink()
+        except OSError as error:
+            raise OutputError(f"cannot remove {path}: {error.strerror}") from None
+        CondorClient(settings.condor).reconfigure()
+    return slurm or condor

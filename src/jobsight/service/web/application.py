@@ -288,7 +288,7 @@ def serve(
     with (
         _listening(settings.listen) as listener,
         _local(settings) as local,
-        acting_in(site.follower, site.settings),
+        acting_in(site.follower, site.store, site.settings),
     ):
         config = uvicorn.Config(
             application(site, command), http=_Protocol, ws="none", log_config=None,
