@@ -329,6 +329,26 @@ def test_a_system_comment_of_another_tool_stays(cluster: SlurmCluster) -> None:
     assert [record["jobs"] for record in acting.records("intent")[2:]] == [[other]]
 
 
+def test_ends_that_cannot_be_written_hold_up_no_comment(cluster: SlurmCluster) -> None:
+    job = held(cluster)
+    acting = Acting(cluster)
+    acting.round()
+    cluster.cancel(job)
+    cluster.wait_accounted(job)
+    later = held(cluster)
+    whole = acting.slurm
+    folder = acting.folder / "bin"
+    folder.mkdir()
+    for tool in ("scontrol", "squeue"):
+        (folder / tool).symlink_to(cluster.bin / tool)
+    acting.slurm = whole.model_copy(update={"bin": folder})
+    assert "; ends are not written: sacct" in acting.round()
+    assert list(comments(cluster)) == [later]
+    acting.slurm = whole
+    acting.round()
+    assert system_comments(cluster, job)[0].endswith("; came cancelled")
+
+
 def test_the_end_of_an_array_is_one_call(cluster: SlurmCluster) -> None:
     array = cluster.submit("exit $((SLURM_ARRAY_TASK_ID / 3))", "--array=0-3", "--hold", "--mem=10")
     acting = Acting(cluster)

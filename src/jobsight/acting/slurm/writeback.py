@@ -163,8 +163,9 @@ class Writeback:
         for base in bases[:_ENDED]:
             said_at, said = self._said[base]
             text = _came([run for run in runs if run.id.base == base], said_at, said, self._zone)
-            if text is None and asked_at - said_at < _LATE_S:
-                continue  # slurmdbd may not have its end yet
+            if text is None and asked_at - said_at < _LATE_S:  # slurmdbd may not have its end yet
+                self._said[base] = self._said.pop(base)  # others come first in the next round
+                continue
             if text:
                 fields = {"jobs": [base], "base": base, "came": text, "calls": 1}
                 edit = partial(self._end, base, text)

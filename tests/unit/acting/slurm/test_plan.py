@@ -79,6 +79,16 @@ def test_what_is_known_in_words(given_: dict[str, Any], said: str) -> None:
     assert comment_of([line()], known("7", **given_)) == f"{TAG}{said}{UNTIL}"
 
 
+def test_a_dry_run_prints_what_is_changed_and_why() -> None:
+    array = line("9_[0-4]", time_limit_s=HOURS / 2)
+    (change,) = plan_of([array], known("9_0", "9_4")).changes
+    assert str(change) == f"9_[0-4] (new, 6.0 core-hours at stake): {change.comment}"
+    fields = change.to_json()
+    assert (fields["jobs"], fields["base"], fields["tasks"]) == (["9_[0-4]"], "9", 5)
+    (change,) = plan_of([line(comment=f"{TAG}x")], {}).changes
+    assert str(change) == "7 (out of date, 0.0 core-hours at stake): clear"
+
+
 def test_nothing_is_said_where_nothing_is_known() -> None:
     assert plan_of([line()], {}).changes == []
     assert plan_of([line()], known("7", wait=None, fails=0.1)).changes == []
