@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jobsight.cli.pending import answers_of_pending
 from tests.support.limits import prove
 from tests.support.pendinganswers import answers, answers_for
 from tests.testbed.namespace import until
@@ -24,6 +23,7 @@ from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.slurm.plan import TAG, Answers
 from jobsight.acting.slurm.writeback import Writeback, take_back
+from jobsight.cli.acting import judges
 from jobsight.errors import OutputError, SourceError
 from jobsight.history.slurm.client import SlurmError
 from jobsight.settings import ActingSettings, Mode, Settings, SlurmSettings
@@ -114,7 +114,7 @@ def test_from_observe_to_the_end_by_real_answers(
         "slurm": acting.slurm.model_dump(), "machine": {"folder": str(tmp_path)},
         "registry": str(tmp_path / "models"),
     })  # fmt: skip
-    acting.judge = lambda names: answers_of_pending(names, settings, [], wanted=False, model="none")
+    acting.judge = judges(settings, [], wanted=False, model="none").pending
     (change,) = acting.writeback().plan().changes
     assert acting.records() == []
     acting.writeback("observe").round()

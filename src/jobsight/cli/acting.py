@@ -17,7 +17,6 @@ import typer
 from jobsight.acting.condor.writeback import EDIT_S, take_back
 from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
-
 from jobsight.acting.sharing.policy import withdraw
 from jobsight.acting.slurm.pending import answers_of_pending
 from jobsight.acting.slurm.plan import is_ours, is_waiting
@@ -82,7 +81,7 @@ def run(
         act([writeback.round for writeback in found], acting, stop)
 
 
-def _judges(settings: Settings, logs: list[str], wanted: bool, model: str | None) -> Judges:
+def judges(settings: Settings, logs: list[str], *, wanted: bool, model: str | None) -> Judges:
     """What gives answers of `logs` and the store (if `wanted`), else of what this machine has."""
 
     def held() -> list[HoldAnswer]:
@@ -98,7 +97,9 @@ def _judges(settings: Settings, logs: list[str], wanted: bool, model: str | None
 
         inputs, _ = history_of(logs, settings, store=wanted)
         own = "none" if model == "none" else None  # another model is of holds
-        start, fail = (partial(ask, settings, inputs, model=own) for ask in (starts_now, failures_now))
+        start, fail = (
+            partial(ask, settings, inputs, model=own) for ask in (starts_now, failures_now)
+        )
         cluster = SlurmClient(settings.slurm).cluster_name()
         return answers_of_pending(names, cluster, start, fail)
 
