@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -133,6 +136,35 @@ def test_from_observe_to_the_end_by_real_answers(
     made = len(acting.records("intent"))
     assert acting.writeback().round() and acting.round()
     assert len(acting.records("intent")) == made
+
+
+def test_the_service_writes_and_off_takes_back(cluster: SlurmCluster, tmp_path: Path) -> None:
+    acting = Acting(cluster, mode="advise")
+    settings = {
+        "slurm": {**acting.slurm.model_dump(mode="json"), "cluster": cluster.name},
+        "acting": acting.settings.model_dump(mode="json"),
+        "store": {"url": f"sqlite:///{tmp_path}/jobs.db"}, "condor": {"bin": str(tmp_path)},
+        "registry": str(tmp_path / "models"), "serve": {"socket": str(tmp_path / "socket")},
+    }  # fmt: skip
+    file = tmp_path / "settings.yaml"
+    file.write_text(json.dumps(settings))
+
+    def command(*words: str) -> list[str]:
+        return [sys.executable, "-m", "jobsight", *words, "--config", str(file)]
+
+    waiting = held(cluster)
+    subprocess.run(command("collect", "--slurm", "--once"), check=True, capture_output=True)
+    serve = command("serve", "--listen", "127.0.0.1:0")
+    service = subprocess.Popen(serve, stderr=subprocess.PIPE, text=True)
+    try:
+        until(lambda: comments(cluster).get(waiting, "").startswith(TAG), "a comment")
+        off = subprocess.run(command("acting", "off"), check=True, capture_output=True, text=True)
+        assert "taken back: the comments of 1 record of Slurm" in off.stdout
+        assert comments(cluster) == {}
+    finally:
+        service.terminate()
+        _, log = service.communicate()
+    assert "1 pending record, 1 written" in log
 
 
 def test_what_another_tool_wrote_stays(cluster: SlurmCluster) -> None:
