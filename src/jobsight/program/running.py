@@ -18,7 +18,7 @@ from types import TracebackType
 
 from jobsight.errors import SourceError
 from jobsight.program.counters import Counters
-from jobsight.program.profile import WINDOW, Timeline
+from jobsight.program.profile import WINDOW, Timeline, Window
 from jobsight.program.sampling import Sampler
 from jobsight.text import printable
 
@@ -170,20 +170,25 @@ def observe(
     counters: Counters | None,
     *,
     interval: float = INTERVAL,
+    patience: float = 0.0,
     show: Callable[[Timeline], None] = lambda _timeline: None,
 ) -> Seen:
     """Sample until the command or all processes have ended, or a signal ends the observation.
+
+    Time without a process counts between the first one and the last one.
 
     Args:
         observed: entered, and its command started, if there is one.
         sampler: of the processes.
         counters: opened before the command started; None: hardware counts nothing.
         interval: seconds between two samples at least.
+        patience: for so many seconds it goes on without a process.
         show: is given the timeline after each window.
     """
     seen, credit, over = Seen(Timeline()), _BURST, False
+    gap = Window(0.0)
     begun = time.process_time()
-    last = opened = time.monotonic()
+    last = opened = alive = time.monotonic()
     while not over:
         observed.wait(max(interval, -credit / _MOST_COST))
         over = observed.over
@@ -191,10 +196,19 @@ def observe(
         sampler.sample(now - last)
         credit = min(credit + (now - last) * _MOST_COST, _BURST)
         last = now
-        over = over or not sampler.running
+        alive = now if sampler.running else alive
+        over = over or (not sampler.running and now - alive >= patience)
         if over or now - opened >= WINDOW:
             instructions, misses = counters.read() if counters else (None, None)
-            seen.timeline.add(replace(sampler.window(), instructions=instructions, misses=misses))
+            idle = sampler.idle
+            window = replace(sampler.window(), instructions=instructions, misses=misses)
+            if not idle:
+                if gap.seconds:
+                    seen.timeline.add(gap)
+                seen.timeline.add(window)
+                gap = Window(0.0)
+            elif seen.timeline.begun:
+                gap += window
             opened = now
             show(seen.timeline)
         credit -= time.thread_time() - busy
