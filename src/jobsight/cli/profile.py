@@ -224,18 +224,12 @@ def _watched(
     if not command and not waits and not sampler.running:
         what = f"process {pid}" if pid else f"process of job {slurm}"
         raise SourceError(f"no {what} runs on this machine")
-    with Observed(sampler.reap) as observed, _live() as live:
-
-        def show(timeline: Timeline) -> None:
-            live(timeline)
-            observed.stopped |= until is not None and not _is_missing(until)
-
+    asked = (lambda: False) if until is None else (lambda: not _is_missing(until))
+    with Observed(sampler.reap, asked) as observed, _live() as show:
         if command:
             observed.start(command, to_stderr=to_stderr)
         patience = _PATIENCE if waits else 0.0
-        seen = observe(
-            observed, sampler, counters, interval=interval, patience=patience, show=show
-        )
+        seen = observe(observed, sampler, counters, interval=interval, patience=patience, show=show)
         if command:
             observed.finish()
     reason = (counters.missing if counters else None) or _ATTACHED
@@ -243,12 +237,11 @@ def _watched(
 
 
 def _is_missing(path: Path) -> bool:
+    """Whether a file is missing for sure."""
     try:
         path.lstat()
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
     return False
 
 
@@ -265,32 +258,40 @@ def _roots(pid: int | None, slurm: int | None) -> Callable[[], list[int]]:
         return lambda: children_of(own)
     job, listed, at = slurm, list[int](), -_RELIST
     begun, sluid = time.monotonic(), os.environ.get("SLURM_JOB_SLUID", "")
+    listpids = _listpids(job)
 
     def processes() -> list[int]:
         nonlocal listed, at
         now = time.monotonic()
         pause = _RELIST if listed else min(max((now - begun) / 10, 1.0), _RELIST)
         if now - at >= pause:
-            found = cgroup_processes(job, sluid=sluid) or _listpids(job)
+            found = cgroup_processes(job, sluid=sluid) or listpids()
             listed, at = sorted(found), time.monotonic()
         return listed
 
     return processes
 
 
-def _listpids(job: int) -> set[int]:
-    """The processes of a job as Slurm's own tool lists them; none where it fails."""
+def _listpids(job: int) -> Callable[[], set[int]]:
+    """Lists the processes of a job as Slurm's own tool does; none where it fails.
+
+    Settings are read before: what samples cost makes them rare.
+    """
     settings = load_settings(None, {}).slurm
     tool = find_tool("scontrol", settings.bin, settings.prefix)
-    if tool is None:
-        raise ClusterError(
-            f"job {job} has no control group on this machine, and scontrol is not on the PATH"
-        )
     # Where several nodes are of one machine, it must be said which is meant.
     node = [name for name in (os.environ.get("SLURMD_NODENAME"),) if name]
-    command = (*settings.prefix, tool, "listpids", str(job), *node)
-    done = run_command(command, env=child_environment(), timeout=10, most_output=1 << 20)
-    return parse_listpids(done.stdout, job)
+
+    def listed() -> set[int]:
+        if tool is None:
+            raise ClusterError(
+                f"job {job} has no control group on this machine, and scontrol is not on the PATH"
+            )
+        command = (*settings.prefix, tool, "listpids", str(job), *node)
+        done = run_command(command, env=child_environment(), timeout=10, most_output=1 << 20)
+        return parse_listpids(done.stdout, job)
+
+    return listed
 
 
 def _counted(

@@ -30,6 +30,7 @@ _MOST_COST = 0.005
 _BURST = 0.01
 """Share of a core that samples may take, and seconds more for some: where many processes cost more,
 samples are rarer."""
+_ASKS = 1.0
 _FORWARDED = frozenset(
     {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
 )
@@ -53,18 +54,22 @@ class Observed:
 
     Attributes:
         status: exit status of the command as a shell reports it; None: it has not ended.
-        stopped: a signal asked to end the observation of others' processes.
+        stopped: a signal, or `asked`, ended the observation of others' processes.
     """
 
-    def __init__(self, reaped: Callable[[float], None]) -> None:
+    def __init__(
+        self, reaped: Callable[[float], None], asked: Callable[[], bool] = lambda: False
+    ) -> None:
         """Begin with no command.
 
         Args:
             reaped: is given the CPU seconds of every process that ended and was waited for.
+            asked: whether the observation is to end; asked every second at least.
         """
         self.status: int | None = None
         self.stopped = False
         self._reaped = reaped
+        self._asked = asked
         self._pid: int | None = None
 
     def __enter__(self) -> Observed:
@@ -107,9 +112,12 @@ class Observed:
         """Wait that long; less if the command ends, or a signal ends the observation."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
-            found = signal.sigtimedwait(_FORWARDED | {signal.SIGCHLD}, left)
-            if found is None:
+            if self._asked():
+                self.stopped = True
                 return
+            found = signal.sigtimedwait(_FORWARDED | {signal.SIGCHLD}, min(left, _ASKS))
+            if found is None:
+                continue
             if found.si_signo == signal.SIGCHLD:
                 if self._has_ended():
                     return

@@ -307,7 +307,7 @@ class Housekeeper:
             self._status = status
 
     def pick_up(self) -> None:
-        """Take the profiles that Slurm's prologs had made on nodes, if settings name their folder."""
+        """Take the profiles that Slurm's prologs left, if settings name their folder."""
         if self._profiles is None:
             return
         with self._guarded("profiles failed") as store:

@@ -121,9 +121,10 @@ def job_on_node(store: Store, cluster: str, job: str) -> str | None:
     """
     plain = slurm_id(cluster, job)
     ids = [id_ for id_ in store.numbered(number_of(plain)) if cluster_of(id_) == cluster_of(plain)]
-    raw = set(store.backend.ids_by_raw(job)).intersection(ids)
-    ids = [id_ for id_ in raw or ids if id_ in raw or first_id(id_) == plain]
-    return max(ids, key=lambda id_: (len(id_), id_), default=None)
+    called = [id_ for id_ in ids if first_id(id_) == plain] or [
+        id_ for id_, stored in store.get(ids).items() if stored.document.submission.raw_id == job
+    ]
+    return max(called, key=lambda id_: (len(id_), id_), default=None)
 
 
 def _save(store: Store, id_: str, files: list[_Left]) -> bool:

@@ -63,8 +63,12 @@ start() {
     [ -x "$JOBSIGHT" ] || refuse "$JOBSIGHT is missing"
     drop="setpriv --reuid $account --regid $group --clear-groups --no-new-privs"
     # shellcheck disable=SC2086,SC2016 # numbers; expanded there
-    $drop sh -c 'cd "$0" && [ -w . ] && { [ -e off ] || [ -L off ]; } && exit 7
-        cd "$0" && [ -w . ] && set -- * && [ $# -lt "$1" ]' "$PROFILES" "$MOST_FILES"
+    $drop sh -c '
+        most=$1
+        cd "$0" && [ -w . ] && [ -x . ] || exit 1
+        if [ -e off ] || [ -L off ]; then exit 7; fi
+        set -- *
+        [ "$#" -lt "$most" ]' "$PROFILES" "$MOST_FILES"
     case $? in
         0) ;;
         7) exit ;; # it is turned off
@@ -92,7 +96,7 @@ start() {
             --rgid "$group" --egid "$SLURM_JOB_GID" --clear-groups \
             nice -n 19 timeout -k 5 "$MOST_SECONDS" \
             env -i PATH="$PATH" HOME=/nonexistent LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 \
-            SLURM_CONF="$SLURM_CONF" SLURM_CLUSTER_NAME="$SLURM_CLUSTER_NAME" \
+            ${SLURM_CONF:+"SLURM_CONF=$SLURM_CONF"} SLURM_CLUSTER_NAME="$SLURM_CLUSTER_NAME" \
             SLURMD_NODENAME="$node" SLURM_JOB_SLUID="$SLURM_JOB_SLUID" \
             "$JOBSIGHT" profile --slurm "$SLURM_JOB_ID" --json \
             --drawn "$SHARE" --until "$PROFILES/off"
