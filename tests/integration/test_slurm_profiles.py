@@ -19,12 +19,14 @@ from tests.testbed.fixtures import python_folders
 from tests.testbed.namespace import until
 from tests.testbed.slurm import SlurmCluster
 
+from jobsight.program.slurmjob import cgroup_processes
 from jobsight.store import open_store
 
 pytestmark = pytest.mark.slow
 
 LOOP = "import time\nend = time.time() + 4\nwhile time.time() < end: pass"
 SCRIPTS = ("prolog", "epilog")
+FREEZER = Path("/sys/fs/cgroup/freezer")
 SITES_OWN = """#!/bin/sh
 PATH=/usr/bin:/bin
 began=$(date +%s%N)
@@ -114,9 +116,23 @@ class Hooks:
 def shared(request: pytest.FixtureRequest, bed_ready: None) -> Iterator[Hooks]:
     if request.param == "22.05":
         request.getfixturevalue("other_versions")
-    settings = [f"{name.title()}=@FOLDER@/work/site-{name}.sh" for name in SCRIPTS]
-    with SlurmCluster(version=request.param, settings=settings, shows=python_folders()) as cluster:
+    with SlurmCluster(version=request.param, settings=SETTINGS, shows=python_folders()) as cluster:
         yield Hooks(cluster)
+
+
+SETTINGS = [f"{name.title()}=@FOLDER@/work/site-{name}.sh" for name in SCRIPTS]
+
+
+class CgroupCluster(SlurmCluster):
+    """A node whose jobs are in control groups, version 1. Version 2 needs a machine without 1."""
+
+    def _configure(self) -> None:
+        super()._configure()
+        (self.folder / "etc/slurm/cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
+        self.namespace.binds.append((FREEZER, str(FREEZER), "rw"))
+
+    def _slurm_conf(self) -> str:
+        return super()._slurm_conf().replace("proctrack/linuxproc", "proctrack/cgroup")
 
 
 @pytest.fixture
@@ -296,3 +312,25 @@ def test_without_an_epilog_a_second_run_of_the_prolog_starts_no_second_sampler(
     until(hooks.samplers, "the sampler")
     time.sleep(2)
     assert len(hooks.samplers()) == 1
+
+
+@pytest.mark.skipif(not FREEZER.is_dir(), reason="no control groups of version 1 here")
+def test_the_processes_in_a_control_group_are_those_that_are_sampled(bed_ready: None) -> None:
+    with CgroupCluster(
+        settings=SETTINGS, shows=python_folders(), accounting=False, nodes=1
+    ) as cluster:
+        hooks = Hooks(cluster)
+        (hooks.work / "loop.py").write_text(LOOP)
+        job = cluster.submit(f"exec {sys.executable} {hooks.work}/loop.py")
+        until(hooks.samplers, "the sampler")
+        names = [Path(f"/proc/{pid}/comm").read_text() for pid in cgroup_processes(int(job))]
+        assert names
+        assert not any("slurm" in name for name in names)
+        cluster.wait(job)
+        content = json.loads(until(hooks.results, "the result")[0].read_text())
+        # Unmeasured if a process of root, such as slurmstepd, were among those sampled.
+        assert content["shares"]["network"] is not None
+        assert content["signals"]["cpu_s"] > 0.1
+        hooks.assert_nodes_are_up()
+    for folder in FREEZER.glob("slurm_node1"):
+        folder.rmdir()

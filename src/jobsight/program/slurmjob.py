@@ -24,7 +24,8 @@ _SLUID = re.compile(r"s[0-9A-Za-z]{13}", re.ASCII)
 def cgroup_processes(job: int, groups: Path = _GROUPS, sluid: str = "") -> set[int]:
     """The PIDs in a job's control groups; none where Slurm makes no groups.
 
-    Slurm's own supervisor is in a group ``slurm`` of each step and is left out.
+    Slurm's own supervisor is left out: in version 2 it is in a group ``slurm`` of each step, in
+    version 1 among the processes.
 
     Args:
         job: Slurm's number of the job; of an array task, the raw one.
@@ -40,8 +41,16 @@ def cgroup_processes(job: int, groups: Path = _GROUPS, sluid: str = "") -> set[i
             if path.parent.name != "slurm":
                 with suppress(OSError):
                     content = path.read_bytes()
-                    found.update(numbers(content, content.count(b"\n") + 1))
+                    pids = numbers(content, content.count(b"\n") + 1)
+                    among = not place.startswith("system.slice")
+                    found.update(pid for pid in pids if not (among and _supervises(pid)))
     return found
+
+
+def _supervises(pid: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_bytes() == b"slurmstepd\n"
+    return False
 
 
 def parse_listpids(output: bytes, job: int) -> set[int]:
