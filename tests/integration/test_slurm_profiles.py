@@ -113,7 +113,7 @@ class Hooks:
 
 
 @pytest.fixture(scope="module", params=["24.11", "22.05"])
-def shared(request: pytest.FixtureRequest, bed_ready: None) -> Iterator[Hooks]:
+def on_cluster(request: pytest.FixtureRequest, bed_ready: None) -> Iterator[Hooks]:
     if request.param == "22.05":
         request.getfixturevalue("other_versions")
     with SlurmCluster(version=request.param, settings=SETTINGS, shows=python_folders()) as cluster:
@@ -136,11 +136,11 @@ class CgroupCluster(SlurmCluster):
 
 
 @pytest.fixture
-def hooks(shared: Hooks) -> Iterator[Hooks]:
-    shared.reset()
-    yield shared
-    shared.cluster.cancel_all()
-    until(lambda: not shared.samplers(), "samplers to end", timeout=30)
+def hooks(on_cluster: Hooks) -> Iterator[Hooks]:
+    on_cluster.reset()
+    yield on_cluster
+    on_cluster.cluster.cancel_all()
+    until(lambda: not on_cluster.samplers(), "samplers to end", timeout=30)
 
 
 def test_a_job_of_two_nodes_and_four_tasks_has_one_sampler_per_node(
@@ -304,9 +304,7 @@ def test_the_kill_file_ends_a_running_sampler_within_five_seconds(hooks: Hooks) 
     assert hooks.results() == []
 
 
-def test_without_an_epilog_a_second_run_of_the_prolog_starts_no_second_sampler(
-    hooks: Hooks,
-) -> None:
+def test_a_prolog_that_is_run_twice_starts_one_sampler(hooks: Hooks) -> None:
     """The site's Prolog of these tests calls it twice for each job."""
     hooks.cluster.submit("sleep 30")
     until(hooks.samplers, "the sampler")
@@ -323,8 +321,8 @@ def test_the_processes_in_a_control_group_are_those_that_are_sampled(bed_ready: 
         (hooks.work / "loop.py").write_text(LOOP)
         job = cluster.submit(f"exec {sys.executable} {hooks.work}/loop.py")
         until(hooks.samplers, "the sampler")
-        names = [Path(f"/proc/{pid}/comm").read_text() for pid in cgroup_processes(int(job))]
-        assert names
+        pids = until(lambda: cgroup_processes(int(job)), "the job's control group")
+        names = [Path(f"/proc/{pid}/comm").read_text() for pid in pids]
         assert not any("slurm" in name for name in names)
         cluster.wait(job)
         content = json.loads(until(hooks.results, "the result")[0].read_text())

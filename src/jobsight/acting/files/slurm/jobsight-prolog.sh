@@ -75,7 +75,8 @@ start() {
         *) refuse "$PROFILES cannot be written, or is full" ;;
     esac
 
-    mkdir -p "$RUN" && cd "$RUN" || refuse "$RUN cannot be made"
+    mkdir -p "$RUN" || refuse "$RUN cannot be made"
+    cd "$RUN" || refuse "$RUN cannot be entered"
     running=0
     for file in *.pid; do
         read -r pid <"$file" || continue
@@ -90,6 +91,7 @@ start() {
     # of the job. It ends by itself, by the epilog, by the file `off`, or after MOST_SECONDS.
     # shellcheck disable=SC2086,SC2016 # numbers; expanded there
     {
+        # shellcheck disable=SC3045 # every shell that is a /bin/sh of Linux has them
         ulimit -c 0 && ulimit -t 7200 && ulimit -v 4000000
         exec sh -c 'echo 500 >/proc/self/oom_score_adj; echo $$ >"$0"; exec "$@"' "$file" \
             setpriv --ruid "$account" --euid "$SLURM_JOB_UID" \
