@@ -245,7 +245,7 @@ def measured(
 def joined(profiles: Sequence[Profile], *, gpus: bool) -> Profile:
     """The profile of a job from those of its nodes, each counted by its wall time.
 
-    A share that was not measured on one of them is not known of the job.
+    A share that was not measured on one of them is not known of the job: it is in another one.
 
     Args:
         profiles: of runs that were sampled and have shares; one at least.
@@ -256,18 +256,19 @@ def joined(profiles: Sequence[Profile], *, gpus: bool) -> Profile:
 
     def mean(values: Sequence[float | None]) -> float | None:
         known = [value for value in values if value is not None]
-        if len(known) < len(values):
-            return None
-        return sum(map(operator.mul, known, walls)) / wall
+        return sum(map(operator.mul, known, walls)) / wall if len(known) == len(values) else None
 
-    shares = {name: mean([profile.shares[name] for profile in profiles]) for name in CLASSES}
+    rows = [dict(profile.shares) for profile in profiles]
+    for name, rest in (("memory", "cpu"), ("network", "waiting")):
+        if any(row[name] is None for row in rows):
+            for row in rows:
+                row[rest], row[name] = (row[rest] or 0.0) + (row[name] or 0.0), None
+    shares = {name: mean([row[name] for row in rows]) for name in CLASSES}
     unmeasured = {name: why for profile in profiles for name, why in profile.unmeasured.items()}
     capacity = mean([profile.signals["capacity"] for profile in profiles]) or 0.0
     per_1000 = mean([profile.signals["misses_per_1000"] for profile in profiles])
-    # Of a node whose memory is not measured, it is a part of cpu.
-    busy = mean([(one.shares["cpu"] or 0.0) + (one.shares["memory"] or 0.0) for one in profiles])
     parts = {
-        "on_cpu": (busy or 0.0) - capacity,
+        "on_cpu": (shares["cpu"] or 0.0) + (shares["memory"] or 0.0) - capacity,
         "io": shares["io"] or 0.0,
         "network": shares["network"] or 0.0,
         "capacity": capacity,

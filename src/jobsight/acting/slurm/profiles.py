@@ -184,7 +184,7 @@ def _files(folder: Path, done: Counter[str]) -> Iterator[_Left]:
                 path.unlink()
             continue
         try:
-            left = _Left(path, age, decoder.decode(content))
+            left = _Left(path, age, decoder.decode(content if len(content) <= _MOST_BYTES else b""))
             left.content.profile()
         except (msgspec.MsgspecError, KeyError, UnicodeDecodeError):
             done["unreadable"] += 1
