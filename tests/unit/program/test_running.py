@@ -31,11 +31,11 @@ def test_time_before_the_first_process_and_after_the_last_one_does_not_count() -
 
     sampler = Sampler(job, fresh=True)
     with Observed(sampler.reap) as observed:
-        seen = observe(observed, sampler, None, interval=0.02, patience=2.0)
+        seen = observe(observed, sampler, None, interval=0.02, patience=3.0)
     took = time.monotonic() - begun
     ran = sum(window.seconds for window in seen.timeline.windows)
     assert len(started) == 2
-    assert 2.5 < ran < took - 2.0
+    assert 2.5 < ran < took - 2.0  # to a window on either side
 
 
 def test_it_ends_when_it_is_asked_to_however_rare_samples_are(
