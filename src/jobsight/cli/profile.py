@@ -89,7 +89,8 @@ def profile(
         ),
     ] = None,
     until: Annotated[
-        Path | None, typer.Option(help="With --drawn: end when this file exists.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Of running processes: end when this file exists."),
     ] = None,
     save: Annotated[
         bool,

@@ -53,7 +53,8 @@ class Collector:
 
     `opened` opens the store that the sources' documents are merged into, and is called again, after
     pauses, while the store cannot be reached. Jobs that ended longer than `keep_seconds` ago move
-    to the archive. With `once` each source is polled until nothing more is waiting.
+    to the archive, and what Slurm's prologs left in the folder `profiles` moves into the store.
+    With `once` each source is polled until nothing more is waiting.
 
     Attributes:
         path: where the status is written.
@@ -86,7 +87,7 @@ class Collector:
         self.path = status_file.status_path(settings)
         self._notifier = Notifier()
         self._workers = [Worker(source, settings, self._halt, once=once) for source in sources]
-        self._housekeeper = Housekeeper(settings, keep_seconds, profiles, self._halt)
+        self._housekeeper = Housekeeper(settings, keep_seconds, self._halt, profiles)
         self._opened = opened
         self._started = self._written = 0.0
         self._write_error: str | None = None
@@ -261,8 +262,8 @@ class Housekeeper:
     """A thread next to the sources' own; its errors are counted and logged, and stop no source."""
 
     def __init__(
-        self, settings: CollectSettings, keep_seconds: float | None, profiles: Path | None,
-        stop: threading.Event,
+        self, settings: CollectSettings, keep_seconds: float | None, stop: threading.Event,
+        profiles: Path | None = None,
     ) -> None:  # fmt: skip
         self._store: Store | None = None
         self._settings = settings

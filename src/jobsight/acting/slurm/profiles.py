@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -24,7 +24,7 @@ from jobsight.clock import now_micros
 from jobsight.documents import JobDocument, Usage, number_of, slurm_id
 from jobsight.documents.keys import first_id
 from jobsight.errors import StoreError
-from jobsight.program.profile import CLASSES, Profile, joined
+from jobsight.program.profile import Profile, joined
 from jobsight.store import Store
 from jobsight.store.packing import cluster_of
 
@@ -35,6 +35,7 @@ _SETTLE_S, _UNKNOWN_S = 60.0, 7 * 86400.0
 """A job's last file is so old when they are taken; after the latter, without a job, they go."""
 
 _Class = Literal["cpu", "memory", "io", "network", "gpu", "waiting"]
+_CLASSES: tuple[_Class, ...] = get_args(_Class)
 _Share = Annotated[float, Meta(ge=0, le=1.001)]
 _Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,255}$")]
 
@@ -61,7 +62,7 @@ class _File(msgspec.Struct):
     schema: Literal["jobsight.profile/1"]
     source: Literal["sampled"]
     shares: dict[_Class, _Share | None]
-    classes: Annotated[list[_Class], Meta(max_length=len(CLASSES))]
+    classes: Annotated[list[_Class], Meta(max_length=len(_CLASSES))]
     unmeasured: dict[_Class, Annotated[str, Meta(max_length=500)]]
     signals: _Signals
     machine: _Machine
@@ -69,9 +70,11 @@ class _File(msgspec.Struct):
     drawn: _Drawn
 
     def profile(self) -> Profile:
+        """The same; `KeyError`: a share is missing."""
+        shares: dict[str, float | None] = {name: self.shares[name] for name in _CLASSES}
+        unmeasured = {str(name): why for name, why in self.unmeasured.items()}
         signals = msgspec.to_builtins(self.signals)
-        shares = {name: self.shares[name] for name in CLASSES}
-        return Profile(self.source, {**shares}, tuple(self.classes), {**self.unmeasured}, signals)
+        return Profile(self.source, shares, tuple(self.classes), unmeasured, signals)
 
 
 @dataclass
