@@ -177,6 +177,9 @@ def test_a_job_of_two_nodes_and_four_tasks_has_one_sampler_per_node(
     walls = [one["signals"]["wall_s"] for one in contents]
     cpu = sum(one["shares"]["cpu"] * wall for one, wall in zip(contents, walls, strict=True))
     assert bound["shares"]["cpu"] == pytest.approx(cpu / sum(walls))
+    call = [sys.executable, "-m", "jobsight", "job", job, "--store", str(tmp_path / "jobs.db")]
+    shown = subprocess.run(call, check=True, capture_output=True, text=True).stdout
+    assert f"{' or '.join(bound['classes'])} (measured)" in shown
     assert cpu > 1  # of eight seconds in all, on a machine that others use
     hooks.assert_nodes_are_up()
 

@@ -25,6 +25,7 @@ __all__ = [
     "accounted",
     "joined",
     "measured",
+    "profile_of",
     "stall_part",
     "window_shares",
 ]
@@ -329,6 +330,14 @@ def _signals(
         "resident_bytes": whole.resident,
         "misses_per_1000": per_1000,
     }
+
+
+def profile_of(document: JobDocument) -> Profile | None:
+    """What was measured of a job, else what its scheduler's accounting says."""
+    own: Any = document.usage.bound
+    if own is not None:
+        return Profile(own["source"], own["shares"], tuple(own["classes"]), own["unmeasured"])
+    return accounted(document)
 
 
 def accounted(document: JobDocument) -> Profile | None:

@@ -43,7 +43,7 @@ class ActingSettings(Section):
     profiles: Path | None = None
     """Folder in which Slurm's prologs leave profiles of jobs, and from which the collector takes
     them; None: none are made. Its owner makes them: an account of its own, the collector's."""
-    profile_share: Annotated[float, Field(ge=0, le=1)] = 0.01
+    profile_share: Annotated[float, Field(ge=0.0001, le=1)] = 0.01
     """Share of Slurm jobs that are profiled; six decimals count."""
 
     @field_validator("folder", "profiles", mode="after")

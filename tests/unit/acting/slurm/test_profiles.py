@@ -219,5 +219,5 @@ def test_the_prolog_draws_the_share_by_a_hash_of_the_job(shell: str) -> None:
     for share in ("0.1", "0.25", "0.099999"):
         assert chosen(share) == {job for job in jobs if drawn(job) < float(share)}
     assert 10 <= len(chosen("0.1")) <= 32  # of 20 ± 4
-    assert chosen("1.0") == chosen("1") == set(jobs)
+    assert chosen("1.0") == chosen("1") == chosen("1.000000") == set(jobs)
     assert chosen("0.0") == chosen("0") == chosen("1e-05") == chosen("") == set()

@@ -41,7 +41,7 @@ done
 
 drawn() {
     case $SHARE in
-        1 | 1.0) limit=1000000 ;;
+        1 | 1.*) limit=1000000 ;;
         0.*[!0-9]*) return 1 ;;
         0.*) digits=${SHARE#0.}000000 limit=$((1${digits%"${digits#??????}"} - 1000000)) ;;
         *) return 1 ;;
