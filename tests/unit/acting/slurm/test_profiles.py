@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import subprocess
 import time
 from collections.abc import Iterator
@@ -221,3 +222,25 @@ def test_the_prolog_draws_the_share_by_a_hash_of_the_job(shell: str) -> None:
     assert 10 <= len(chosen("0.1")) <= 32  # of 20 ± 4
     assert chosen("1.0") == chosen("1") == chosen("1.000000") == set(jobs)
     assert chosen("0.0") == chosen("0") == chosen("1e-05") == chosen("") == set()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user who may start nothing")
+@pytest.mark.parametrize("name", ["prolog", "epilog"])
+def test_a_node_that_can_start_no_process_is_not_drained(name: str) -> None:
+    def status(text: str) -> int:
+        environment = {"PATH": os.environ["PATH"]} | dict.fromkeys(
+            ("SLURM_JOB_ID", "SLURM_JOB_UID", "SLURM_JOB_GID", "SLURM_CLUSTER_NAME"), "5"
+        )
+        return subprocess.run(
+            ["sh", "-c", text],
+            env=environment,
+            user=64_999,
+            group=64_999,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)),
+            stderr=subprocess.DEVNULL,
+            check=False,
+        ).returncode
+
+    assert status("x=$(echo 1)") != 0
+    script = files("jobsight.acting").joinpath(f"files/slurm/jobsight-{name}.sh")
+    assert status(script.read_text("utf-8")) == 0
