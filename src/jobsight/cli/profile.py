@@ -22,7 +22,7 @@ from jobsight.cli.terminal import field, fold
 from jobsight.clock import now_micros
 from jobsight.commands import child_environment, find_tool, run_command
 from jobsight.documents import parse_key, slurm_id
-from jobsight.errors import ClusterError, SourceError, UsageError
+from jobsight.errors import ClusterError, SourceError, StoreError, UsageError
 from jobsight.files import Kind, new_file, require_replaceable
 from jobsight.format import memory, number, percent, span, timestamp
 from jobsight.program import running
@@ -198,7 +198,9 @@ def _save(job: str, found: Profile, settings: Settings) -> None:
     key = parse_key(job)
     with open_store(settings=settings.store) as store:
         job = job_on_node(store, key.cluster, key.job) or job
-        keep(store, job, found)
+        refusal = keep(store, job, found)
+    if refusal is not None:
+        raise StoreError(f"the shares of {job} could not be saved: {printable(refusal)}")
     note(f"saved the shares of {job} in {printable(store.url)}")
 
 

@@ -23,7 +23,6 @@ from msgspec import Meta
 from jobsight.clock import now_micros
 from jobsight.documents import JobDocument, Usage, number_of, slurm_id
 from jobsight.documents.keys import first_id
-from jobsight.errors import StoreError
 from jobsight.program.profile import Profile, joined
 from jobsight.store import Store
 from jobsight.store.packing import cluster_of
@@ -90,7 +89,8 @@ def pick_up(store: Store, folder: Path) -> Counter[str]:
     """Move the profiles that are complete into the store; what became of the files, by word.
 
     ``saved``; ``too short``: nothing was measured; ``unreadable``: not written by the prolog;
-    ``no such job``: for a week the store had no job of this number; ``waiting``: they stay.
+    ``no such job``: for a week the store had no job of this number, or refused it; ``waiting``:
+    they stay.
 
     Raises:
         OSError: the folder cannot be read, or a file not removed.
@@ -102,11 +102,9 @@ def pick_up(store: Store, folder: Path) -> Counter[str]:
         jobs.setdefault((left.content.drawn.cluster, left.content.slurm), []).append(left)
     for (cluster, number), files in jobs.items():
         youngest = min(left.age for left in files)
-        id_ = job_on_node(store, cluster, str(number)) if youngest >= _SETTLE_S else None
-        if id_ is not None:
-            word = "saved" if _save(store, id_, files) else "too short"
-        else:
-            word = "no such job" if youngest >= _UNKNOWN_S else "waiting"
+        word = "no such job" if youngest >= _UNKNOWN_S else "waiting"
+        if youngest >= _SETTLE_S and (id_ := job_on_node(store, cluster, str(number))):
+            word = _save(store, id_, files) or word
         done[word] += len(files)
         for left in files if word != "waiting" else ():
             left.path.unlink()
@@ -130,8 +128,12 @@ def job_on_node(store: Store, cluster: str, job: str) -> str | None:
     return max(called, key=lambda id_: (len(id_), id_), default=None)
 
 
-def _save(store: Store, id_: str, files: list[_Left]) -> bool:
-    """Keep the shares of a job, unless those of more nodes are kept; False: none was measured."""
+def _save(store: Store, id_: str, files: list[_Left]) -> str | None:
+    """Keep the shares of a job, unless those of more nodes are kept.
+
+    Returns:
+        What became of the files, in a word of `pick_up`; None: the store refuses the document.
+    """
     newest_last = sorted(files, key=lambda left: -left.age)
     nodes = {left.content.drawn.node: left.content for left in newest_last}
     seen = [one for one in nodes.values() if one.classes and one.signals.wall_s > 0]
@@ -140,25 +142,25 @@ def _save(store: Store, id_: str, files: list[_Left]) -> bool:
         gpus = any(one.machine.gpus for one in seen)
         profile = joined([one.profile() for one in seen], gpus=gpus)
     if profile is None or not profile.classes:
-        return False
+        return "too short"
     stored = store.get([id_])[id_].document.usage.bound or {}
     if stored.get("nodes", 0) <= len(seen):
         drawn = newest_last[-1].content.drawn
-        keep(store, id_, profile, nodes=len(seen), probability=drawn.probability)
-    return True
+        if keep(store, id_, profile, nodes=len(seen), probability=drawn.probability):
+            return None
+    return "saved"
 
 
-def keep(store: Store, id_: str, profile: Profile, **more: float) -> None:
+def keep(store: Store, id_: str, profile: Profile, **more: float) -> str | None:
     """Keep what was measured, and how, in the document of a job.
 
-    Raises:
-        StoreError: the store fails, or refuses it.
+    Returns:
+        Why the store refuses it; None: it is kept.
     """
     kept = {name: vars(profile)[name] for name in ("source", "shares", "unmeasured")}
     bound = {**kept, "classes": list(profile.classes), **more}
     merged = store.merge([JobDocument(id=id_, updated=now_micros(), usage=Usage(bound=bound))])
-    if merged.refused:
-        raise StoreError(f"the shares could not be saved: {': '.join(merged.refused[0])}")
+    return merged.refused[0][1] if merged.refused else None
 
 
 def _files(folder: Path, done: Counter[str]) -> Iterator[_Left]:
