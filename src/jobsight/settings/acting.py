@@ -44,10 +44,16 @@ class ActingSettings(Section):
     removal: bool = False
     """Whether enforce also marks jobs to remove; the policy file has a switch of its own."""
 
-    @field_validator("folder", mode="after")
+    profiles: Path | None = None
+    """Folder in which Slurm's prologs leave profiles of jobs, and from which the collector takes
+    them; None: none are made. Its owner makes them: an account of its own, the collector's."""
+    profile_share: Annotated[float, Field(ge=0.0001, le=1)] = 0.01
+    """Share of Slurm jobs that are profiled; six decimals count."""
+
+    @field_validator("folder", "profiles", mode="after")
     @classmethod
-    def _at_home(cls, value: Path) -> Path:
-        return value.expanduser()
+    def _at_home(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser()
 
     @model_validator(mode="after")
     def _renewed_in_time(self) -> ActingSettings:
