@@ -61,7 +61,7 @@ RECIPES = {
         ),
         later="sid:apptainer",
     ),
-    "bookworm": Recipe("bookworm", _SLURM),
+    "bookworm": Recipe("bookworm", (*_SLURM, "libsqlite3-0")),
 }  # fmt: skip
 
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Submission", "Submissions"]
 
-_DEADLINE_S = 0.2
-"""For an answer: sbatch waits 0.3 s for all."""
+_DEADLINE_S = 0.15
+"""For an answer: sbatch waits 0.25 s for curl, 0.3 s for all."""
 _MOST_LATE = 8
 """Answers still being worked out past their deadline; until there are fewer, none is begun."""
 _FRESH_S, _MOST_KEPT = 15.0, 500
@@ -89,16 +89,17 @@ class Submission:
         return cls(str(command[0]), text, options)
 
 
-Check = Callable[[Caller, str, str, Sequence[str]], Awaitable[Mapping[str, Any]]]
-
-
 class Submissions:
     """Answers submissions. Belongs to one event loop.
 
     `check` is `Site.check`; `current` gives the latest tables, None while there are none.
     """
 
-    def __init__(self, check: Check, current: Callable[[], Ready | None]) -> None:
+    def __init__(
+        self,
+        check: Callable[[Caller, str, str, Sequence[str]], Awaitable[Mapping[str, Any]]],
+        current: Callable[[], Ready | None],
+    ) -> None:
         self._check, self._current = check, current
         self._threads = CapacityLimiter(2)
         self._late = set[asyncio.Future[Mapping[str, Any]]]()

@@ -7,7 +7,7 @@
 --   pcall(function() dofile("/etc/jobsight/slurm/jobsight-cli.lua").pre_submit(options, pack_offset) end)
 --
 -- Users: JOBSIGHT_QUIET=1 turns it off. Without the variable it is silent where standard error is
--- not a terminal (workflow managers read it); JOBSIGHT_QUIET=0 shows it there too.
+-- not a terminal (workflow managers read it); JOBSIGHT_QUIET=0 shows it there too. --quiet counts.
 
 -- The service's Unix socket; where there is none on this machine, its address with a token.
 local SOCKET = "/run/jobsight/serve.sock"
@@ -40,8 +40,8 @@ local RUN = [[
 {
     %s && timeout -s KILL 0.28 sh -c %s sh %s %s %s |
         head -c 2000 | LC_ALL=C grep -a -o '^jobsight: [ -~]*' >&3
-    cat >/dev/null || while read -r _; do :; done
 } 3>&2 2>/dev/null
+{ cat || while read -r _; do :; done; } >/dev/null 2>&1
 ]]
 
 local function quoted(text)
@@ -57,6 +57,9 @@ local function pre_submit(options, pack_offset)
     local quiet = os.getenv("JOBSIGHT_QUIET")
     if quiet == "1" or os.getenv("SLURM_JOB_ID") or (tonumber(pack_offset) or 0) > 0 then
         return -- a step, a submission of a job, a further component
+    end
+    if (tonumber(options["quiet"]) or 0) > 0 then
+        return
     end
     local command = options["type"]
     if command ~= "sbatch" and command ~= "salloc" and command ~= "srun" then
