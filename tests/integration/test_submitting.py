@@ -240,39 +240,53 @@ FAULTS: dict[str, Callable[[Login], contextlib.AbstractContextManager[None]]] = 
 }
 
 
+def shown(login: Login, text: str, *words: str, **more: str | None) -> str:
+    """What is shown once a text is in it: on a busy machine an answer may be late."""
+
+    def attempt() -> str:
+        said = login.run(words[0], f"--comment={time.time()}", *words[1:], **more)  # type: ignore[arg-type]
+        printed = said.stdout + said.stderr
+        return printed if text in printed else ""
+
+    return until(attempt, f"{text} to be shown", timeout=30)
+
+
 def test_what_is_shown_is_about_the_user_who_submits(login: Login, service: Path) -> None:
     path, broken = login.script(MEMORY), login.script(BROKEN, "broken.sh")
+    held = ("sbatch", "--parsable", "--hold")
     with up(login, service):
-        # The first answers, and each check whose process is only being started, may be late.
-        shown = until(lambda: login.sbatch(f"--comment={time.time()}", path)[1])
-        assert "to fail" in shown
-        assert "out of memory" in shown
-        assert all(line.startswith("jobsight: ") for line in shown.splitlines())
+        lines = shown(login, "to fail", *held, path).splitlines()
+        assert lines[0].isdecimal()
+        assert all(line.startswith("jobsight: ") for line in lines[1:])
+        assert "out of memory" in lines[1]
         assert login.sbatch(path, user="bob")[1] == ""
-        until(lambda: "broken.sh:3: " in login.sbatch(f"--comment={time.time()}", broken)[1])
+        shown(login, "jobsight: broken.sh:3: ", *held, broken)
         # A script on standard input is judged by its options alone.
-        by_options = login.sbatch("--job-name=fit.sh", "--mem=100M", text=BROKEN)[1]
-        assert "to fail" in by_options
-        assert ":3: " not in by_options
+        assert ":3: " not in shown(login, "to fail", *held, "-Jfit.sh", "--mem=100M", text=BROKEN)
         for command in ("srun", "salloc"):
-            assert "to fail" in login.run(command, "-Jfit.sh", "--mem=100M", "true").stderr
-        within = login.run("salloc", "-Jfit.sh", "--mem=100M", "srun", "true").stderr
-        assert within.count("to fail") == 1
+            shown(login, "to fail", command, "-Jfit.sh", "--mem=100M", "true")
+        within = ("salloc", "-Jfit.sh", "--mem=100M", "srun", "-Jfit.sh", "true")
+        assert shown(login, "to fail", *within).count("to fail") == 1
 
 
 def test_it_is_silent_where_that_is_wanted(login: Login, service: Path) -> None:
     path = login.script(MEMORY)
     with up(login, service):
+        shown(login, "to fail", "sbatch", "--hold", path)
         for more in ({"quiet": "1"}, {"quiet": None}, {"SLURM_JOB_ID": "1"}):
             assert login.sbatch(path, **more)[1] == ""
         assert login.run("sbatch", "--quiet", "--hold", path).stderr == ""
-        components = login.sbatch(path, ":", "--mem=200M", path)[1]
-        assert components.count("to fail") == 1
-        # On a terminal it is shown, also on one that stops what writes from the background.
-        line = f"stty tostop; sbatch --hold {shlex.quote(path)}"
-        done = login.run("script", "-qec", line, "/dev/null", quiet=None)
-        assert "to fail" in done.stdout
-        assert "Submitted batch job" in done.stdout
+        components = ("sbatch", "--hold", "--mem=100M", ":", "--mem=200M", path)
+        assert shown(login, "to fail", *components).count("to fail") == 1
+
+        def on_a_terminal() -> str:
+            # One that stops what writes to it from the background.
+            line = f"stty tostop; sbatch --hold --comment={time.time()} {shlex.quote(path)}"
+            said = login.run("script", "-qec", line, "/dev/null", quiet=None).stdout
+            assert "Submitted batch job" in said
+            return said if "to fail" in said else ""
+
+        until(on_a_terminal, "the terminal to show it", timeout=30)
 
 
 def test_another_machine_is_asked_with_a_token(login: Login, service: Path) -> None:
@@ -284,7 +298,7 @@ def test_another_machine_is_asked_with_a_token(login: Login, service: Path) -> N
         login.configure(SOCKET="/none", ADDRESS=address, TOKEN="~/token.header")
         assert login.sbatch(path)[1] == ""
         header.write_text(f"Authorization: Bearer {token}\n")
-        assert "to fail" in login.sbatch(path)[1]
+        shown(login, "to fail", "sbatch", "--hold", path)
         header.write_text("Authorization: Bearer jobsight_wrong\n")
         assert login.sbatch(path)[1] == ""
     finally:

@@ -75,7 +75,9 @@ class Submission:
             given = msgspec.json.decode(described.decode(errors="replace"), type=dict[str, Any])
         except (msgspec.DecodeError, msgspec.ValidationError):
             raise UsageError("the second line is not a JSON object of options") from None
-        command = given.get("argv") or ["wrap" if given.get("wrap") else "sbatch"]
+        command = given.get("argv")
+        if not command or not isinstance(command, list):
+            command = ["wrap" if given.get("wrap") else "sbatch"]
         text = script.decode(errors="replace")
         if not text and isinstance(given.get("wrap"), str):
             text = f"#!/bin/sh\n{given['wrap']}\n"
@@ -131,7 +133,7 @@ class Submissions:
         predicted, report = (*results, None)[:2]
         lines = [*_faults(report or {}), *_predictions(predicted or {})]
         lines = [_shown(line) for line in lines]
-        if None not in results:
+        if all(task.done() for task in tasks):
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
             self._kept[key] = time.monotonic() + _FRESH_S, lines
