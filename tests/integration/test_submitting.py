@@ -41,7 +41,7 @@ BROKEN = "#!/bin/bash\n#SBATCH --mem=100M\nif true; then\n"
 RUBBISH = b"\x1b]0;title\x07<html>jobsight: none</html>\n" + b"\xfe\x9b31m" * 5_000
 WAITS = 0.3
 """Seconds that a submission waits at most."""
-SUBMISSIONS = 1000 if PROVE else 20
+SUBMISSIONS = int(os.environ.get("JOBSIGHT_SUBMISSIONS", "1000" if PROVE else "20"))
 BLOCK = 50
 LOOP = """for ((k = 0; k < $1; k++)); do
     begun=$EPOCHREALTIME
@@ -383,8 +383,9 @@ def test_a_submission_waits_no_longer_than_it_may(
         low, high, highest = (statistics.quantiles(seconds, n=100)[at] for at in (49, 94, 98))
         figures = " | ".join(f"{1000 * one:.0f}" for one in (low, high, highest, max(seconds)))
         rows.append(f"| {name} | {len(seconds)} | {figures} |")
-        assert low <= statistics.median(spent["without cli_filter"]) + WAITS
     table = "\n".join(["ms of sbatch:", "", *rows])
     record_property("submissions", table)
-    slowest = statistics.quantiles(spent["service hung"], n=20)[-1]
-    assert slowest <= statistics.quantiles(spent["without cli_filter"], n=20)[-1] + limit(WAITS)
+    plain = statistics.median(spent["without cli_filter"])
+    medians = {name: statistics.median(seconds) - plain for name, seconds in spent.items()}
+    assert max(medians.values()) <= limit(WAITS), medians
+    assert medians["service hung"] > medians["service away"]

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Submission", "Submissions"]
 
-_DEADLINE_S = 0.15
-"""For an answer: sbatch waits 0.25 s for curl, 0.3 s for all."""
+_DEADLINE_S = 0.12
+"""For an answer: curl waits 0.2 s, sbatch 0.3 s for all."""
 _MOST_LATE = 8
 """Answers still being worked out past their deadline; until there are fewer, none is begun."""
 _FRESH_S, _MOST_KEPT = 15.0, 500

@@ -30,15 +30,15 @@ else
     exit
 fi
 { cat; [ -f "$file" ] && head -c 65536 -- "$file"; } |
-    curl -q -s -f --noproxy "*" --max-time 0.25 -H Expect: -H "Content-Type: application/octet-stream" \
+    curl -q -s -f --noproxy "*" --max-time 0.2 -H Expect: -H "Content-Type: application/octet-stream" \
         --data-binary @- "$@" "$address/api/v1/submission"
 ]]
 
 -- Standard input is read to its end in any case: a pipe that breaks would kill sbatch. The group of
--- the helper is killed after 0.28 s; of its answer only lines of Jobsight, in ASCII, are shown.
+-- the helper is killed after 0.22 s; of its answer only lines of Jobsight, in ASCII, are shown.
 local RUN = [[
 {
-    %s && timeout -s KILL 0.28 sh -c %s sh %s %s %s |
+    %s && timeout -s KILL 0.22 sh -c %s sh %s %s %s |
         head -c 2000 | LC_ALL=C grep -a -o '^jobsight: [ -~]*' >&3
 } 3>&2 2>/dev/null
 { cat || while read -r _; do :; done; } >/dev/null 2>&1
