@@ -240,15 +240,15 @@ FAULTS: dict[str, Callable[[Login], contextlib.AbstractContextManager[None]]] = 
 }
 
 
-def shown(login: Login, text: str, *words: str, **more: str | None) -> str:
+def shown(login: Login, wanted: str, *words: str, **more: str | None) -> str:
     """What is shown once a text is in it: on a busy machine an answer may be late."""
 
     def attempt() -> str:
         said = login.run(words[0], f"--comment={time.time()}", *words[1:], **more)  # type: ignore[arg-type]
         printed = said.stdout + said.stderr
-        return printed if text in printed else ""
+        return printed if wanted in printed else ""
 
-    return until(attempt, f"{text} to be shown", timeout=30)
+    return until(attempt, f"{wanted} to be shown", timeout=30)
 
 
 def test_what_is_shown_is_about_the_user_who_submits(login: Login, service: Path) -> None:
@@ -385,7 +385,7 @@ def test_a_submission_waits_no_longer_than_it_may(
         rows.append(f"| {name} | {len(seconds)} | {figures} |")
     table = "\n".join(["ms of sbatch:", "", *rows])
     record_property("submissions", table)
-    plain = statistics.median(spent["without cli_filter"])
-    medians = {name: statistics.median(seconds) - plain for name, seconds in spent.items()}
+    usual = statistics.median(spent["without cli_filter"])
+    medians = {name: statistics.median(seconds) - usual for name, seconds in spent.items()}
     assert max(medians.values()) <= limit(WAITS), medians
     assert medians["service hung"] > medians["service away"]

@@ -120,7 +120,7 @@ class Submissions:
         sent = Submission.read(body)
         if len(self._late) >= _MOST_LATE:
             return []
-        asked = [self._predicted(who, sent)]
+        asked: list[Awaitable[Mapping[str, Any]]] = [self._predicted(who, sent)]
         if sent.text:
             asked.append(self._check(who, sent.path, sent.text, sent.options))
         tasks = [asyncio.ensure_future(work) for work in asked]
