@@ -325,7 +325,7 @@ def test_the_same_job_is_submitted_whatever_the_service_does(login: Login, fault
 
 
 def test_it_does_without_what_it_needs(login: Login, service: Path) -> None:
-    """No curl, no tools at all, no standard error, no hook; long options, scripts of all kinds."""
+    """No curl, no tools, no standard error, no more processes, no hook; a script in a pipe."""
     path, bash = login.script(MEMORY), ("/bin/bash", "-c")
     tools = login.work / "tools"
     tools.mkdir()
@@ -339,6 +339,8 @@ def test_it_does_without_what_it_needs(login: Login, service: Path) -> None:
                 assert login.sbatch(wrapped, PATH=folder)[1] == ""
             login.sbatch(wrapped)
             login.run(*bash, f"sbatch --hold {path} 2>&-")
+            for processes in range(1, 12):
+                login.run(*bash, f"ulimit -u {processes}; exec sbatch --hold {path}")
             login.run(*bash, f"mkfifo $HOME/p; cat {path} >$HOME/p & sbatch --hold $HOME/p")
             login.run("rm", "-f", "/home/alice/p")
     for text in (None, "this is not Lua", "return {}"):

@@ -34,14 +34,18 @@ fi
         --data-binary @- "$@" "$address/api/v1/submission"
 ]]
 
--- Standard input is read to its end in any case: a pipe that breaks would kill sbatch. The group of
--- the helper is killed after 0.22 s; of its answer only lines of Jobsight, in ASCII, are shown.
+-- Standard input is read first, by the shell alone, which needs no further process for it: a pipe
+-- that breaks would kill sbatch. The group of the helper is killed after 0.22 s; of its answer only
+-- lines of Jobsight, in ASCII, are shown.
 local RUN = [[
+IFS= read -r file
+IFS= read -r folder
+IFS= read -r given
 {
-    %s && timeout -s KILL 0.22 sh -c %s sh %s %s %s |
+    %s && printf '%%s\n' "$file" "$folder" "$given" |
+        timeout -s KILL 0.22 sh -c %s sh %s %s %s |
         head -c 2000 | LC_ALL=C grep -a -o '^jobsight: [ -~]*' >&3
 } 3>&2 2>/dev/null
-{ cat || while read -r _; do :; done; } >/dev/null 2>&1
 ]]
 
 local function quoted(text)
@@ -67,12 +71,12 @@ local function pre_submit(options, pack_offset)
     end
     local script = command == "sbatch" and options["argv"][1] or nil
     local given = slurm.json_cli_options(options)
-    local token = TOKEN:gsub("^~", os.getenv("HOME") or "~")
+    local token = TOKEN:gsub("^~", function() return os.getenv("HOME") end)
     local shown = quiet == "0" and "true" or "[ -t 3 ]"
     local helper = io.popen(
         RUN:format(shown, quoted(ASK), quoted(SOCKET), quoted(ADDRESS), quoted(token)), "w"
     )
-    helper:write(line(script), line(os.getenv("PWD")), line(given))
+    helper:write(line(script), line(os.getenv("PWD")), line(given:gsub("[\r\n]", " ")))
     helper:close()
 end
 
