@@ -39,6 +39,14 @@ HOOK, EXAMPLE = "jobsight-cli.lua", "cli_filter.lua.example"
 MEMORY = "#!/bin/bash\n#SBATCH --mem=100M\npython3 fit.py\n"
 BROKEN = "#!/bin/bash\n#SBATCH --mem=100M\nif true; then\n"
 RUBBISH = b"\x1b]0;title\x07<html>jobsight: none</html>\n" + b"\xfe\x9b31m" * 5_000
+OPTIONS = shlex.split(
+    "--array=0-3%2 --account=science --begin=now+1hour --cpus-per-task=2 --dependency=singleton "
+    "--distribution=block:cyclic --error=%A_%a.err --exclusive=user --export=NONE "
+    "--input=/dev/null --job-name=fit --kill-on-invalid-dep=yes --mail-type=END,FAIL --mem=3072M "
+    "--mail-user=bob --nice=5 --nodes=1-2 --no-requeue --ntasks=2 --ntasks-per-node=2 "
+    "--hint=nomultithread --open-mode=append --output=%A_%a.out --partition=main --profile=none "
+    "--signal=B:10@60 --spread-job --switches=1@10:00 --time=0-1 --time-min=10 --tmp=100M"
+)
 WAITS = 0.3
 """Seconds that a submission waits at most."""
 SUBMISSIONS = int(os.environ.get("JOBSIGHT_SUBMISSIONS", "1000" if PROVE else "20"))
@@ -261,6 +269,9 @@ def test_what_is_shown_is_about_the_user_who_submits(login: Login, service: Path
         assert "out of memory" in lines[1]
         assert login.sbatch(path, user="bob")[1] == ""
         shown(login, "jobsight: broken.sh:3: ", *held, broken)
+        # Options as Slurm writes them are none that `check` finds fault with.
+        found = shown(login, "jobsight: broken.sh:3: ", *held, *OPTIONS, broken, user="bob")
+        assert found.count("jobsight: ") == 1
         # A script on standard input is judged by its options alone.
         assert ":3: " not in shown(login, "to fail", *held, "-Jfit.sh", "--mem=100M", text=BROKEN)
         for command in ("srun", "salloc"):

@@ -19,14 +19,13 @@ from anyio.to_thread import run_sync
 
 from jobsight.clock import format_span
 from jobsight.errors import JobsightError, StoreUnavailableError, UsageError
-from jobsight.program.submission.sbatch import OPTIONS
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.fail.wording import worded
 from jobsight.questions.start.answering import AT_ONCE
 from jobsight.questions.start.question import START
 from jobsight.service.web.asking import about_script
 from jobsight.service.web.guards import RefusedError
-from jobsight.text import printable
+from jobsight.text import printable, wordset
 
 if TYPE_CHECKING:
     from jobsight.service.web.ready import Ready
@@ -43,6 +42,12 @@ _FRESH_S, _MOST_KEPT = 15.0, 500
 _MOST_ERRORS, _WIDTH = 5, 200
 _HIGH = 0.5
 """Probability to fail from which on it is shown."""
+_OPTIONS = wordset(
+    "account array chdir constraint cpus-per-gpu cpus-per-task dependency error gpus gpus-per-node "
+    "gpus-per-socket gpus-per-task gres input job-name mem mem-per-cpu mem-per-gpu nodes ntasks "
+    "ntasks-per-node output partition qos time"
+)
+"""Options that are looked at: those whose value Slurm writes as users do."""
 _UNSET = frozenset({"", "unset", "invalid-context"})
 """What Slurm writes for the value of an option without one (src/common/slurm_opt.c)."""
 _ASCII = str.maketrans("–×≥≤’", "-x><'")
@@ -85,8 +90,7 @@ class Submission:
         options = tuple(
             f"--{name}={value}"
             for name, value in values.items()
-            if OPTIONS.get(name) == "value" and name != "wrap"
-            if isinstance(value, str) and value not in _UNSET
+            if name in _OPTIONS and isinstance(value, str) and value not in _UNSET
         )
         return cls(str(command[0]), text, options)
 

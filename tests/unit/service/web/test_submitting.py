@@ -51,11 +51,12 @@ def asked(check: Callable[..., Awaitable[Any]], *bodies: bytes) -> list[list[str
 def test_options_are_those_that_slurm_has_in_force() -> None:
     options = {
         "mem": "4G", "time": "01:00:00", "hold": "set", "nodes": "unset", "spank:x": "1",
-        "gres": None, "argv": ["/data/fit.sh", "--mem=9G"], "comment": "a\n--mem=8G",
+        "gres": None, "argv": ["/data/fit.sh", "--mem=9G"], "job-name": "a\n--mem=8G",
+        "open-mode": "a",
     }  # fmt: skip
     sent = Submission.read(body(options))
     assert (sent.path, sent.text) == ("/data/fit.sh", SCRIPT)
-    wanted = ("--chdir=/home", "--mem=4G", "--time=01:00:00", "--comment=a\n--mem=8G")
+    wanted = ("--chdir=/home", "--mem=4G", "--time=01:00:00", "--job-name=a\n--mem=8G")
     assert sent.options == wanted
     assert "--chdir=/elsewhere" in Submission.read(body({"chdir": "/elsewhere"})).options
     wrapped = Submission.read(body({"wrap": "sleep 1", "argv": []}, script=""))
