@@ -35,8 +35,8 @@ __all__ = ["Submission", "Submissions"]
 
 _DEADLINE_S = 0.12
 """For an answer: curl waits 0.2 s, sbatch 0.3 s for all."""
-_MOST_LATE = 8
-"""Answers still being worked out past their deadline; until there are fewer, none is begun."""
+_MOST_RUNNING = 8
+"""Parts of answers to one user that are worked out at once; with so many, no other is begun."""
 _FRESH_S, _MOST_KEPT = 15.0, 500
 """Seconds for which the answer to the same submission is given again, and how many are kept."""
 _MOST_ERRORS, _WIDTH = 5, 200
@@ -108,7 +108,7 @@ class Submissions:
     ) -> None:
         self._check, self._current = check, current
         self._threads = CapacityLimiter(2)
-        self._late = set[asyncio.Future[Mapping[str, Any]]]()
+        self._running: dict[asyncio.Future[Mapping[str, Any]], str] = {}
         self._kept: dict[bytes, tuple[float, list[str]]] = {}
 
     async def lines(self, who: Caller, body: bytes) -> list[str]:
@@ -122,18 +122,17 @@ class Submissions:
         if until > time.monotonic():
             return lines
         sent = Submission.read(body)
-        if len(self._late) >= _MOST_LATE:
+        if list(self._running.values()).count(who.name) >= _MOST_RUNNING:
             return []
         asked: list[Awaitable[Mapping[str, Any]]] = [self._predicted(who, sent)]
         if sent.text:
             asked.append(self._check(who, sent.path, sent.text, sent.options))
         tasks = [asyncio.ensure_future(work) for work in asked]
+        for task in tasks:
+            self._running[task] = who.name
+            task.add_done_callback(self._finished)
         await asyncio.wait(tasks, timeout=_DEADLINE_S)
         results = [_result(task) if task.done() else None for task in tasks]
-        for task in tasks:
-            if not task.done():
-                self._late.add(task)
-                task.add_done_callback(self._finished)
         predicted, report = (*results, None)[:2]
         lines = [*_faults(report or {}), *_predictions(predicted or {})]
         lines = [_shown(line) for line in lines]
@@ -151,7 +150,7 @@ class Submissions:
         return await run_sync(_predictions_for, ready, sent, who.name, limiter=self._threads)
 
     def _finished(self, task: asyncio.Future[Mapping[str, Any]]) -> None:
-        self._late.discard(task)
+        del self._running[task]
         _result(task)
 
 
