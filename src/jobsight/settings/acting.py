@@ -18,6 +18,13 @@ Mode = Literal["off", "observe", "advise", "enforce"]
 class ActingSettings(Section):
     """``jobsight acting``: what it may do through the scheduler, and how much."""
 
+    address: Annotated[str, Field(pattern=r"^(https?://[A-Za-z0-9.:/\[\]_\-]*[A-Za-z0-9\]])?$")] = (
+        ""
+    )
+    """Where submissions to Slurm ask the service from machines without its socket, such as
+    ``https://jobs.example.org``; empty: nowhere."""
+    token: str = "~/.config/jobsight/token.header"  # noqa: S105 - its path
+    """File for that, of one line, ``Authorization: Bearer TOKEN``; ~ is the home of who submits."""
     mode: Mode = "off"
     """observe: log what would be done; advise: write answers into held jobs, which no policy acts
     on; enforce: mark those that the site's policy may act on."""

@@ -334,7 +334,7 @@ def _local(settings: ServeSettings) -> Iterator[list[socket.socket]]:
                 yield []
                 return
         path.unlink(missing_ok=True)
-        before = os.umask(0o177)
+        before = os.umask(0o111 if settings.local_users else 0o177)
         try:
             server.bind(str(path))
         finally:
