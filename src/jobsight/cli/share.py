@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
 import typer
 
 from jobsight.acting.control import Switch
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from jobsight.acting.sharing.policy import Found
     from jobsight.acting.sharing.slowdown import Matrix
 
-__all__ = ["measure", "policy", "status"]
+__all__ = ["measure", "policy", "replay", "status"]
 
 _SHOWN = 30
 _STEPS = 1000
@@ -154,6 +155,70 @@ def _lines(found: Found) -> str:
         + more
         + f"\n{counted(len(found), 'kind')} of job, {some:,} with tokens of 100 a node"
     )
+
+
+def replay(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="A history that `import` reads.")
+    ],
+    nodes: Annotated[int, typer.Option(min=1, max=100_000, help="Of the cluster.")],
+    cpus: Annotated[int, typer.Option(min=1, max=1024, help="Of each node.")],
+    matrix: Annotated[
+        Path | None,
+        typer.Option(help="Measured slowdowns (default: those that the policy uses)."),
+    ] = None,
+    days: Annotated[
+        float | None, typer.Option(min=0.01, help="The first days alone (default: all).")
+    ] = None,
+    draws: Annotated[int, typer.Option(min=1, max=100, help="Of what the jobs use.")] = 3,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Play a history on nodes that jobs share: alone, packed, and with tokens.
+
+    A history does not say what its jobs use: each user's jobs of a name are given one of the
+    programs of the matrix, drawn anew for each draw. No gain is shown if the play without
+    slowdowns does not fit what happened.
+    """
+    from jobsight.acting.sharing.replay import Trace, fidelity, replayed
+    from jobsight.acting.sharing.slowdown import Matrix
+    from jobsight.cli.output import Console
+    from jobsight.learning.reading import job_tables
+
+    settings = load_settings(config, {})
+    measured = matrix_of(settings.acting) if matrix is None else Matrix.read(matrix)
+    tables = [one.table for one in job_tables(files, settings, Console)]
+    trace = Trace.of(pl.concat(tables), nodes, cpus, days)
+    fits = fidelity(trace)
+    arms: dict[str, dict[str, list[float]]] = {}
+    if fits.refusal is None:
+        with progress_bar("playing") as show:
+            arms = replayed(trace, measured, draws, show)
+    value = {
+        "jobs": len(trace.cpus), "hourly_use_differs_by": fits.use,
+        "median_waits_s": {str(size): pair for size, pair in fits.waits.items()},
+        "refusal": fits.refusal, "arms": arms,
+    }  # fmt: skip
+    answer(value, lambda: _replayed(value), as_json=as_json)
+    if fits.refusal is not None:
+        raise SourceError(f"no gain is shown, since the play does not fit: {fits.refusal}")
+
+
+def _replayed(value: dict[str, Any]) -> str:
+    lines = [f"{counted(value['jobs'], 'job')}; hourly use of CPUs differs by "
+             f"{percent(value['hourly_use_differs_by'])}"]  # fmt: skip
+    for size, (ours, theirs) in value["median_waits_s"].items():
+        lines.append(f"{size} CPUs and more: median wait {ours:.0f} s, recorded {theirs:.0f} s")
+    rows = []
+    for arm, found in value["arms"].items():
+        gains = [found["throughput"], found["wait_s"]]
+        rows.append([arm, *(f"{min(one):+.0%} to {max(one):+.0%}" for one in gains),
+                     *(number(sum(found[name]) / len(found[name]), 2)
+                       for name in ("slowdown", "slowdown_95", "slower"))])  # fmt: skip
+    if rows:
+        names = ["nodes", "throughput", "mean wait", "slowdown", "95 %", "slower by 10 %"]
+        lines += ["against exclusive nodes:", table(names, rows, left=["nodes"])]
+    return "\n".join(lines)
 
 
 def status(config: ConfigOption = None) -> None:

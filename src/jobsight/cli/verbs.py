@@ -66,6 +66,7 @@ VERBS = {
     "share": ("", "Which jobs may share a node, and what sharing costs them."),
     "share policy": ("share:policy", "Give tokens to kinds of job by what they use."),
     "share measure": ("share:measure", "Measure how programs slow each other on this node."),
+    "share replay": ("share:replay", "Play a history on nodes that jobs share."),
     "share status": ("share:status", "Show the matrix that is used, and how old the policy is."),
     "setup": ("", "Install what lets the machine run Jobsight by itself."),
     "setup kernels": ("setup:kernels", "Compile what reads large histories, once per machine."),

@@ -10,7 +10,10 @@ at the new speed.
 
 from __future__ import annotations
 
+import datetime as dt
 import math
+from collections import defaultdict
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +25,7 @@ from jobsight.acting.sharing.vectors import RESOURCES, Vector, of_node
 from jobsight.errors import SourceError
 from jobsight.jit import helper, kernel
 
-__all__ = ["ARMS", "Fidelity", "Trace", "drawn", "fidelity", "play", "result"]
+__all__ = ["ARMS", "Fidelity", "Trace", "drawn", "fidelity", "play", "replayed", "result"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -57,37 +60,45 @@ class Trace(NamedTuple):
     cpus_each: int
 
     @classmethod
-    def of(cls, table: pl.DataFrame, nodes: int, cpus_each: int) -> Trace:
-        """The jobs of a job table that ran.
+    def of(
+        cls, table: pl.DataFrame, nodes: int, cpus_each: int, days: float | None = None
+    ) -> Trace:
+        """The jobs of a job table that ran, of its first days.
 
         Raises:
             SourceError: none did.
         """
-        second = pl.Duration("us")
         ran = table.filter(
             pl.col("start").is_not_null()
             & (pl.col("end") > pl.col("start"))
             & (pl.coalesce("cpus", "request_cpus") > 0)
         ).sort("submit")
         ran = ran.filter(pl.coalesce("cpus", "request_cpus") <= nodes * cpus_each)
+        if days is not None and len(ran):
+            ran = ran.filter(pl.col("submit") < ran["submit"][0] + dt.timedelta(days=days))
         if not len(ran):
             raise SourceError("no job of the history has a start, an end and CPUs")
-        del second
-        seconds = [
+        submit, start, end = (
             ran[name].to_physical().to_numpy().astype(float) / 1e6
             for name in ("submit", "start", "end")
-        ]
-        submit, start, end = seconds
+        )
         runtime = end - start
         asked = ran["time_limit_s"].cast(pl.Float64).fill_null(-1.0).to_numpy()
         name = pl.struct(pl.coalesce("owner", "account"), pl.col("name"))
+        counted = ran.select(
+            cpus=pl.coalesce("cpus", "request_cpus").cast(pl.Int64),
+            kind=name.rank("dense").cast(pl.Int64) - 1,
+        )
         return cls(
-            submit - submit[0], runtime, np.where(asked > 0, np.maximum(asked, runtime), 2 * runtime),
-            start - submit, ran.select(pl.coalesce("cpus", "request_cpus"))
-            .to_series().cast(pl.Int64).to_numpy(),
-            ran.select(name.rank("dense").cast(pl.Int64)).to_series().to_numpy() - 1,
-            nodes, cpus_each,
-        )  # fmt: skip
+            submit=submit - submit[0],
+            runtime=runtime,
+            limit=np.where(asked > 0, np.maximum(asked, runtime), 2 * runtime),
+            wait=start - submit,
+            cpus=counted["cpus"].to_numpy(),
+            kind=counted["kind"].to_numpy(),
+            nodes=nodes,
+            cpus_each=cpus_each,
+        )
 
 
 def drawn(trace: Trace, matrix: Matrix, seed: int) -> tuple[Floats, Floats]:
@@ -116,28 +127,53 @@ def drawn(trace: Trace, matrix: Matrix, seed: int) -> tuple[Floats, Floats]:
 
 def play(trace: Trace, arm: str, shares: Floats, tokens: Floats, weights: Floats) -> Floats:
     """Begin and end of each job, seconds (2, jobs)."""
-    return _play(
+    played: Floats = _play(
         trace.submit, trace.runtime, trace.limit, trace.cpus, tokens, shares, weights,
         trace.nodes, trace.cpus_each, ARMS.index(arm), _DEPTH,
     )  # fmt: skip
+    return played
 
 
 def result(trace: Trace, played: Floats) -> dict[str, float]:
     """What an arm comes to.
 
     Returns:
-        throughput (CPU-seconds of work per second until the last end), wait_s (mean), slowdown
-        (mean), slowdown_95 (95th percentile), slower (share of jobs slower by over 10 %).
+        throughput (CPU-seconds of work per second, until the last submission), wait_s (mean),
+        slowdown (mean), slowdown_95 (95th percentile), slower (share of jobs slower by over 10 %).
     """
     begin, end = played
     slow = (end - begin) / trace.runtime
+    until = max(trace.submit[-1], 1.0)
+    done = np.clip((until - begin) / (end - begin), 0.0, 1.0)
     return {
-        "throughput": float((trace.runtime * trace.cpus).sum() / (end.max() - begin.min())),
+        "throughput": float((trace.runtime * trace.cpus * done).sum() / until),
         "wait_s": float((begin - trace.submit).mean()),
         "slowdown": float(slow.mean()),
         "slowdown_95": float(np.quantile(slow, 0.95)),
         "slower": float((slow > 1.1).mean()),
     }
+
+
+def replayed(
+    trace: Trace, matrix: Matrix, draws: int, show: Callable[[int, int], None]
+) -> dict[str, dict[str, list[float]]]:
+    """By arm and figure of `result`, one number for each draw.
+
+    Throughput and wait are relative to exclusive nodes: 0.2 is a fifth more.
+    """
+    found: dict[str, dict[str, list[float]]] = {arm: defaultdict(list) for arm in ARMS}
+    weights = np.array([matrix.weights().by_resource[name] for name in RESOURCES])
+    for draw in range(draws):
+        shares, tokens = drawn(trace, matrix, draw)
+        base: dict[str, float] = {}
+        for number, arm in enumerate(ARMS):
+            show(draw * len(ARMS) + number, draws * len(ARMS))
+            each = result(trace, play(trace, arm, shares, tokens, weights))
+            base = base or each
+            for name, value in each.items():
+                relative = name in ("throughput", "wait_s")
+                found[arm][name].append(value / max(base[name], 1e-9) - 1 if relative else value)
+    return {arm: dict(figures) for arm, figures in found.items()}
 
 
 class Fidelity(NamedTuple):
@@ -158,7 +194,9 @@ class Fidelity(NamedTuple):
             return f"hourly use differs by {self.use:.0%}, by more than 10 %"
         for size, (ours, theirs) in self.waits.items():
             if not 0.5 <= (ours + 60) / (theirs + 60) <= 2:
-                return f"the median wait of jobs of {size} CPUs and more is {ours:.0f} s, not {theirs:.0f} s"
+                return (
+                    f"jobs of {size} CPUs and more wait {ours:.0f} s, not {theirs:.0f} s (median)"
+                )
         return None
 
 
@@ -189,7 +227,8 @@ def _use(cpus: Ints, spans: Floats, hours: int) -> Floats:
         before = np.searchsorted(times, edges)
         total, moment = np.cumsum(np.r_[0.0, counts]), np.cumsum(np.r_[0.0, counts * times])
         sums.append(total[before] * edges - moment[before])
-    return np.diff(sums[0] - sums[1]) / _HOUR
+    use: Floats = np.diff(sums[0] - sums[1]) / _HOUR
+    return use
 
 
 @helper
@@ -271,8 +310,9 @@ def _play(
             until[node] = np.inf
             for k in range(kept):
                 job = on[node, k]
-                speed[job] = 1.0 / _slowdown(job, on[node], kept, shares, weights)
-                until[node] = min(until[node], now + max(remaining[job], 0.0) / speed[job])
+                slow = _slowdown(job, on[node], kept, shares, weights)
+                speed[job] = 1.0 / slow
+                until[node] = min(until[node], now + max(remaining[job], 0.0) * slow)
         # A pass of the scheduler.
         job, before, tried, shadow = first, -1, 0, np.inf
         blocked = False
@@ -392,4 +432,5 @@ def _reserve(
                 break
     order = np.argsort(clear)
     reserved[order[:need]] = True
-    return clear[order[need - 1]]
+    shadow: float = clear[order[need - 1]]
+    return shadow

@@ -1,1 +1,1 @@
-"""Acting through Slurm: comments of jobs, hooks at submission, profiles, and the placement policy."""
+"""Acting through Slurm: comments of jobs, hooks of submissions and nodes, the placement policy."""
