@@ -41,9 +41,11 @@ local RUN = [[
 IFS= read -r file
 IFS= read -r folder
 IFS= read -r given
+ask=%s socket=%s address=%s token=%s
+[ -S "$socket" ] || [ -n "$address" ] || exit
 {
     %s && printf '%%s\n' "$file" "$folder" "$given" |
-        timeout -s KILL 0.22 sh -c %s sh %s %s %s |
+        timeout -s KILL 0.22 sh -c "$ask" sh "$socket" "$address" "$token" |
         head -c 2000 | LC_ALL=C grep -a -o '^jobsight: [ -~]*' >&3
 } 3>&2 2>/dev/null
 ]]
@@ -74,7 +76,7 @@ local function pre_submit(options, pack_offset)
     local token = TOKEN:gsub("^~", function() return os.getenv("HOME") end)
     local shown = quiet == "0" and "true" or "[ -t 3 ]"
     local helper = io.popen(
-        RUN:format(shown, quoted(ASK), quoted(SOCKET), quoted(ADDRESS), quoted(token)), "w"
+        RUN:format(quoted(ASK), quoted(SOCKET), quoted(ADDRESS), quoted(token), shown), "w"
     )
     helper:write(line(script), line(os.getenv("PWD")), line(given:gsub("[\r\n]", " ")))
     helper:close()
