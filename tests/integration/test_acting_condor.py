@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -59,13 +58,7 @@ def empty_queue(pool: HtcondorPool) -> Iterator[None]:
 
 def condor_of(pool: HtcondorPool, user: str = "condor", **more: Any) -> CondorSettings:
     """Tools that run as this user."""
-    folder = pool.folder / f"tools-{user}"
-    folder.mkdir(exist_ok=True)
-    for tool in pool.bin.iterdir():
-        command = shlex.join(pool.namespace.command((tool.name,), user, processes=False))
-        (folder / tool.name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-        (folder / tool.name).chmod(0o755)
-    return CondorSettings(bin=folder, **more)
+    return CondorSettings(bin=pool.tools_as(user), **more)
 
 
 class Acting:
