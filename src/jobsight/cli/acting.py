@@ -6,31 +6,38 @@ the call is wrong.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
 import typer
 
+from jobsight.acting.condor.idle import Expected, IdleWriteback
 from jobsight.acting.condor.writeback import EDIT_S, Writeback, take_back
 from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
 from jobsight.cli.common import AnswerModelOption, ConfigOption, LogOption, StoreOption
 from jobsight.cli.common import load_settings as load
 from jobsight.cli.output import say
+from jobsight.documents import State
 from jobsight.errors import JobsightError, SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
+from jobsight.questions.fail.question import FAIL
 from jobsight.questions.hold.question import HOLD
+from jobsight.questions.start.question import START
 from jobsight.service.collector import stopping_on_signals
 from jobsight.service.logs import LastError, set_up
 from jobsight.service.logs import log as log_event
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from jobsight.settings import Settings
 
 __all__ = ["off", "on", "run", "status"]
@@ -51,34 +58,99 @@ def run(
     config: ConfigOption = None,
 ) -> None:
     """Write answers into held jobs, round by round, until it is stopped."""
-    settings = load(config, {"acting": {"mode": mode}, "store": store}, HOLD)
+    settings = load(config, {"acting": {"mode": mode}, "store": store}, HOLD, FAIL, START)
     acting = settings.acting
     if acting.mode == "off":
         raise UsageError("acting is off: set acting.mode, or name a mode with --mode")
-    writeback = _writeback(settings, log or [], wanted=store is not None, model=model)
-    if dry_run:
-        plan = writeback.plan()
-        say(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in plan.counts.items()))
-        for change in plan.changes:
-            say(printable(change))
-        return
-    with Switch(acting.folder).alone():
-        if once:
-            say(writeback.round())
-        else:
-            _loop(writeback.round, acting.every)
-
-
-def _writeback(
-    settings: Settings, logs: list[str], *, wanted: bool, model: str | None
-) -> Writeback:
     from jobsight.cli.hold import answers_of_held
 
+    logs, wanted = log or [], store is not None
     schedd = settings.access_point or CondorClient(settings.condor).schedd_name()
     if schedd is None:
         raise SourceError("this machine has no schedd: condor_config_val gives no FULL_HOSTNAME")
-    judge = partial(answers_of_held, settings, logs, wanted=wanted, model=model)
-    return Writeback(settings.condor, settings.acting, settings.acting.mode, schedd, judge)
+    held = partial(answers_of_held, settings, logs, wanted=wanted, model=model)
+    writeback = Writeback(settings.condor, acting, acting.mode, schedd, held)
+    idle = None
+    if acting.idle:
+        judge = partial(expected_of_idle, settings, logs, schedd, wanted=wanted)
+        idle = IdleWriteback(settings.condor, acting, acting.mode, judge)
+    if dry_run:
+        plan = writeback.plan()
+        _print_plan(plan.changes, plan.counts)
+        if idle is not None:
+            _print_plan(*idle.plan()[:2])
+        return
+    rounds = {"held": _Timed(writeback.round, 0.0)}
+    if idle is not None:
+        rounds["idle"] = _Timed(idle.round, acting.renew)
+    with Switch(acting.folder).alone():
+        if once:
+            for timed in rounds.values():
+                say(timed.round())
+        else:
+            _loop(rounds, acting.every)
+
+
+def _print_plan(changes: Sequence[object], counts: Mapping[str, int]) -> None:
+    say(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items()))
+    for change in changes:
+        say(printable(change))
+
+
+@dataclass
+class _Timed:
+    """A round, and seconds that pass at least between two of them."""
+
+    round: Callable[[], str]
+    every: float
+    due: float = -math.inf
+
+
+def expected_of_idle(
+    settings: Settings, logs: list[str], schedd: str, *, wanted: bool
+) -> list[Expected]:
+    """What champions, or rates, expect of the pending jobs of a schedd of HTCondor, as of now.
+
+    `logs` and `wanted` (the store) are what is read; where neither is named, see `own_inputs`.
+
+    Raises:
+        JobsightError: nothing can be read.
+    """
+    from jobsight.cli.asking import history_of, open_session
+    from jobsight.questions.fail.answering import FAIL_ANSWERS
+    from jobsight.questions.fail.wording import worded
+    from jobsight.questions.start.answering import START_ANSWERS
+
+    inputs, live = history_of(logs, settings, store=wanted)
+    place = pl.col("scheduler_name").cast(pl.String).str.to_lowercase()
+    pending = (
+        (pl.col("state").cast(pl.String) == State.PENDING.value)
+        & (pl.col("scheduler") == "htcondor")
+        # A log that does not name its access point is of this one.
+        & ((place == schedd.lower()) | place.str.contains(r"^log-[0-9a-f]+$"))
+    )
+    fails, starts = (
+        open_session(answers, settings, inputs, live=live, model=None, at=None).answer(pending)
+        for answers in (FAIL_ANSWERS, START_ANSWERS)
+    )
+    spans = {answer.id: answer.starts for answer in starts}
+    expected = []
+    for answer in fails:
+        job, words = answer.job, worded(answer.to_json())
+        cluster, _, proc = job["job"].partition(".")
+        likely = "" if answer.kind is None else f"if it fails: {answer.kind.replace('_', ' ')}"
+        start = spans.get(answer.id)
+        expected.append(
+            Expected(
+                (int(cluster), int(proc)),
+                job["submit"] and job["submit"].timestamp(),
+                answer.probability,
+                start and (start[0] / 1e6, start[1] / 1e6, start[2] / 1e6),
+                answer.blocked or "; ".join(filter(None, (likely, words.advice))),
+                answer.model,
+            )
+        )
+    return expected
 
 
 class _Stop:
@@ -91,18 +163,22 @@ class _Stop:
         self.asked.set()
 
 
-def _loop(round_: Callable[[], str], every: float) -> None:
+def _loop(rounds: Mapping[str, _Timed], every: float) -> None:
     """Rounds until a signal; a round that fails is logged, and the next one starts anew."""
     set_up("text")
-    failed, stop = LastError(), _Stop()
+    failed, stop = {name: LastError() for name in rounds}, _Stop()
     with stopping_on_signals(0) as stops:
         stops(stop)
         while not stop.asked.is_set():
-            try:
-                log_event("round", done=round_())
-                failed.resolve()
-            except JobsightError as error:
-                failed.record("round failed", error)
+            for name, timed in rounds.items():
+                if timed.due > time.monotonic():
+                    continue
+                timed.due = time.monotonic() + timed.every
+                try:
+                    log_event("round", done=timed.round())
+                    failed[name].resolve()
+                except JobsightError as error:
+                    failed[name].record("round failed", error)
             stop.asked.wait(every)
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from jobsight.acting.condor.jobsets import Job, constraints, ranges
-from jobsight.acting.condor.plan import QUEUE, Change, Plan, make_plan
+from jobsight.acting.condor.plan import QUEUE, Change, Plan, Said, make_plan
 from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.edits import Edits
 from jobsight.history.condor.client import CondorClient
@@ -20,14 +20,14 @@ from jobsight.questions.hold.answering.answer import Answer
 from jobsight.settings import ActingSettings, CondorSettings, Mode
 from jobsight.text import counted
 
-__all__ = ["EDIT_S", "Judge", "Writeback", "take_back"]
+__all__ = ["EDIT_S", "MOST_EDITS", "Judge", "Writeback", "editor", "take_back"]
 
 Judge = Callable[[], Sequence[Answer]]
 """The answers as of now for all held jobs of the access point, those first that are worth most."""
 
 EDIT_S = 4.0
 """Seconds after which an edit is stopped, so that `jobsight acting off` need not wait longer."""
-_MOST_EDITS = 100
+MOST_EDITS = 100
 """Edits of one round; what is left comes in the next one."""
 _MINUTE = 60
 _MARKED = "JobsightAct =?= true"
@@ -54,7 +54,7 @@ class Writeback:
             judge: gives the answers.
         """
         self._client = CondorClient(condor)
-        self._editor = _editor(condor)
+        self._editor = editor(condor)
         self._settings = settings
         self._schedd = schedd
         self._judge = judge
@@ -91,7 +91,7 @@ class Writeback:
         if edits.mode == "observe":
             lines = edits.observe(_decisions(plan), plan.asked_at)
             return f"{held}, {counted(lines, 'decision')} written down"
-        edited, left = 0, _MOST_EDITS
+        edited, left = 0, MOST_EDITS
         for change in plan.changes:
             for part, constraint in constraints(change.jobs):
                 # The policy must not go on with an answer that is taken back.
@@ -150,11 +150,12 @@ def take_back(condor: CondorSettings, log: DecisionLog) -> int:
     return done
 
 
-def _editor(condor: CondorSettings) -> CondorClient:
+def editor(condor: CondorSettings) -> CondorClient:
+    """What edits: each call ends within `EDIT_S`."""
     return CondorClient(condor.model_copy(update={"timeout": min(condor.timeout, EDIT_S)}))
 
 
-def _key(change: Change) -> str:
+def _key(change: Change[Said]) -> str:
     """A decision, without when a release is advised, which moves on from round to round."""
     said = change.said
     shown = None if said is None else (said.verb, said.probability, said.reason, said.act)
