@@ -116,12 +116,12 @@ def expected_of_idle(
     Raises:
         JobsightError: nothing can be read.
     """
-    from jobsight.cli.asking import history_of, open_session
+    from jobsight.cli.asking import open_session, own_inputs
     from jobsight.questions.fail.answering import FAIL_ANSWERS
     from jobsight.questions.fail.wording import worded
     from jobsight.questions.start.answering import START_ANSWERS
 
-    inputs, live = history_of(logs, settings, store=wanted)
+    inputs = [*logs, *["store:"] * wanted] or own_inputs(settings, events=True)
     place = pl.col("scheduler_name").cast(pl.String).str.to_lowercase()
     pending = (
         (pl.col("state").cast(pl.String) == State.PENDING.value)
@@ -130,7 +130,7 @@ def expected_of_idle(
         & ((place == schedd.lower()) | place.str.contains(r"^log-[0-9a-f]+$"))
     )
     fails, starts = (
-        open_session(answers, settings, inputs, live=live, model=None, at=None).answer(pending)
+        open_session(answers, settings, inputs, live=True, model=None, at=None).answer(pending)
         for answers in (FAIL_ANSWERS, START_ANSWERS)
     )
     spans = {answer.id: answer.starts for answer in starts}
@@ -138,7 +138,7 @@ def expected_of_idle(
     for answer in fails:
         job, words = answer.job, worded(answer.to_json())
         cluster, _, proc = job["job"].partition(".")
-        likely = "" if answer.kind is None else f"if it fails: {answer.kind.replace('_', ' ')}"
+        rests_on = words.advice or next(iter(words.evidence), "")
         start = spans.get(answer.id)
         expected.append(
             Expected(
@@ -146,7 +146,7 @@ def expected_of_idle(
                 job["submit"] and job["submit"].timestamp(),
                 answer.probability,
                 start and (start[0] / 1e6, start[1] / 1e6, start[2] / 1e6),
-                answer.blocked or "; ".join(filter(None, (likely, words.advice))),
+                answer.blocked or rests_on,
                 answer.model,
             )
         )

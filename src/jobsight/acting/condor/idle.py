@@ -49,7 +49,7 @@ class Expected:
         submitted: seconds since 1970; None: unknown.
         failure: probability that it fails; None: unknown.
         starts: seconds since 1970: 10, 50 and 90 % quantiles of its start; None: unknown.
-        reason: how it likely fails, and what helps (may be hostile).
+        reason: what helps, or what the probability rests on (may be hostile).
         model: what gave the probability.
     """
 
