@@ -102,62 +102,60 @@ def _write(pool: HtcondorPool, verb: Verb, mode: Any = "advise") -> None:
     Writeback(condor_of(pool), settings, mode, pool.hostname, judge).round()
 
 
-class TestWarnings:
-    """`jobsight setup htcondor --warnings`, from a real pool."""
+@pytest.fixture(scope="module")
+def warnings(pool: HtcondorPool) -> None:
+    """The file of warnings, made from a pool that has GPUs, one with a hostile name."""
+    detects = pool.folder / "work/gpus.sh"
+    detects.write_text(GPUS)
+    detects.chmod(0o755)
+    pool.configure([f"MACHINE_RESOURCE_INVENTORY_GPUs = {detects}"])
+    pool.kill("startd")
+    count = ("condor_status", "-af", "TotalGPUs")
+    until(lambda: "2" in pool.run(*count, check=False).split(), "the GPUs", timeout=90)
+    folder = pool.folder / "work/warnings"
+    run(pool, "setup", "htcondor", "--install", str(folder), "--warnings")
+    text = (folder / WARNINGS).read_text()
+    assert "SPOOL" not in text
+    assert "[ Capability = 7.5; DriverVersion = 12.2;" in text
+    pool.configure([f"include : {folder / WARNINGS}"])
 
-    @pytest.fixture(scope="class", autouse=True)
-    def included(self, pool: HtcondorPool) -> None:
-        """The file, made from a pool in which one site has GPUs, one with a hostile name."""
-        detects = pool.folder / "work/gpus.sh"
-        detects.write_text(GPUS)
-        detects.chmod(0o755)
-        pool.configure([f"ALPHA.MACHINE_RESOURCE_INVENTORY_GPUs = {detects}"])
-        pool.kill("startd")
-        count = ("condor_status", "-af", "TotalGPUs")
-        until(lambda: "2" in pool.run(*count, check=False).split(), "the GPUs", timeout=90)
-        folder = pool.folder / "work/warnings"
-        run(pool, "setup", "htcondor", "--install", str(folder), "--warnings")
-        text = (folder / WARNINGS).read_text()
-        assert "SPOOL" not in text
-        assert "[ Capability = 7.5; DriverVersion = 12.2;" in text
-        pool.configure([f"include : {folder / WARNINGS}"])
 
-    @pytest.mark.parametrize(
-        ("lines", "warned"),
-        [
-            ("", []),
-            ("request_memory = 20GB", ["request_memory = 20480 MB: the largest slot of this pool"]),
-            ("request_cpus = 9", ["request_cpus = 9: the largest slot of this pool has 8"]),
-            ("request_disk =", ["request_disk is not set"]),
-            ("request_disk = 900TB", ["request_disk = "]),
-            ("request_gpus = 2", []),
-            ("request_gpus = 3", ["request_gpus = 3: the largest slot of this pool has 2"]),
-            ("request_gpus = 1\nrequire_gpus = Capability >= 8", []),
-            ("request_gpus = 1\nrequire_gpus = Capability >= 9", ["no GPU of this pool"]),
-            ("request_gpus = 1\ngpus_minimum_memory = 30GB", []),
-            ("request_gpus = 1\ngpus_minimum_memory = 50GB", ["no GPU of this pool"]),
-            ("request_memory = 20GB\nmax_materialize = 1", ["request_memory = 20480 MB"]),
-            # Nothing that can be known at submission.
-            ("request_memory = undefined", []),
-            ("request_memory = error", []),
-            ('request_memory = "much"', []),
-            ("request_memory = 64 * (NumHolds + 1)", []),
-            ("universe = local\nrequest_memory = 20GB", []),
-        ],
+@pytest.mark.parametrize(
+    ("lines", "warned"),
+    [
+        ("", []),
+        ("request_memory = 20GB", ["request_memory = 20480 MB: the largest slot of this pool"]),
+        ("request_cpus = 9", ["request_cpus = 9: the largest slot of this pool has 8"]),
+        ("request_disk =", ["request_disk is not set"]),
+        ("request_disk = 900TB", ["request_disk = "]),
+        ("request_gpus = 2", []),
+        ("request_gpus = 3", ["request_gpus = 3: the largest slot of this pool has 2"]),
+        ("request_gpus = 1\nrequire_gpus = Capability >= 8", []),
+        ("request_gpus = 1\nrequire_gpus = Capability >= 9", ["no GPU of this pool"]),
+        ("request_gpus = 1\ngpus_minimum_memory = 30GB", []),
+        ("request_gpus = 1\ngpus_minimum_memory = 50GB", ["no GPU of this pool"]),
+        ("request_memory = 20GB\nmax_materialize = 1", ["request_memory = 20480 MB"]),
+        # Nothing that can be known at submission.
+        ("request_memory = undefined", []),
+        ("request_memory = error", []),
+        ('request_memory = "much"', []),
+        ("request_memory = 64 * (NumHolds + 1)", []),
+        ("universe = local\nrequest_memory = 20GB", []),
+    ],
+)
+def test_a_submission_is_warned_of_and_goes_through(
+    pool: HtcondorPool, warnings: None, lines: str, warned: list[str]
+) -> None:
+    file = pool.folder / "work/warned.sub"
+    file.write_text(
+        "executable = /bin/true\nrequest_memory = 64\nrequest_disk = 1MB\nhold = true\n"
+        f"{lines}\nqueue 1\n"
     )
-    def test_a_submission_is_warned_of_and_goes_through(
-        self, pool: HtcondorPool, lines: str, warned: list[str]
-    ) -> None:
-        file = pool.folder / "work/warned.sub"
-        file.write_text(
-            "executable = /bin/true\nrequest_memory = 64\nrequest_disk = 1MB\nhold = true\n"
-            f"{lines}\nqueue 1\n"
-        )
-        shown = pool.run("sh", "-c", f"cd /home/alice; condor_submit {file} 2>&1", user="alice")
-        assert "1 job(s) submitted" in shown
-        assert shown.count("QMGMT") == len(warned), shown
-        for words in warned:
-            assert words in shown
+    shown = pool.run("sh", "-c", f"cd /home/alice; condor_submit {file} 2>&1", user="alice")
+    assert "1 job(s) submitted" in shown
+    assert shown.count("QMGMT") == len(warned), shown
+    for words in warned:
+        assert words in shown
 
 
 def test_a_run_that_a_fault_ended_is_not_repeated_at_once(pool: HtcondorPool) -> None:
@@ -198,7 +196,7 @@ def _dag(pool: HtcondorPool, verb: str, program: str) -> Path:
         "periodic_hold = (NumHolds ?: 0) == 0\nlog = node.log\nqueue\n"
     )
     (folder / "small.dag").write_text(
-        f"JOB A+b node.sub\nSCRIPT HOLD ALL_NODES {DAG_SCRIPT} {verb} $JOB\n"
+        f"JOB A.b node.sub\nSCRIPT HOLD ALL_NODES {DAG_SCRIPT} {verb} $JOB\n"
         f"SCRIPT POST ALL_NODES {DAG_SCRIPT} post $JOB $RETURN $RETRY $MAX_RETRIES\n"
     )
     pool.namespace.own(folder, "alice")
@@ -233,8 +231,8 @@ def test_dagman_has_a_node_released_and_its_exit_code_is_kept(
     assert _ended(pool, folder) == str(int(code != 0))
     log = _log(folder)
     assert ".0 release 0.8 HOLD" in log or ".0 release 0.8 " in log
-    assert "A+b is released" in log
-    assert f"A+b ended: exit code {code}, retry 0 of 0" in log
+    assert "A.b is released" in log
+    assert f"A.b ended: exit code {code}, retry 0 of 0" in log
 
 
 def test_dagman_gives_up_a_node_that_is_to_be_removed(pool: HtcondorPool) -> None:
@@ -242,15 +240,15 @@ def test_dagman_gives_up_a_node_that_is_to_be_removed(pool: HtcondorPool) -> Non
     _node(pool)
     _write(pool, "remove")
     assert _ended(pool, folder) == "1"
-    assert "A+b is given up" in _log(folder)
-    assert "A+b ended: exit code -" in _log(folder)
+    assert "A.b is given up" in _log(folder)
+    assert "A.b ended: exit code -" in _log(folder)
 
 
 def test_dagman_notes_an_answer_and_does_nothing_unless_asked(pool: HtcondorPool) -> None:
     folder = _dag(pool, "hold", "exit 0")
     ad = _node(pool)
     _write(pool, "release")
-    until(lambda: "A+b is held" in _log(folder), "the answer to be noted")
+    until(lambda: "A.b is held" in _log(folder), "the answer to be noted")
     # The script that acts would have by now: it notes before it acts.
     time.sleep(2)
     assert pool.job(ad["ClusterId"])["JobStatus"] == 5

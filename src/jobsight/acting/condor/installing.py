@@ -88,10 +88,11 @@ def warnings_text(client: CondorClient) -> str:
             f"Request{name} > {has}", f'strcat("{asked} = ", Request{name}, "{unit}: {largest}")'
         )  # fmt: skip
     if 0 < len(kinds := sorted(_gpu_kinds(client))) <= _MOST_KINDS:
+        # False of some kinds and true of none; of undefined properties nothing is known.
+        of_each = f"evalInEachContext(RequireGPUs, {{ {', '.join(kinds)} }})"
         rules["GPUKind"] = (
-            "RequestGPUs > 0 && RequireGPUs isnt undefined && "
-            f"countMatches(RequireGPUs, {{ {', '.join(kinds)} }}) == 0",
-            '"no GPU of this pool is of the kind that is required (require_gpus, gpus_minimum_…)"',
+            f"RequestGPUs > 0 && member(false, {of_each}) && !member(true, {of_each})",
+            '"no GPU of this pool is of the kind that is required (require_gpus, gpus_minimum_*)"',
         )
     lines = [_WARNINGS_HEAD.format(time.strftime("%Y-%m-%d", time.gmtime()))]
     for name, (wrong, reason) in rules.items():
