@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from jobsight.acting.condor.jobsets import Job, constraints, ranges
+from jobsight.acting.condor.jobsets import Job, constraints
 from jobsight.acting.condor.plan import (
     QUEUE,
     Change,
@@ -26,7 +26,7 @@ from jobsight.acting.condor.plan import (
     plain,
     rounded,
 )
-from jobsight.acting.condor.writeback import MOST_EDITS, editor
+from jobsight.acting.condor.writeback import MOST_EDITS, editor, of_jobs
 from jobsight.acting.edits import Edits
 from jobsight.history.condor.client import Ad, CondorClient
 from jobsight.settings import ActingSettings, CondorSettings, Mode
@@ -219,9 +219,7 @@ class IdleWriteback:
 def _decision(
     change: Change[Outlook],
 ) -> tuple[Mapping[Job, object], Callable[[list[Job]], Mapping[str, Any]]]:
+    """What is decided of each job, without what moves on, and what the decision log has of it."""
     said = change.said
-    shown = None if said is None else (said.failure, said.reason)
-    fields = change.to_json()
-    return dict.fromkeys(change.jobs, shown), lambda jobs: {
-        **fields, "jobs": [str(each) for each in ranges(jobs)],
-    }  # fmt: skip
+    shown = None if said is None else (said.failure, said.model)
+    return dict.fromkeys(change.jobs, shown), partial(of_jobs, change.to_json())

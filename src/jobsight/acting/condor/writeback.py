@@ -20,7 +20,7 @@ from jobsight.questions.hold.answering.answer import Answer
 from jobsight.settings import ActingSettings, CondorSettings, Mode
 from jobsight.text import counted
 
-__all__ = ["EDIT_S", "MOST_EDITS", "Judge", "Writeback", "editor", "take_back"]
+__all__ = ["EDIT_S", "MOST_EDITS", "Judge", "Writeback", "editor", "of_jobs", "take_back"]
 
 Judge = Callable[[], Sequence[Answer]]
 """The answers as of now for all held jobs of the access point, those first that are worth most."""
@@ -131,10 +131,11 @@ def _decisions(plan: Plan) -> Iterator[tuple[dict[Job, object], Callable[[list[J
     for change in plan.changes:
         key, fields = _key(change), change.to_json()
         decided: dict[Job, object] = {job: (plan.since.get(job, 0), key) for job in change.jobs}
-        yield decided, partial(_of_jobs, fields)
+        yield decided, partial(of_jobs, fields)
 
 
-def _of_jobs(fields: dict[str, Any], jobs: list[Job]) -> dict[str, Any]:
+def of_jobs(fields: dict[str, Any], jobs: list[Job]) -> dict[str, Any]:
+    """The fields of a record with the jobs that it is about."""
     return {**fields, "jobs": [str(each) for each in ranges(jobs)]}
 
 
