@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
-import shlex
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.actingcondor import QUICK, VALID, command, condor_of, pool_with_policy, run
 from tests.support.heldanswers import answer_for, answers_for
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.errors import BedError
-from tests.testbed.fixtures import python_folders
 from tests.testbed.namespace import until
 
-from jobsight.acting.condor.installing import POLICY, file_texts
 from jobsight.acting.condor.plan import ATTRIBUTES
 from jobsight.acting.condor.writeback import Writeback
 from jobsight.acting.control import Switch
@@ -31,12 +27,10 @@ from jobsight.acting.decisions import DecisionLog
 from jobsight.errors import OutputError, SourceError
 from jobsight.history.condor.client import CondorClient
 from jobsight.questions.hold.answering.answer import Answer
-from jobsight.settings import ActingSettings, CondorSettings, Mode
+from jobsight.settings import Mode
 
 pytestmark = pytest.mark.slow
 
-VALID = 20
-QUICK = ActingSettings(every=1, renew=4, valid=VALID)
 HELD_ONCE = "(NumHolds ?: 0) == 0"
 """A policy that holds a job when it is submitted, and never again."""
 _numbers = itertools.count()
@@ -45,9 +39,7 @@ _numbers = itertools.count()
 @pytest.fixture(scope="module")
 def pool(bed_ready: None) -> Iterator[HtcondorPool]:
     """A pool whose access point has the policy file."""
-    with HtcondorPool(shows=python_folders()) as pool:
-        (pool.folder / "etc/condor" / POLICY).write_text(file_texts(QUICK)[POLICY])
-        pool.configure([f"include : /etc/condor/{POLICY}"])
+    with pool_with_policy() as pool:
         yield pool
 
 
@@ -55,17 +47,6 @@ def pool(bed_ready: None) -> Iterator[HtcondorPool]:
 def empty_queue(pool: HtcondorPool) -> Iterator[None]:
     yield
     pool.remove_all()
-
-
-def condor_of(pool: HtcondorPool, user: str = "condor", **more: Any) -> CondorSettings:
-    """Tools that run as this user."""
-    folder = pool.folder / f"tools-{user}"
-    folder.mkdir(exist_ok=True)
-    for tool in pool.bin.iterdir():
-        command = shlex.join(pool.namespace.command((tool.name,), user, processes=False))
-        (folder / tool.name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-        (folder / tool.name).chmod(0o755)
-    return CondorSettings(bin=folder, **more)
 
 
 class Acting:
@@ -105,24 +86,6 @@ def released(pool: HtcondorPool, cluster: int) -> None:
 
 def marks(pool: HtcondorPool) -> list[dict[str, Any]]:
     return pool.queue("JobsightAct =?= true")
-
-
-def command(pool: HtcondorPool, *words: str, **acting: Any) -> list[str]:
-    """A command line of ``jobsight`` that acts in the pool."""
-    settings = {
-        "condor": {"bin": str(condor_of(pool).bin)},
-        "eventlog": {"paths": [str(pool.event_log)]},
-        "acting": {**QUICK.model_dump(mode="json"), "folder": str(pool.folder / "cli"), **acting},
-    }
-    file = pool.folder / f"settings-{next(_numbers)}.yaml"
-    file.write_text(json.dumps(settings))
-    return [sys.executable, "-m", "jobsight", *words, "--config", str(file)]
-
-
-def run(pool: HtcondorPool, *words: str, **acting: Any) -> str:
-    environment = {**os.environ, "XDG_DATA_HOME": str(pool.folder / "data")}
-    line = command(pool, *words, **acting)
-    return subprocess.run(line, env=environment, check=True, capture_output=True, text=True).stdout
 
 
 def three_to_release(pool: HtcondorPool) -> str:
@@ -367,7 +330,7 @@ def test_the_loop_ends_on_a_signal(pool: HtcondorPool) -> None:
 
 FORGED = {
     "JobsightAct": "true", "JobsightVerb": '"release"', "JobsightAsOf": "time()",
-    "JobsightReleaseAfter": "0",
+    "JobsightReleaseAfter": "0", "JobsightFailure": "0.0", "JobsightStart": "1",
 }  # fmt: skip
 
 

@@ -318,7 +318,7 @@ def test_what_is_missing_is_named(site: Site) -> None:
     assert any(line.startswith(right) for line in cluster.missing("alice"))
     assert not any("AdminComment" in line for line in cluster.missing("slurm"))
     change = ("sacctmgr", "-i", "modify", "user", "name=alice", "set")
-    site.cluster.run(*change, "AdminLevel=Operator")
+    site.cluster.run(*change, "AdminLevel=Administrator")
     assert not any("AdminComment" in line for line in cluster.missing("alice"))
     site.cluster.run(*change, "AdminLevel=None")
     site.acting.folder.chmod(0o700)

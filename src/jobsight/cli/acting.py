@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from jobsight.acting.condor.idle import expected_by, pending_at
 from jobsight.acting.condor.writeback import EDIT_S, take_back
 from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
@@ -27,7 +29,9 @@ from jobsight.cli.output import say
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
+from jobsight.questions.fail.question import FAIL
 from jobsight.questions.hold.question import HOLD
+from jobsight.questions.start.question import START
 from jobsight.service.acting import Judges, act, writebacks
 from jobsight.service.collector import stopping_on_signals
 from jobsight.service.logs import set_up
@@ -36,6 +40,7 @@ from jobsight.text import counted, printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from jobsight.acting.condor.idle import Expected
     from jobsight.acting.slurm.plan import Answers
     from jobsight.questions.hold.answering.answer import Answer as HoldAnswer
     from jobsight.settings import Settings
@@ -58,13 +63,13 @@ def run(
     config: ConfigOption = None,
 ) -> None:
     """Write answers into held jobs (HTCondor) and pending ones (Slurm), until it is stopped."""
-    settings = load(config, {"acting": {"mode": mode}, "store": store}, HOLD)
+    settings = load(config, {"acting": {"mode": mode}, "store": store}, HOLD, FAIL, START)
     acting = settings.acting
     if acting.mode == "off":
         raise UsageError("acting is off: set acting.mode, or name a mode with --mode")
     found = writebacks(settings, judges(settings, log or [], wanted=store is not None, model=model))
     if dry_run:
-        for plan in (writeback.plan() for writeback in found):
+        for plan in (writeback.plan() for writeback, _ in found):
             counts = plan.counts.items()
             say(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts))
             for change in plan.changes:
@@ -72,13 +77,13 @@ def run(
         return
     if once:
         with Switch(acting.folder).alone():
-            for writeback in found:
+            for writeback, _ in found:
                 say(writeback.round())
         return
     set_up("text")
     with stopping_on_signals(0) as stops:
         stops(stop := _Stop())
-        act([writeback.round for writeback in found], acting, stop)
+        act([(writeback.round, every) for writeback, every in found], acting, stop)
 
 
 def judges(settings: Settings, logs: list[str], *, wanted: bool, model: str | None) -> Judges:
@@ -103,7 +108,18 @@ def judges(settings: Settings, logs: list[str], *, wanted: bool, model: str | No
         cluster = SlurmClient(settings.slurm).cluster_name()
         return answers_of_pending(names, cluster, start, fail)
 
-    return Judges(held, pending)
+    def idle(schedd: str) -> list[Expected]:
+        from jobsight.cli.asking import own_inputs
+        from jobsight.cli.fail import failures_now
+        from jobsight.cli.start import starts_now
+
+        inputs = [*logs, *["store:"] * wanted] or own_inputs(settings, events=True)
+        rows = pending_at(schedd)
+        return expected_by(
+            failures_now(settings, inputs, rows, None), starts_now(settings, inputs, rows, None)
+        )
+
+    return Judges(held, pending, idle)
 
 
 class _Stop(threading.Event):

@@ -13,7 +13,15 @@ from typing import Annotated
 
 import typer
 
-from jobsight.acting.condor.installing import POLICY, PRINT_FORMAT, file_texts, missing
+from jobsight.acting.condor.installing import (
+    FOLDER,
+    POLICY,
+    PROFILE,
+    WARNINGS,
+    file_texts,
+    missing,
+    warnings_text,
+)
 from jobsight.acting.slurm.installing import Cluster
 from jobsight.cli.common import ConfigOption, caller, load_settings
 from jobsight.cli.output import note, say
@@ -78,6 +86,9 @@ def htcondor(
     remove: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Remove the files from this folder.")
     ] = None,
+    warnings: Annotated[
+        bool, typer.Option("--warnings", help="Also warnings at submission, made from the pool.")
+    ] = False,
     config: ConfigOption = None,
 ) -> None:
     """Write the policy files for HTCondor, and show what to add to its configuration.
@@ -88,23 +99,26 @@ def htcondor(
     if [show, install is not None, remove is not None].count(True) != 1:
         raise UsageError("give one of --print, --install FOLDER and --remove FOLDER")
     settings = load_settings(config, {})
-    texts = file_texts(settings.acting)
+    folder = (install or remove or FOLDER).resolve()
+    texts, client = file_texts(settings.acting, folder), CondorClient(settings.condor)
+    if warnings or remove is not None:
+        texts[WARNINGS] = "" if remove is not None else warnings_text(client)
     if show:
         for name, text in texts.items():
             say(f"#### {name}\n{text}")
     elif remove is not None:
         for name in texts:
-            (remove / name).unlink(missing_ok=True)
-            say(f"removed {remove / name}")
+            (folder / name).unlink(missing_ok=True)
+            say(f"removed {folder / name}")
         return
-    folder = (install or Path("/etc/jobsight/htcondor")).resolve()
     for name, text in texts.items() if install is not None else ():
-        _write(folder / name, text)
+        _write(folder / name, text, 0o755 if text.startswith("#!") else 0o644)
     say("add to HTCondor's configuration on the access point, then run condor_reconfig:")
-    say(f"  include : {folder / POLICY}")
-    say("answers of held jobs, for the shells of users:")
-    say(f"  alias condor_held='condor_q -print-format {folder / PRINT_FORMAT}'")
-    for line in missing(CondorClient(settings.condor), caller()):
+    for name in (POLICY, WARNINGS) if warnings else (POLICY,):
+        say(f"  include : {folder / name}")
+    say("answers in condor_q, for the shells of users:")
+    say(f"  ln -s {folder / PROFILE} /etc/profile.d/")
+    for line in missing(client, caller()):
         say(f"missing: {printable(line)}")
 
 

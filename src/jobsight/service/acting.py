@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from jobsight.acting.condor.idle import Expected, IdleWriteback, expected_by, pending_at
 from jobsight.acting.condor.writeback import Writeback as CondorWriteback
 from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from jobsight.settings import ActingSettings, Settings
     from jobsight.store import Store
 
-__all__ = ["Judges", "act", "acting_in", "writebacks"]
+__all__ = ["Judges", "Writeback", "act", "acting_in", "writebacks"]
 
 _STOP_S = 5.0
 _SHARING_S = 3600.0
@@ -42,24 +43,45 @@ class Judges(NamedTuple):
     Attributes:
         held: those for all held jobs of this machine's schedd, by use.
         pending: those for pending jobs of the Slurm cluster, by name.
+        idle: what is expected of the idle jobs of a schedd.
     """
 
     held: Callable[[], Sequence[Answer]]
     pending: Callable[[Collection[str]], Mapping[str, Answers]]
+    idle: Callable[[str], Sequence[Expected]]
 
 
-def writebacks(settings: Settings, judges: Judges) -> list[CondorWriteback | SlurmWriteback]:
+class Writeback(Protocol):
+    """Write-back into jobs of one scheduler."""
+
+    def plan(self) -> Any:
+        """What a round would do: `changes`, and `counts` of jobs."""
+
+    def round(self) -> str:
+        """Do it; what was done, in a line."""
+
+
+def writebacks(settings: Settings, judges: Judges) -> list[tuple[Writeback, float]]:
     """Write-back into each scheduler of which this machine has the tools.
+
+    Returns:
+        Each, with the seconds that pass at least between two of its rounds.
 
     Raises:
         SourceError: it has none.
     """
-    acting, found = settings.acting, list[CondorWriteback | SlurmWriteback]()
+    acting, found = settings.acting, list[tuple[Writeback, float]]()
     condor = CondorClient(settings.condor).has("condor_qedit")
-    if condor and (schedd := here(settings)) is not None:
-        found.append(CondorWriteback(settings.condor, acting, acting.mode, schedd, judges.held))
+    if condor and (schedd := settings.access_point or here(settings)) is not None:
+        held = CondorWriteback(settings.condor, acting, acting.mode, schedd, judges.held)
+        found.append((held, 0.0))
+        if acting.idle:
+            judge = partial(judges.idle, schedd)
+            idle = IdleWriteback(settings.condor, acting, acting.mode, judge)
+            found.append((idle, acting.renew))
     if SlurmClient(settings.slurm).has("scontrol"):
-        found.append(SlurmWriteback(settings.slurm, acting, acting.mode, judges.pending))
+        slurm = SlurmWriteback(settings.slurm, acting, acting.mode, judges.pending)
+        found.append((slurm, 0.0))
     if not found:
         raise SourceError(
             "there is no scheduler to act through: neither scontrol nor condor_qedit and the name "
@@ -68,23 +90,29 @@ def writebacks(settings: Settings, judges: Judges) -> list[CondorWriteback | Slu
     return found
 
 
-def act(rounds: Sequence[Round], settings: ActingSettings, stop: threading.Event) -> None:
-    """Rounds until it is to stop; one that fails is logged, and the next begins anew.
+def act(
+    rounds: Sequence[tuple[Round, float]], settings: ActingSettings, stop: threading.Event
+) -> None:
+    """Rounds, each with the seconds between two of it, until it is to stop.
+
+    One that fails is logged, and the next begins anew.
 
     Raises:
         SourceError: another process acts already.
         OutputError: the folder or the lock file cannot be made.
     """
-    failed = [LastError() for _ in rounds]
+    failed, due = [LastError() for _ in rounds], [0.0 for _ in rounds]
     with Switch(settings.folder).alone():
         while not stop.is_set():
-            for round_, last in zip(rounds, failed, strict=True):
+            for number, (round_, every) in enumerate(rounds):
+                if due[number] > time.monotonic():
+                    continue
+                due[number] = time.monotonic() + every
                 try:
-                    if done := round_():
-                        log("round", done=done)
-                    last.resolve()
+                    log("round", done=round_())
+                    failed[number].resolve()
                 except JobsightError as error:
-                    last.record("round failed", error)
+                    failed[number].record("round failed", error)
             stop.wait(settings.every)
 
 
@@ -109,12 +137,15 @@ def acting_in(follower: Follower, store: Store, settings: Settings) -> Iterator[
 def _act(follower: Follower, store: Store, settings: Settings, stop: threading.Event) -> None:
     """Act until it is to stop, and while another process does, wait for its end."""
     acting, failed = settings.acting, LastError()
-    judges = Judges(partial(_held, follower, settings), partial(_pending, follower, settings))
+    judges = Judges(
+        partial(_held, follower, settings), partial(_pending, follower, settings),
+        partial(_idle, follower),
+    )  # fmt: skip
     while not stop.is_set():
         try:
-            rounds: list[Round] = [each.round for each in writebacks(settings, judges)]
+            rounds = [(each.round, every) for each, every in writebacks(settings, judges)]
             if acting.share:
-                rounds.append(_Sharing(store, settings).round)
+                rounds.append((partial(_share, store, settings), _SHARING_S))
             act(rounds, acting, stop)
         except JobsightError as error:
             failed.record("nothing acts", error)
@@ -147,22 +178,18 @@ def _pending(
         return answers_of_pending(names, cluster, start, fail)
 
 
-class _Sharing:
-    """The placement policy, published hourly."""
+def _idle(follower: Follower, schedd: str) -> list[Expected]:
+    """What is expected of idle jobs as of now."""
+    ready = _ready(follower)
+    with ready.lock:
+        fails, starts = (
+            ready.session(name, step=1000).answer(pending_at(schedd)) for name in ("fail", "start")
+        )
+    return expected_by(fails, starts)
 
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self._store, self._settings = store, settings
-        self._next = 0.0
 
-    def round(self) -> str:
-        """Publish it if it is time; what was done, if anything.
-
-        Raises:
-            JobsightError: see `publish`.
-        """
-        if time.monotonic() < self._next:
-            return ""
-        self._next = time.monotonic() + _SHARING_S
-        acting = self._settings.acting
-        found = found_in(self._store, matrix_of(acting).node(), self._settings)
-        return publish(found, self._settings, acting.mode, DecisionLog(acting.folder))
+def _share(store: Store, settings: Settings) -> str:
+    """Publish the placement policy; what was done."""
+    acting = settings.acting
+    found = found_in(store, matrix_of(acting).node(), settings)
+    return publish(found, settings, acting.mode, DecisionLog(acting.folder))

@@ -48,6 +48,11 @@ class ActingSettings(Section):
     """A job that was held so often is not released any more."""
     share: bool = False
     """Whether the service also gives tokens to kinds of job, as `jobsight share policy` does."""
+    idle: bool = False
+    """Whether idle jobs of HTCondor get answers, too, every `renew` seconds."""
+    cool_down: Annotated[int, Field(ge=0, le=86400)] = 0
+    """Seconds that a job of HTCondor is not run again after a fault of the system ended its run;
+    twice as long after each, up to 32 times. 0: the site's own policy alone."""
     removal: bool = False
     """Whether enforce also marks jobs to remove; the policy file has a switch of its own."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jobsight.acting.condor.jobsets import Job, constraints, ranges
-from jobsight.acting.condor.plan import QUEUE, Change, Plan, make_plan
+from jobsight.acting.condor.plan import QUEUE, Change, Plan, Said, make_plan
 from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.edits import Edits
 from jobsight.history.condor.client import CondorClient
@@ -19,14 +19,14 @@ from jobsight.questions.hold.answering.answer import Answer
 from jobsight.settings import ActingSettings, CondorSettings, Mode
 from jobsight.text import counted
 
-__all__ = ["EDIT_S", "Judge", "Writeback", "take_back"]
+__all__ = ["EDIT_S", "MOST_EDITS", "Judge", "Writeback", "editor", "spelled", "take_back"]
 
 Judge = Callable[[], Sequence[Answer]]
 """The answers as of now for all held jobs of the access point, those first that are worth most."""
 
 EDIT_S = 4.0
 """Seconds after which an edit is stopped, so that `jobsight acting off` need not wait longer."""
-_MOST_EDITS = 100
+MOST_EDITS = 100
 """Edits of one round; what is left comes in the next one."""
 _MINUTE = 60
 _MARKED = "JobsightAct =?= true"
@@ -53,7 +53,7 @@ class Writeback:
             judge: gives the answers.
         """
         self._client = CondorClient(condor)
-        self._editor = _editor(condor)
+        self._editor = editor(condor)
         self._settings = settings
         self._schedd = schedd
         self._judge = judge
@@ -88,9 +88,9 @@ class Writeback:
         edits.log.write("round", mode=edits.mode, asked_at=plan.asked_at, jobs=plan.counts)
         held = counted(plan.counts["held"], "held job")
         if edits.mode == "observe":
-            lines = edits.observe(_decisions(plan), _spelled, plan.asked_at)
+            lines = edits.observe(_decisions(plan), spelled, plan.asked_at)
             return f"{held}, {counted(lines, 'decision')} written down"
-        edited, left = 0, _MOST_EDITS
+        edited, left = 0, MOST_EDITS
         for change in plan.changes:
             for part, constraint in constraints(change.jobs):
                 # The policy must not go on with an answer that is taken back.
@@ -132,7 +132,8 @@ def _decisions(plan: Plan) -> Iterator[tuple[dict[Job, object], dict[str, Any]]]
         yield {job: (plan.since.get(job, 0), key) for job in change.jobs}, change.to_json()
 
 
-def _spelled(jobs: Iterable[Job]) -> list[str]:
+def spelled(jobs: Iterable[Job]) -> list[str]:
+    """Jobs as the decision log has them."""
     return [str(each) for each in ranges(jobs)]
 
 
@@ -148,11 +149,12 @@ def take_back(condor: CondorSettings, log: DecisionLog) -> int:
     return done
 
 
-def _editor(condor: CondorSettings) -> CondorClient:
+def editor(condor: CondorSettings) -> CondorClient:
+    """What edits: each call ends within `EDIT_S`."""
     return CondorClient(condor.model_copy(update={"timeout": min(condor.timeout, EDIT_S)}))
 
 
-def _key(change: Change) -> str:
+def _key(change: Change[Said]) -> str:
     """A decision, without when a release is advised, which moves on from round to round."""
     said = change.said
     shown = None if said is None else (said.verb, said.probability, said.reason, said.act)

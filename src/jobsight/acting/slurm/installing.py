@@ -170,14 +170,14 @@ class Cluster:
         if folder.is_dir() and not folder.stat().st_mode & 0o001:
             yield f"SlurmUser's right to read the policy: chmod o+x {folder}"
         owner = self._config.get("slurmuser", "").partition("(")[0]
-        if user not in ("root", owner) and not self._is_operator(user):
-            change = f"sacctmgr modify user name={user} set AdminLevel=Operator"
+        if user not in ("root", owner) and not self._is_administrator(user):
+            change = f"sacctmgr modify user name={user} set AdminLevel=Administrator"
             yield f"the right of {user} to write AdminComment: {change}"
 
-    def _is_operator(self, user: str) -> bool:
+    def _is_administrator(self, user: str) -> bool:
         words = ("-n", "-P", "show", "user", f"name={user}", "format=AdminLevel")
         with contextlib.suppress(SlurmError):
-            return self._client.run("sacctmgr", *words).strip() in ("Operator", "Administrator")
+            return self._client.run("sacctmgr", *words).strip() == "Administrator"
         return False
 
 

@@ -75,7 +75,9 @@ def test_what_a_cluster_lacks_is_named(tools: Path) -> None:
     assert "lua in CliFilterPlugins of slurm.conf" not in lacks
     assert f"job_submit_lua.so in {tools}/plugins: install Slurm's Lua plugins" in lacks
     assert "a call of jobsight-epilog.sh" in lacks
-    assert any("sacctmgr modify user name=ann set AdminLevel=Operator" in line for line in lacks)
+    assert any(
+        "sacctmgr modify user name=ann set AdminLevel=Administrator" in line for line in lacks
+    )
     (tools / "said-node").write_text("NodeName=b1 Gres=(null) Partitions=old\n")
     assert any(
         line.startswith("a partition whose nodes") for line in cluster(tools).missing("root")
