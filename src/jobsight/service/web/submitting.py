@@ -191,7 +191,7 @@ def _predictions(answers: Mapping[str, Any]) -> Iterator[str]:
             yield "; ".join(part for part in (advice, words.with_it) if part)
     if start is not None and start["wait_s"] is not None and start["wait_s"][2] > AT_ONCE:
         low, middle, high = map(format_span, start["wait_s"])
-        yield f"likely starts in {middle} ({low} to {high})"
+        yield f"likely starts in {middle}" + (f" ({low} to {high})" if low != high else "")
 
 
 def _shown(line: str) -> str:
