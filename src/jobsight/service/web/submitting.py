@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Submission", "Submissions"]
 
 _DEADLINE_S = 0.12
-"""For an answer: curl waits 0.2 s, sbatch 0.3 s for all."""
+"""For an answer: curl waits 0.18 s, sbatch 0.3 s for all."""
 _MOST_RUNNING = 8
 """Parts of answers to one user that are worked out at once; with so many, no other is begun."""
 _FRESH_S, _MOST_KEPT = 15.0, 500
@@ -191,7 +191,7 @@ def _predictions(answers: Mapping[str, Any]) -> Iterator[str]:
             yield "; ".join(part for part in (advice, words.with_it) if part)
     if start is not None and start["wait_s"] is not None and start["wait_s"][2] > AT_ONCE:
         low, middle, high = map(format_span, start["wait_s"])
-        yield f"likely starts in {middle} ({low} to {high})"
+        yield f"likely starts in {middle}" + (f" ({low} to {high})" if low != high else "")
 
 
 def _shown(line: str) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -10,11 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.testclient import TestClient
 from tests.support.limits import limit
 from tests.support.serving import client, site
-from tests.support.storedjobs import HOSTILE, slurm_job
+from tests.support.storedjobs import HOSTILE, SECOND, START, job, told
 
-from jobsight.documents import Request, State
+from jobsight.clock import now_micros
+from jobsight.documents import JobDocument, Request, State, slurm_id
 from jobsight.documents import Submission as Submitted
 from jobsight.errors import SourceError, UsageError
 from jobsight.service.web.guards import RefusedError
@@ -137,13 +140,30 @@ def test_the_same_submission_is_answered_once() -> None:
     assert len(calls) == 2
 
 
-def ended(number: int, user: str, state: State) -> Any:
-    states = (State.PENDING, State.RUNNING, state)
-    asked_for = Request(cpus=1, memory_mb=1024, time_limit_s=600)
-    return slurm_job(
-        str(number), *states, user=user, request=asked_for,
+def run_of(number: int, user: str, *states: tuple[float, State], cpus: int = 1) -> JobDocument:
+    """A job of a user's that had these states, so many seconds after `START`."""
+    return job(
+        slurm_id("grid", str(number)),
+        *(told(at, state) for at, state in states),
+        user=user,
         submission=Submitted(user=user, name="fit.sh"),
-    )  # fmt: skip
+        request=Request(cpus=cpus, nodes=1, memory_mb=1024, time_limit_s=3600, partition="main"),
+    )
+
+
+def ended(number: int, user: str, state: State, at: float = 0) -> JobDocument:
+    """A job that waited for a minute and ran for an hour."""
+    return run_of(
+        number, user, (at, State.PENDING), (at + 60, State.RUNNING), (at + 3660, state), cpus=4
+    )
+
+
+def answered(client: TestClient, wanted: str, sent: bytes) -> str:
+    """The answer once a text is in it: on a busy machine it may be late."""
+    deadline = time.monotonic() + limit(60)
+    while wanted not in (text := client.post("/api/v1/submission", content=sent).text):
+        assert time.monotonic() < deadline, text
+    return text
 
 
 def test_a_risk_is_shown_to_the_user_who_has_it(tmp_path: Path) -> None:
@@ -151,12 +171,21 @@ def test_a_risk_is_shown_to_the_user_who_has_it(tmp_path: Path) -> None:
     succeeded = [ended(number, "bob", State.COMPLETED) for number in range(12, 24)]
     served = site(tmp_path, [*failed, *succeeded])
     with client(served, "ann") as ann:
-        deadline = time.monotonic() + 60
-        while "to fail" not in (text := ann.post("/api/v1/submission", content=body()).text):
-            assert time.monotonic() < deadline, text
-        assert text.startswith("jobsight: ")
+        assert answered(ann, "to fail", body()).startswith("jobsight: ")
         assert ann.post("/api/v1/submission", content=b"nonsense").status_code == 422
         ann.headers["authorization"] = f"Bearer {served.tokens.add('bob', 'user', 1)}"
         assert ann.post("/api/v1/submission", content=body()).text == ""
         del ann.headers["authorization"]
         assert ann.post("/api/v1/submission", content=body()).status_code == 401
+
+
+def test_the_expected_start_is_shown_where_the_job_has_to_wait(tmp_path: Path) -> None:
+    now = (now_micros() - START) / SECOND
+    before = [ended(number, "ann", State.COMPLETED, now - 90_000 + 4000 * number)
+              for number in range(20)]  # fmt: skip
+    runs = run_of(100, "bob", (now - 2000, State.PENDING), (now - 1000, State.RUNNING), cpus=4)
+    queue = [run_of(101 + k, "bob", (now - 900 + k, State.PENDING), cpus=4) for k in range(4)]
+    options = {"argv": ["/home/fit.sh"], "partition": "main", "cpus-per-task": "4", "nodes": "1"}
+    with client(site(tmp_path, [*before, runs, *queue]), "ann") as ann:
+        text = answered(ann, "likely starts in", body(options))
+    assert re.fullmatch(r"jobsight: likely starts in [\d.]+ h( \(.+ to .+\))?\n", text)

@@ -30,12 +30,12 @@ else
     exit
 fi
 { cat; [ -f "$file" ] && head -c 65536 -- "$file"; } |
-    curl -q -s -f --noproxy "*" --max-time 0.2 -H Expect: -H "Content-Type: application/octet-stream" \
+    curl -q -s -f --noproxy "*" --max-time 0.18 -H Expect: -H "Content-Type: application/octet-stream" \
         --data-binary @- "$@" "$address/api/v1/submission"
 ]]
 
 -- Standard input is read first, by the shell alone, which needs no further process for it: a pipe
--- that breaks would kill sbatch. The group of the helper is killed after 0.22 s; of its answer only
+-- that breaks would kill sbatch. The group of the helper is killed after 0.2 s; of its answer only
 -- lines of Jobsight, in ASCII, are shown.
 local RUN = [[
 IFS= read -r file
@@ -45,7 +45,7 @@ ask=%s socket=%s address=%s token=%s
 [ -S "$socket" ] || [ -n "$address" ] || exit
 {
     %s && printf '%%s\n' "$file" "$folder" "$given" |
-        timeout -s KILL 0.22 sh -c "$ask" sh "$socket" "$address" "$token" |
+        timeout -s KILL 0.2 sh -c "$ask" sh "$socket" "$address" "$token" |
         head -c 2000 | LC_ALL=C grep -a -o '^jobsight: [ -~]*' >&3
 } 3>&2 2>/dev/null
 ]]
