@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.namespace import until
 
+from jobsight.acting.condor.installing import SHARING, file_texts
 from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.sharing.policy import Found, map_file, publish, withdraw
 from jobsight.acting.sharing.vectors import Kind, Vector, key_of
@@ -20,24 +20,16 @@ from jobsight.settings import ActingSettings, CondorSettings, Mode, Settings
 
 pytestmark = pytest.mark.slow
 
-CONF = "92-jobsight-sharing.conf"
-
 
 @pytest.fixture(scope="module")
 def pool(bed_ready: None) -> Iterator[HtcondorPool]:
     """A pool of two slots with tokens, whose access point follows the map."""
     with HtcondorPool(settings=["MACHINE_RESOURCE_membw = 100"]) as pool:
-        text = files("jobsight.acting").joinpath("files", "htcondor", CONF).read_text("utf-8")
-        line = f"JOBSIGHT_SHARING_MAP = {map_file(acting(pool))}"
-        text = text.replace(
-            "JOBSIGHT_SHARING_MAP = /var/lib/jobsight/acting/htcondor-sharing.map", line
-        )
-        assert line in text
-        (pool.folder / "etc/condor" / CONF).write_text(text)
+        (pool.folder / "etc/condor" / SHARING).write_text(file_texts(acting(pool))[SHARING])
         map_file(acting(pool)).touch()
         # A schedd reads a map again only if it is of another second.
         os.utime(map_file(acting(pool)), (0, 0))
-        pool.configure([f"include : /etc/condor/{CONF}"])
+        pool.configure([f"include : /etc/condor/{SHARING}"])
         yield pool
 
 

@@ -144,6 +144,11 @@ def off(config: ConfigOption = None) -> None:
     with switch.turn_off(EDIT_S + 1.0) as quiet:
         say(f"off: {switch.kill_file} is written, and no edit begins any more")
         failed = [why for take in _TAKERS if (why := _take_back(take, settings))]
+        if not (
+            CondorClient(settings.condor).has("condor_qedit")
+            or SlurmClient(settings.slurm).has("scontrol")
+        ):
+            failed.append("neither scontrol nor condor_qedit is found to take back what is marked")
         if not quiet:
             failed.append("an edit is still under way")
     if failed:

@@ -90,7 +90,9 @@ def profile(
     ] = None,
     until: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Of running processes: end when this file exists."),
+        typer.Option(
+            "--end-file", metavar="FILE", help="Of running processes: end when this file exists."
+        ),
     ] = None,
     save: Annotated[
         bool,

@@ -17,6 +17,7 @@ from jobsight.acting.condor.installing import (
     FOLDER,
     POLICY,
     PROFILE,
+    SHARING,
     WARNINGS,
     file_texts,
     missing,
@@ -114,7 +115,8 @@ def htcondor(
     for name, text in texts.items() if install is not None else ():
         _write(folder / name, text, 0o755 if text.startswith("#!") else 0o644)
     say("add to HTCondor's configuration on the access point, then run condor_reconfig:")
-    for name in (POLICY, WARNINGS) if warnings else (POLICY,):
+    included = {POLICY: True, WARNINGS: warnings, SHARING: settings.acting.share}
+    for name in (name for name, is_wanted in included.items() if is_wanted):
         say(f"  include : {folder / name}")
     say("answers in condor_q, for the shells of users:")
     say(f"  ln -s {folder / PROFILE} /etc/profile.d/")

@@ -33,14 +33,14 @@ def test_it_is_off_unless_a_mode_is_set(folder: Path) -> None:
 def test_without_a_schedd_nothing_acts(folder: Path) -> None:
     done = jobsight("acting", "run", "--once", "--mode", "observe")
     assert done.returncode == 1
-    assert "no schedd" in done.stderr
+    assert "no scheduler to act through" in done.stderr
 
 
 def test_off_writes_the_kill_file_also_where_the_schedd_gives_no_answer(folder: Path) -> None:
     done = jobsight("acting", "off")
     assert done.returncode == 1
     assert (folder / "off").exists()
-    assert "for at most 900 s more" in done.stderr
+    assert "expires within 900 s" in done.stderr
     shown = jobsight("acting", "status")
     assert "turned off" in shown.stdout
     assert jobsight("acting", "on").returncode == 0
@@ -86,8 +86,8 @@ def test_removing_leaves_nothing_and_touches_nothing_else(tmp_path: Path) -> Non
     done = jobsight("setup", "htcondor", "--install", target)
     assert f"include : {target}/90-jobsight.conf" in done.stdout
     assert sorted(path.name for path in target.iterdir()) == [
-        "90-jobsight.conf", "held-jobs.cpf", "idle-jobs.cpf", "jobsight-dag.sh", "jobsight.sh",
-        "site.conf",
+        "90-jobsight.conf", "92-jobsight-sharing.conf", "held-jobs.cpf", "idle-jobs.cpf",
+        "jobsight-dag.sh", "jobsight.sh", "site.conf",
     ]  # fmt: skip
     assert os.access(target / "jobsight-dag.sh", os.X_OK)
     assert f"-print-format {target}/idle-jobs.cpf" in (target / "jobsight.sh").read_text()

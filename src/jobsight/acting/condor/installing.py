@@ -17,6 +17,8 @@ __all__ = [
     "FOLDER",
     "POLICY",
     "PROFILE",
+    "SHARING",
+    "SHARING_MAP",
     "WARNINGS",
     "file_texts",
     "missing",
@@ -26,6 +28,8 @@ __all__ = [
 FOLDER = Path("/etc/jobsight/htcondor")
 """Where files are by default."""
 POLICY, WARNINGS = "90-jobsight.conf", "91-jobsight-warnings.conf"
+SHARING, SHARING_MAP = "92-jobsight-sharing.conf", "htcondor-sharing.map"
+"""What follows the map of tokens, and the name of that in the folder of what acts."""
 PROFILE, DAG_SCRIPT = "jobsight.sh", "jobsight-dag.sh"
 _WARNINGS_HEAD = """\
 # Jobsight: what condor_submit warns of, as no slot of this pool had it on {}; nothing is rejected.
@@ -52,6 +56,10 @@ def file_texts(settings: ActingSettings, folder: Path = FOLDER) -> dict[str, str
         "REMOVES": str(settings.removal),
         "COOL_DOWN": str(settings.cool_down),
     }
+    where = f"JOBSIGHT_SHARING_MAP = {settings.folder / SHARING_MAP}"
+    texts[SHARING] = re.sub(
+        "^JOBSIGHT_SHARING_MAP = .*$", lambda _: where, texts[SHARING], flags=re.M
+    )
     for name, value in values.items():
         line = rf"^JOBSIGHT_{name} = .*$"
         texts[POLICY] = re.sub(line, f"JOBSIGHT_{name} = {value}", texts[POLICY], flags=re.M)

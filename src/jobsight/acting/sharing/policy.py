@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from jobsight.acting.condor.installing import SHARING_MAP
 from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.sharing.slowdown import Matrix
@@ -76,7 +77,7 @@ def found_in(store: Store, node: Node, settings: Settings) -> dict[Key, Kind]:
 
 def map_file(settings: ActingSettings) -> Path:
     """Where HTCondor's map is."""
-    return settings.folder / "htcondor-sharing.map"
+    return settings.folder / SHARING_MAP
 
 
 def map_text(found: Found, now: float) -> str:

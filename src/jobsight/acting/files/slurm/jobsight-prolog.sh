@@ -101,7 +101,7 @@ start() {
             ${SLURM_CONF:+"SLURM_CONF=$SLURM_CONF"} SLURM_CLUSTER_NAME="$SLURM_CLUSTER_NAME" \
             SLURMD_NODENAME="$node" SLURM_JOB_SLUID="$SLURM_JOB_SLUID" \
             "$JOBSIGHT" profile --slurm "$SLURM_JOB_ID" --json \
-            --drawn "$SHARE" --until "$PROFILES/off"
+            --drawn "$SHARE" --end-file "$PROFILES/off"
     } | exec $drop sh -c '
         text=$(head -c 65537)
         if [ -z "$text" ] || [ "${#text}" -gt 65536 ]; then
