@@ -16,7 +16,7 @@ __all__ = ["READ", "causes_of_hold"]
 
 READ = 4000
 """So many characters of a reason are read."""
-_SHOWN = 400
+_SHOWN = 1000
 _REMEMBERED = 1 << 14
 
 
