@@ -13,7 +13,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.support.histories import micros
 from tests.support.hold_models import answered, held, history
 
