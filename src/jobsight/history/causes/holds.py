@@ -28,7 +28,10 @@ def _entries() -> tuple[Entry, ...]:
 
 @lru_cache(_REMEMBERED)
 def causes_of_hold(reason: str, code: int | None) -> tuple[tuple[Entry, Cause], ...]:
-    """All causes that a reason of at most `READ` characters names, the surest first.
+    """The surest cause that a reason of at most `READ` characters names.
+
+    Where it is a request that is too small (`Entry.ask`), the others follow: a policy may name
+    several resources.
 
     Args:
         reason: of the hold. Hostile text.
@@ -43,4 +46,6 @@ def causes_of_hold(reason: str, code: int | None) -> tuple[tuple[Entry, Cause], 
             continue
         if match := entry.pattern.search(reason):
             found.append((entry, entry.cause(match, _SHOWN)))
+            if entry.ask != "more":
+                break
     return tuple(found)

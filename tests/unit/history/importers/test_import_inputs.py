@@ -62,12 +62,12 @@ def test_a_binary_file_among_several_is_passed_over(tmp_path: Path) -> None:
     known, core = tmp_path / "a.log", tmp_path / "core.log"
     known.write_bytes((SAMPLES / "trace.swf").read_bytes())
     core.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(500))
-    for names in ([str(known), str(core)], [str(tmp_path / "*.log")]):
+    for names in ([known, core], [tmp_path / "*.log"]):
         documents, report = imported(*names)
         assert documents
         assert report.notes[0] == f"passed over 1 file that is not text, such as {core}"
     with pytest.raises(SourceError, match="no known format"):
-        imported(str(core))
+        imported(core)
 
 
 def test_a_folder_of_nothing_known_is_an_error(tmp_path: Path) -> None:

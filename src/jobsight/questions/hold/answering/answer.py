@@ -187,6 +187,7 @@ class Answerer:
         resolved = table.filter("kept", pl.col("outcome").is_not_null())
         self._index = FindingIndex(history, labels, table)
         self._memory = history.table["memory_mb"].cast(pl.Float64).fill_null(-1.0).to_numpy()
+        self._in_slot = history.table["slot"].is_not_null().to_numpy()
         self._recorded = history.table["attributes"].is_not_null().to_numpy()
         self._predictor = (
             None if model is None else Predictor(model, table, labels, self._index.evidence)
@@ -423,7 +424,7 @@ class Answerer:
         used = float(self._memory[rows].max(initial=-1.0))
         recorded = rows[self._recorded[rows]]
         ad = self.history.table["attributes"][int(recorded[-1])] if len(recorded) else None
-        slots = self.history.table["slot"].gather(rows).drop_nulls()
+        slots = rows[self._in_slot[rows]]
         return Held(
             code=row["hold_code"],
             subcode=row["hold_subcode"],
@@ -431,7 +432,7 @@ class Answerer:
             memory_mb=used if used >= 0 else None,
             ad=(parse_ad(ad or "{}") or {}) | dict(now or {}),
             fresh=now is not None or (len(recorded) > 0 and recorded[-1] >= row["hold_row"]),
-            slot=slots[-1] if len(slots) else None,
+            slot=self.history.table["slot"][int(slots[-1])] if len(slots) else None,
         )
 
 

@@ -60,20 +60,10 @@ Found = Sequence[tuple[Entry, Cause]]
 def known_fix(held: Held) -> Fix | None:
     """The fix of a hold's cause; None where no cause is known."""
     found = causes_of_hold(held.reason[:READ], held.code)
-    surely = [pair for pair in found if pair[0].level in ("final", "error")]
-    others = [pair for pair in found if pair not in surely]
-    return (
-        _by_words(held, surely)
-        or _by_subcode(held, found)
-        or _exited(held)
-        or _by_words(held, others)
-    )
-
-
-def _by_words(held: Held, found: Found) -> Fix | None:
-    """The fix of the first cause; None if there is none."""
-    if not found:
-        return None
+    sure = bool(found) and found[0][0].level in ("final", "error")
+    fix = None if sure else _by_subcode(held, found) or _exited(held)
+    if fix is not None or not found:
+        return fix
     entry, cause = found[0]
     return _resource(held, entry, found) if entry.ask else _as_told(held, entry, cause)
 

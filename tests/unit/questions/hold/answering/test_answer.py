@@ -445,7 +445,7 @@ def test_the_cause_of_a_hold_without_code_is_in_its_words_or_before_it() -> None
         "Error from slot1_2@wn57: STARTER at 192.0.2.57 failed to send file(s) to <192.0.2.9:9618>"
         ": error reading from /srv/dir_3/scores.csv: (errno 2) No such file or directory"
     )
-    rows = held(10, 1, cause=(0, 0, None))
+    rows = held(10, 1, cause=(0, 0, ""))
     rows.insert(2, rows[1] | {"at": 10, "code": 7, "slot": None, "reason": missing})
     found = ask(history(rows), 20)["1.0"]
     assert (found.verdict.verb, commands(found)) == ("fix", [None, "condor_release -name ap 1.0"])
