@@ -279,6 +279,8 @@ def by_hand(
         return Advice([*_fix(fix, group), *_off(fix, group), _release(group)])
     unknown = "the log has no hold code" if code is None else f"hold code {code} names no cause"
     text = f"{unknown}: fix what its reason says{_quoted(reason)}"
+    if not reason:
+        text = f"{unknown}, nor is there a reason: see its output, and the access point's ShadowLog"
     return Advice([Step(text), _release(group)])
 
 

@@ -55,10 +55,8 @@ from jobsight.text import printable
 
 __all__ = ["Answer", "Answerer"]
 
-_LIFE = (
-    EventCode.EXECUTE, EventCode.EVICTED, EventCode.SHADOW_EXCEPTION, EventCode.HELD,
-    EventCode.RELEASED,
-)  # fmt: skip
+_ERRORS = (EventCode.SHADOW_EXCEPTION, EventCode.REMOTE_ERROR)
+_LIFE = (EventCode.EXECUTE, EventCode.HELD, EventCode.RELEASED)
 _QUOTED = 2000
 NO_MODEL = "none"
 """What an answer names as its model where nothing is predicted: a hold by the user's own hand."""
@@ -353,8 +351,8 @@ class Answerer:
     ) -> Answer:
         """A hold of the user's own hand is the user's to end: nothing is predicted.
 
-        Of one without a code, the words may say what to fix: its own, else those of the shadow
-        right before it.
+        Of one without a code, the words may say what to fix: its own, else those of an error right
+        before it.
         """
         job, schedd = JobId(row["cluster"], row["proc"]), self._schedd(row["access_point"])
         reason, evidence = row["reason"] or "", findings.own(row["job"])
@@ -364,11 +362,11 @@ class Answerer:
             verb = "user_hold"
         elif not row["hold_code"]:
             held = self._what_held(row, moment, ad)
-            if not reason and (before := self._exception_before(row)):
-                text = f"the shadow wrote before it: {printable(before, _QUOTED)}"
-                evidence = [{"what": "exception", "text": text}, *evidence]
-                held = replace(held, reason=before)
             fix = known_fix(held)
+            if fix is None and (before := self._error_before(row)):
+                text = f"right before it the log has: {printable(before, _QUOTED)}"
+                evidence = [{"what": "exception", "text": text}, *evidence]
+                fix = known_fix(replace(held, reason=before))
             verb = "fix" if fix is not None and fix.certain else verb
         leave = [fix.machine] if fix is not None and fix.machine else []
         group = Group([job], schedd=schedd, leave=leave)
@@ -386,11 +384,11 @@ class Answerer:
             model=NO_MODEL,
         )
 
-    def _exception_before(self, row: dict[str, Any]) -> str | None:
-        """What the shadow wrote (007) as the job's last event but updates before its hold."""
+    def _error_before(self, row: dict[str, Any]) -> str | None:
+        """What the log says of an error of the same run before the hold (007, 021)."""
         rows = self.history.rows_of(row["job"])
-        rows = rows[(rows < row["hold_row"]) & np.isin(self.history.code[rows], _LIFE)]
-        if not len(rows) or self.history.code[rows[-1]] != EventCode.SHADOW_EXCEPTION:
+        rows = rows[(rows < row["hold_row"]) & np.isin(self.history.code[rows], _ERRORS + _LIFE)]
+        if not len(rows) or self.history.code[rows[-1]] not in _ERRORS:
             return None
         text: str | None = self.history.table["reason"][int(rows[-1])]
         return text
