@@ -53,7 +53,8 @@ class Cause:
         kind: of `KINDS`.
         text: the cause, in a sentence without its period.
         fix: what to do, in a sentence without its period.
-        whose: who can fix it: user, site, network (it may pass by itself) or either.
+        whose: who can fix it: user, site, either, network (it may pass by itself) or person
+            (nothing is wrong).
         sure: it cannot be anything else.
     """
 
