@@ -56,6 +56,24 @@ def test_a_code_restricts_words_and_words_decide_without_one() -> None:
     assert causes_of_hold("", 0) == ()
 
 
+def test_names_of_files_are_no_causes() -> None:
+    url = (
+        "Details: timed out waiting for response from origin ap21 ( URL file = lab://ap21/u03/{} )|"
+    )
+    lost = "Transfer input files failure at access point a. Details: reading from file /d/{}: "
+    execute = "Failed to execute '/d/{}' with arguments 1: (errno=13: 'Permission denied')"
+    names = [
+        *map(str, range(600)), "404 403.txt", "quota/exceeded.txt", "timeout/proxy/token.expired",
+        "dockerd/glide_1/x", "memory limit/oom", "singularity/apptainer", "glexec.sh",
+    ]  # fmt: skip
+    for name in names:
+        assert causes_of_hold(url.format(name.replace(" ", "_")), 13)[0][0].name == "outage", name
+        assert causes_of_hold(lost.format(name) + "(errno 2)", 13)[0][0].name == "input-missing", (
+            name
+        )
+        assert causes_of_hold(execute.format(name), 6)[0][0].name == "executable-permission", name
+
+
 @pytest.mark.parametrize(
     "text",
     ["reading from " * 300, "Failed to execute '" * 200, "writing to a/dir_1/" * 200,
