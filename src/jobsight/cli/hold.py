@@ -275,7 +275,7 @@ def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> Non
         held_s = max(answer.moment - answer.held_since, 0) / 1e6
         since = f"{moment(answer.held_since)} ({format_span(held_s)})"
         say(field("held", f"since {since}, {_cause(answer)}", _INDENT))
-        say(field("reason", printable(answer.reason, 240) or "none given", _INDENT))
+        say(field("reason", printable(answer.reason) or "none given", _INDENT))
         label = "evidence"
         shown: set[tuple[object, object]] = set()
         for finding in answer.evidence:
