@@ -285,7 +285,7 @@ def new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
         if history is None:
             return {**steps, "causes": [], "sites": [], "origins": []}
         table = history.table
-        chosen = history.held & (history.time >= start) & (history.time <= end)
+        chosen = history.begun & (history.time >= start) & (history.time <= end)
         chosen &= (table["hold_code"] != 1).fill_null(value=True).to_numpy()
         if owner is not None:
             own = (table["owner"] == owner).fill_null(value=False).to_numpy()

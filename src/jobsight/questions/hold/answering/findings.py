@@ -151,7 +151,8 @@ class Findings:
         if shape not in self._alike:
             rows = source.rows(key)
             held, _ = held_rows(history, self._moment, np.unique(history.job[rows]))
-            jobs = history.job[held[np.isin(held, rows) & (index.cause[held] == cause)]]
+            keys = index.evidence.keys[wider][index.evidence.hold_numbers(held)]
+            jobs = history.job[held[(keys == key) & (index.cause[held] == cause)]]
             jobs = jobs[index.places[jobs] == place]
             jobs = jobs[np.argsort(self._owners(jobs) != owner, kind="stable")]
             ids = (history.jobs[name].to_numpy()[jobs].tolist() for name in ("cluster", "proc"))
