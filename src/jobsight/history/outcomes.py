@@ -18,7 +18,7 @@ from jobsight.documents.states import REMOVED_BY_DAG, REMOVED_BY_PERSON, removed
 from jobsight.history.counts import at, preceding_in
 from jobsight.history.reasons import over_unique
 from jobsight.history.timelines import History, Ints
-from jobsight.history.vacates import is_fault
+from jobsight.history.vacates import FAULTS
 from jobsight.text import wordlist
 
 __all__ = [
@@ -54,7 +54,7 @@ def held_by_hand() -> pl.Expr:
     code = pl.col("hold_code")
     ours = (code > 0) & (code < 1000) & ~code.is_in(PERSONAL_HOLD_CODES)
     without_code = (code == 0) & pl.col("reason").str.starts_with("Cannot expand $$")
-    return ~(ours | without_code | is_fault(code, pl.col("reason"))).fill_null(value=False)
+    return ~(ours | without_code | code.is_in(FAULTS)).fill_null(value=False)
 
 
 def removed_by(reason: pl.Expr) -> pl.Expr:

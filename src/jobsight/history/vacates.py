@@ -8,7 +8,7 @@ the ``SYSTEM_ON_VACATE_COOL_DOWN`` (23.8) of its access point if that has one:
   and 1280), by the access point's PelicanRetryPolicy;
 - transfers that fail by the execution point, since 25.8.2: its plug-in is missing, cannot be
   started or reports nothing (codes 12 and 13, sub-codes −1001 to −1004);
-- errors of the execution point (`_FAULTS`), and whatever else has the words of a failed transfer.
+- errors of the execution point (`FAULTS`), and whatever else has the words of a failed transfer.
 
 A person, a policy, a drained or claimed slot or a lost connection vacates jobs too (the other codes
 from 1000 on). That says nothing of the next run.
@@ -25,25 +25,19 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 
-__all__ = ["faulty_vacates", "is_fault"]
+__all__ = ["FAULTS", "faulty_vacates"]
 
+FAULTS = (1003, 1007, 1020, 1021, 1024)
+"""JobNotStarted, StarterError, VMError, ContainerError, ScratchDirError."""
 _FIRST = 1000
 """The first code of vacates; those below are holds'."""
-_FAULTS = (1003, 1007, 1020, 1021, 1024)
-"""JobNotStarted, StarterError, VMError, ContainerError, ScratchDirError."""
-_TRANSFER = (
-    r"(?i)transfer (?:in|out)put files failure|FILETRANSFER:|file transfer plug-?in|URL file ="
-)
-"""The words of a failed transfer (``file_transfer.cpp``)."""
-_CODES = {13: "(?i)^transfer input files failure", 12: "(?i)^transfer output files failure"}
-"""How the text of a 004 without codes, of versions before 24.2, begins; by the code it stands for.
-"""
-
-
-def is_fault(code: pl.Expr, reason: pl.Expr) -> pl.Expr:
-    """Whether a vacate with a code from 1000 on is of a fault."""
-    failed = reason.str.contains(_TRANSFER).fill_null(value=False)
-    return (code >= _FIRST) & (code.is_in(_FAULTS) | failed)
+_TRANSFERS = {
+    12: r"(?i)transfer output files failure",
+    13: r"(?i)transfer input files failure|FILETRANSFER:|file transfer plug-?in|\( ?URL file =",
+}
+"""The words of a failed transfer (``file_transfer.cpp``), by the code of a hold for it."""
+_BEGINS = r"(?i)^transfer (?:in|out)put files failure"
+"""What a 004 without codes begins with where a transfer failed."""
 
 
 def faulty_vacates(
@@ -51,8 +45,8 @@ def faulty_vacates(
 ) -> tuple[pl.DataFrame, NDArray[np.bool_], NDArray[np.bool_]]:
     """The event table with the codes of vacates by a fault; such rows, and those with codes.
 
-    Their rows get the vacate's code and sub-code as those of a hold, which otherwise 012 alone has.
-    Each of the rows bool (n,).
+    Their rows get the codes that a hold for the same has, which otherwise 012 alone has. Each of
+    the rows bool (n,).
     """
     vacated, coded = np.zeros((2, len(table)), np.bool_)
     if "vacate_code" not in table.columns:
@@ -60,18 +54,25 @@ def faulty_vacates(
     rows = np.flatnonzero((table["code"] == EventCode.EVICTED).to_numpy())
     code, reason = pl.col("vacate_code"), pl.col("reason")
     of_words = [
-        pl.when(reason.str.contains(words)).then(pl.lit(number)) for number, words in _CODES.items()
+        pl.when(reason.str.contains(words)).then(pl.lit(number, pl.Int32))
+        for number, words in _TRANSFERS.items()
     ]
-    faults = (
-        table.select(code, reason, subcode="vacate_subcode", row=pl.int_range(pl.len()))[rows]
-        .with_columns(pl.coalesce(code, *of_words).cast(pl.Int32), coded=code.is_not_null())
-        # 1 is the user's own hold.
-        .filter(((code > 1) & (code < _FIRST)) | is_fault(code, reason))
+    # 1 is the user's own hold.
+    of_hold = (code > 1) & (code < _FIRST)
+    evicted = table.select(code, reason, subcode="vacate_subcode", row=pl.int_range(pl.len()))
+    faults = evicted[rows].with_columns(
+        hold_code=pl.when(of_hold)
+        .then(code)
+        .when((code >= _FIRST) | reason.str.contains(_BEGINS))
+        .then(pl.coalesce(*of_words, pl.when(code.is_in(FAULTS)).then(code)))
     )
+    faults = faults.filter(pl.col("hold_code").is_not_null())
     if not len(faults):
         return table, vacated, coded
     vacated[faults["row"].to_numpy()] = True
-    coded[faults["row"].to_numpy()] = faults["coded"].to_numpy()
-    codes = {"hold_code": faults["vacate_code"], "hold_subcode": faults["subcode"]}
-    columns = [table[to].clone().scatter(faults["row"], of) for to, of in codes.items()]
+    coded[faults["row"].to_numpy()] = faults["vacate_code"].is_not_null().to_numpy()
+    columns = [
+        table[name].clone().scatter(faults["row"], faults[of])
+        for name, of in (("hold_code", "hold_code"), ("hold_subcode", "subcode"))
+    ]
     return table.with_columns(columns), vacated, coded

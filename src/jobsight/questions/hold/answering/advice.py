@@ -109,15 +109,17 @@ class Group:
         schedd: that has them.
         avoid: sites that hold runs for this cause far more often than others, as the log names
             them (hostile text).
+        vacated: they are not held, but vacated by a fault, and run again by themselves.
     """
 
     jobs: Sequence[JobId]
     cause: tuple[int, int] | None = None
     schedd: Schedd = Schedd()
     avoid: Sequence[str] = ()
+    vacated: bool = False
 
     def step(self, text: str, tool: str, form: str = "{}") -> Step:
-        """A step whose command is condor_release or condor_rm for these jobs, put into `form`."""
+        """A step whose command is a tool of HTCondor for these jobs, put into `form`."""
         if self.cause is None or len(self.jobs) <= TRIAL:
             jobs = " ".join(str(job) for job in self.jobs)
         else:
@@ -203,6 +205,26 @@ def advise(
         unseen_policy: its own policy held it, and no source has the expression.
         reason: of the hold (hostile text), to be shown where nothing else says what to do.
     """
+    if group.vacated and (runs_on := _of_vacated(verdict, fix, group, tried, reason)):
+        return runs_on
+    advice = _of_held(verdict, fix, group, moment, alike, tried, unseen_policy, reason)
+    if not group.vacated:
+        return advice
+    # What is to be done takes time; until then it must not run.
+    return Advice([group.step("hold it: it runs again by itself", "condor_hold"), *advice.steps])
+
+
+def _of_held(
+    verdict: Verdict,
+    fix: Fix | None,
+    group: Group,
+    moment: int,
+    alike: Sequence[JobId],
+    tried: Tried,
+    unseen_policy: bool,
+    reason: str,
+) -> Advice:
+    """The advice for jobs that are held."""
     if verdict.verb == "release":
         why = "" if verdict.why is None else f": {verdict.why}"
         release = group.step(f"release it as it is{why}" + _hint(fix), "condor_release")
@@ -234,6 +256,31 @@ def advise(
     return _unsure(fix, group, alike, tried, reason)
 
 
+def _of_vacated(
+    verdict: Verdict, fix: Fix | None, group: Group, tried: Tried, reason: str
+) -> Advice | None:
+    """The advice for jobs that are to run again as they are, or not at all; None: neither."""
+    if verdict.verb == "release":
+        why = "" if verdict.why is None else f": {verdict.why}"
+        text = (
+            f"let it run again as it is{why}; HTCondor starts it by itself, after the cool-down of "
+            f"its access point if that has one{_hint(fix)}"
+        )
+        return Advice([*group.elsewhere(), Step(text)])
+    if verdict.verb == "remove":
+        text = "remove it: runs as it is have failed before, and no fix is known"
+        return Advice([group.step(text, "condor_rm")])
+    failed = max(tried.own, tried.alike // TRIAL)
+    if verdict.verb != "unsure" or fix is not None or failed:
+        return None
+    text = (
+        f"{_LITTLE}: let it run again by itself and see; should it be vacated or held again, fix "
+        f"what its reason names{_quoted(reason)}"
+    )
+    return Advice([*group.elsewhere(), Step(text)])
+
+
+_LITTLE = "too little is known to say whether it would succeed as it is"
 _SUBMITTED_ON_HOLD, _SPOOLING = 15, 16
 
 
@@ -309,7 +356,9 @@ def _unsure(
     fix: Fix | None, group: Group, alike: Sequence[JobId], tried: Tried, reason: str
 ) -> Advice:
     if fix is None and max(tried.own, tried.alike // TRIAL):
-        own = f"it was released for this cause {counted(tried.own, 'time')} and held again"
+        before = "ran again after" if group.vacated else "was released for"
+        failed = "failed" if group.vacated else "held"
+        own = f"it {before} this cause {counted(tried.own, 'time')} and {failed} again"
         others = f"{counted(tried.alike, 'release')} with this cause failed, and none succeeded"
         text = (
             f"{own if tried.alike < TRIAL else others}: another as it is would most likely fail "
@@ -329,11 +378,11 @@ def _unsure(
         )
         fixes = [] if fix is None else _fix(fix, few)
         return Advice([*fixes, few.step(text, "condor_release")])
-    little = "too little is known to say whether it would succeed as it is"
     if fix is None:
         text = (
-            f"{little}: release it once and see; should it be held again, fix what its reason names"
+            f"{_LITTLE}: release it once and see; should it be held again, fix what its reason "
+            "names"
         )
         return Advice([group.step(text + _quoted(reason), "condor_release")])
     step, *more = _fix(fix, group)
-    return Advice([replace(step, text=f"{step.text}; {little}"), *more, _release(group)])
+    return Advice([replace(step, text=f"{step.text}; {_LITTLE}"), *more, _release(group)])

@@ -82,6 +82,8 @@ class Answer:
         advice: what to do.
         model: what gave the probability.
         inputs: hash of what the model read; without one, of the hold and the evidence.
+        vacated: it is not held, but vacated by a fault (`jobsight.history.vacates`): a release is
+            that it runs again, and the codes and reason are of the vacate.
     """
 
     job: JobId
@@ -104,6 +106,7 @@ class Answer:
     advice: Advice
     model: str
     inputs: str
+    vacated: bool = False
 
     @property
     def id(self) -> str | None:
@@ -130,6 +133,7 @@ class Answer:
             "access_point": self.access_point,
             "at": format_micros(self.moment),
             "answer": self.verdict.verb,
+            "vacated": self.vacated,
             "at_best": self.verdict.best and self.verdict.best.to_json(self.moment),
             "probability": None if self.now is None else self.now.probability,
             "interval": None if self.now is None else [self.now.low, self.now.high],
@@ -314,7 +318,8 @@ class Answerer:
         evidence = findings.about(row["job"], row["hold_row"], row["site"], reason, lasting=lasting)
         alike = findings.alike(row["hold_row"], reason, lasting=lasting)
         job, schedd = JobId(row["cluster"], row["proc"]), self._schedd(row["access_point"])
-        group = Group([job], schedd=schedd, avoid=sites_alone(evidence))
+        vacated = bool(self.history.vacated[row["hold_row"]])
+        group = Group([job], schedd=schedd, avoid=sites_alone(evidence), vacated=vacated)
         counts = (findings.ended(of, row["hold_row"]) for of in ("job and cause", "cause"))
         tried = Tried(*(0 if count.succeeded else count.releases for count in counts))
         unseen = what_held.policy is None and row["hold_code"] == JOB_POLICY
@@ -356,18 +361,22 @@ class Answerer:
         )
 
     def _put(self, row: dict[str, Any], moment: int, **rest: Any) -> Answer:
-        known = [row["hold_code"], row["hold_subcode"], row["reason"], rest["evidence"]]
+        hold_code, vacated = row["hold_code"], bool(self.history.vacated[row["hold_row"]])
+        if vacated:  # as the log has it, if it has one
+            hold_code = self.history.table["vacate_code"][row["hold_row"]] or hold_code
+        known = [hold_code, row["hold_subcode"], row["reason"], rest["evidence"]]
         text = json.dumps(known, sort_keys=True, default=str)
         return Answer(
             job=JobId(row["cluster"], row["proc"]),
             access_point=row["access_point"],
             moment=moment,
             held_since=row["hold_time"],
-            hold_code=row["hold_code"],
+            hold_code=hold_code,
             hold_subcode=row["hold_subcode"],
             reason=row["reason"] or "",
             owner=row["owner"],
             cause=int(self._labels.cause[row["hold_row"]]),
+            vacated=vacated,
             schedd=self._schedd(row["access_point"]),
             inputs=hashlib.sha256(text.encode()).hexdigest()[:16],
             **rest,

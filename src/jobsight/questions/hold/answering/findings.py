@@ -75,7 +75,7 @@ class FindingIndex:
         self.left = self.evidence.indexes(self.evidence.left, (_SIBLINGS,))[_SIBLINGS]
         resolved = decisions.filter("kept", pl.col("outcome").is_not_null())
         as_it_was, fixed = resolved.filter(~pl.col("edited")), resolved.filter("edited")
-        names = ("all", "code", "job and cause", *_ENDED)
+        names = ("all", "class", "code", "job and cause", *_ENDED)
         of = {name: (as_it_was, name) for name in names} | {"fixed": (fixed, "cause")}
         self.ended = {name: self._tally(*releases) for name, releases in of.items()}
         place = history.jobs.select(pl.coalesce("access_point", pl.col("log").cast(pl.String)))
@@ -123,6 +123,10 @@ class Findings:
         """How releases of holds like this one had ended."""
         count: Count = self._ended(family, self._index.key(family, hold_row))
         return count
+
+    def vacated(self, hold_row: int) -> bool:
+        """Whether it is the row of a vacate (004)."""
+        return bool(self._index.history.vacated[hold_row])
 
     def retried(self, hold_row: int) -> Count:
         """How releases of the same program held for this had ended: of its owner, else cluster."""

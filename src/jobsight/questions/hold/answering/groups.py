@@ -60,10 +60,11 @@ def group_answers(answers: Sequence[Answer]) -> list[GroupAnswer]:
     Jobs for which another request is proposed, or none, have an entry of their own: a command for
     all could lower what they ask for.
     """
-    families: dict[tuple[str | None, int, int, str | None], list[Answer]] = {}
+    families: dict[tuple[str | None, int, int, str | None, bool], list[Answer]] = {}
     kinds_of: dict[tuple[str | None, int, int | None, int | None], set[object]] = {}
     for answer in answers:
-        place, kind = (answer.access_point, answer.job.cluster), (answer.cause, _edited(answer))
+        place = (answer.access_point, answer.job.cluster)
+        kind = (answer.cause, _edited(answer), answer.vacated)
         families.setdefault((*place, *kind), []).append(answer)
         kinds_of.setdefault((*place, answer.hold_code, answer.hold_subcode), set()).add(kind)
     groups = []
@@ -75,7 +76,8 @@ def group_answers(answers: Sequence[Answer]) -> list[GroupAnswer]:
     trials: dict[object, list[GroupAnswer]] = {}
     for group in groups:
         first = group.members[0]
-        shared = group.verb == "unsure" and len(first.alike) >= WAIT_ALIKE
+        # Vacated jobs do not wait for a trial.
+        shared = group.verb == "unsure" and len(first.alike) >= WAIT_ALIKE and not first.vacated
         like = (first.access_point, first.cause, _edited(first), frozenset(first.alike))
         trials.setdefault(like if shared else id(group), []).append(group)
     rows = [
@@ -107,11 +109,12 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
         return first.advice
     cause = (
         (first.hold_code, first.hold_subcode)
-        if whole and first.hold_code is not None and first.hold_subcode is not None
+        if whole and not first.vacated and None not in (first.hold_code, first.hold_subcode)
         else None
     )
     avoid = sorted({site for answer in said_for for site in sites_alone(answer.evidence)})
-    group = Group([answer.job for answer in said_for], cause, first.schedd, avoid)
+    jobs = [answer.job for answer in said_for]
+    group = Group(jobs, cause, first.schedd, avoid, first.vacated)
     fix = first.fix
     if fix is not None and len({answer.fix.text for answer in said_for if answer.fix}) > 1:
         # Each has its own file or figure; the command serves all, the words one of them.

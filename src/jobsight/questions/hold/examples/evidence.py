@@ -60,7 +60,8 @@ class Evidence:
         holds: int64 (h,), rows of the holds (012) and vacates by a fault (004) of jobs, ascending.
         keys: by family, int64 (h,): equal where two holds share the family; −1 where unknown.
             ``all`` is one key. ``likely origin`` is that of the hold, else of its job's or its
-            cluster's last hold that named one, under the keys of ``origin``.
+            cluster's last hold that named one, under the keys of ``origin``. ``class`` is the hold
+            code alone.
         held_by_others: bool (h,), whether something other than the user's hand held the job.
         held: those holds; of a job that two logs record, and so in all that follows, only what
             the log that recorded it first; of a 004 and the 012 of the same hold only the 004.
@@ -150,7 +151,8 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
     ended = number[at(life, preceding(history, life, life))]
     return Evidence(
         history=history, holds=holds,
-        keys=keys | {"likely origin": likely[: len(holds)], "all": np.zeros(len(holds), np.int64)},
+        keys=keys | {"likely origin": likely[: len(holds)], "all": np.zeros(len(holds), np.int64),
+                     "class": parts["class"]},
         held_by_others=others, held=Stream(holds[ours], ours), good=good, bad=bad,
         first_good=first_good, first_bad=first_bad,
         left=Stream(life[ended >= 0], ended[ended >= 0]),
@@ -172,6 +174,7 @@ def _parts(history: History, labels: RowLabels, holds: Ints, starts: Ints) -> tu
     first = labels.first[history.job[holds]]
     codes = history.table.select("hold_code", "hold_subcode")[holds]
     of_holds = {
+        "class": codes["hold_code"].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1,
         "code": codes.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy() - 1,
         "cause": labels.cause[holds],
         "site": hold_site,
