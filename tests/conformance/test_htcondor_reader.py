@@ -101,7 +101,12 @@ _REASON = {4: "Reason", 7: "Message", 9: "Reason", 12: "HoldReason", 13: "Reason
 _FIELDS: dict[int, dict[str, str]] = {
     0: {"host": "SubmitHost"},
     1: {"host": "ExecuteHost", "slot": "SlotName"},
-    4: {"return_value": "ReturnValue", "signal": "TerminatedBySignal", "vacate_code": "ReasonCode"},
+    4: {
+        "return_value": "ReturnValue",
+        "signal": "TerminatedBySignal",
+        "vacate_code": "ReasonCode",
+        "vacate_subcode": "ReasonSubCode",
+    },
     5: {"return_value": "ReturnValue", "signal": "TerminatedBySignal"},
     6: {"memory_mb": "MemoryUsage"},
     12: {"hold_code": "HoldReasonCode", "hold_subcode": "HoldReasonSubCode"},
@@ -134,6 +139,8 @@ def _compare(other: Event, own: Event, yearless: bool) -> Iterator[Difference]:
     if code == 0 and _node(other) != own["dag_node"]:
         yield code, "dag_node"
     names = {**_FIELDS.get(code, {}), **({"reason": _REASON[code]} if code in _REASON else {})}
+    # HTCondor's reader leaves a sub-code of 0 out.
+    own = own | ({"vacate_subcode": own["vacate_subcode"] or None} if code == 4 else {})
     for ours_name, their_name in names.items():
         if own[ours_name] != other.get(their_name):
             yield code, ours_name

@@ -191,7 +191,7 @@ class History:
         rows = np.flatnonzero(job >= 0)
         job_rows = rows[np.argsort(job[rows], kind="stable")]
         code = table["code"].cast(pl.Int16).to_numpy(writable=True)
-        again, resumed = _after_vacates(table, code, vacated, job, job_rows)
+        again, resumed = _after_vacates(table, code, vacated, coded, job, job_rows)
         return cls(
             table=table,
             time=time,
@@ -266,7 +266,7 @@ class History:
 
 def _after_vacates(
     table: pl.DataFrame, code: NDArray[np.int16], vacated: NDArray[np.bool_],
-    job: NDArray[np.int32], job_rows: Ints,
+    coded: NDArray[np.bool_], job: NDArray[np.int32], job_rows: Ints,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:  # fmt: skip
     """The 012s of the same hold as the 004 before them, and `History.resumed`: each bool (n,).
 
@@ -283,7 +283,7 @@ def _after_vacates(
     resumed[after[follows & starts[after]]] = True
     codes = table.select(pl.col("hold_code", "hold_subcode").fill_null(-1)).to_numpy()
     same = (codes[after] == codes[before]).all(axis=1)
-    again[after[follows & same & (code[after] == EventCode.HELD)]] = True
+    again[after[follows & coded[before] & same & (code[after] == EventCode.HELD)]] = True
     return again, resumed
 
 

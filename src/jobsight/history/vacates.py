@@ -29,6 +29,8 @@ __all__ = ["FAULTS", "faulty_vacates"]
 
 FAULTS = (1003, 1007, 1020, 1021, 1024)
 """JobNotStarted, StarterError, VMError, ContainerError, ScratchDirError."""
+_IN_OWN_WORDS = (1000, 1001, 1004)
+"""JobPolicyVacate, SystemPolicyVacate, UserVacateJob: their reasons may be in any words."""
 _FIRST = 1000
 """The first code of vacates; those below are holds'."""
 _TRANSFERS = {
@@ -63,7 +65,10 @@ def faulty_vacates(
     faults = evicted[rows].with_columns(
         hold_code=pl.when(of_hold)
         .then(code)
-        .when((code >= _FIRST) | reason.str.contains(_BEGINS))
+        .when(
+            (code >= _FIRST) & ~code.is_in(_IN_OWN_WORDS)
+            | code.is_null() & reason.str.contains(_BEGINS)
+        )
         .then(pl.coalesce(*of_words, pl.when(code.is_in(FAULTS)).then(code)))
     )
     faults = faults.filter(pl.col("hold_code").is_not_null())
