@@ -270,17 +270,23 @@ def _of_vacated(
     if verdict.verb == "remove":
         text = "remove it: runs as it is have failed before, and no fix is known"
         return Advice([group.step(text, "condor_rm")])
-    failed = max(tried.own, tried.alike // TRIAL)
-    if verdict.verb != "unsure" or fix is not None or failed:
+    if verdict.verb != "unsure" or fix is not None:
         return None
+    if max(tried.own, tried.alike // TRIAL):
+        failed = counted(max(tried.own, tried.alike), "run")
+        text = (
+            f"hold it: {failed} after this cause failed, and none succeeded, so another as it is "
+            "would most likely fail too; fix what its reason names, or show it to those who run "
+            f"the access point{_quoted(reason)}"
+        )
+        return Advice([group.step(text, "condor_hold")])
     text = (
-        f"{_LITTLE}: let it run again by itself and see; should it be vacated or held again, fix "
-        f"what its reason names{_quoted(reason)}"
+        "too little is known to say whether it would succeed: let it run again by itself and see; "
+        f"should it be vacated or held again, fix what its reason names{_quoted(reason)}"
     )
     return Advice([*group.elsewhere(), Step(text)])
 
 
-_LITTLE = "too little is known to say whether it would succeed as it is"
 _SUBMITTED_ON_HOLD, _SPOOLING = 15, 16
 
 
@@ -356,9 +362,7 @@ def _unsure(
     fix: Fix | None, group: Group, alike: Sequence[JobId], tried: Tried, reason: str
 ) -> Advice:
     if fix is None and max(tried.own, tried.alike // TRIAL):
-        before = "ran again after" if group.vacated else "was released for"
-        failed = "failed" if group.vacated else "held"
-        own = f"it {before} this cause {counted(tried.own, 'time')} and {failed} again"
+        own = f"it was released for this cause {counted(tried.own, 'time')} and held again"
         others = f"{counted(tried.alike, 'release')} with this cause failed, and none succeeded"
         text = (
             f"{own if tried.alike < TRIAL else others}: another as it is would most likely fail "
@@ -378,11 +382,11 @@ def _unsure(
         )
         fixes = [] if fix is None else _fix(fix, few)
         return Advice([*fixes, few.step(text, "condor_release")])
+    little = "too little is known to say whether it would succeed as it is"
     if fix is None:
         text = (
-            f"{_LITTLE}: release it once and see; should it be held again, fix what its reason "
-            "names"
+            f"{little}: release it once and see; should it be held again, fix what its reason names"
         )
         return Advice([group.step(text + _quoted(reason), "condor_release")])
     step, *more = _fix(fix, group)
-    return Advice([replace(step, text=f"{step.text}; {_LITTLE}"), *more, _release(group)])
+    return Advice([replace(step, text=f"{step.text}; {little}"), *more, _release(group)])

@@ -318,14 +318,13 @@ class Answerer:
         evidence = findings.about(row["job"], row["hold_row"], row["site"], reason, lasting=lasting)
         alike = findings.alike(row["hold_row"], reason, lasting=lasting)
         job, schedd = JobId(row["cluster"], row["proc"]), self._schedd(row["access_point"])
-        vacated = bool(self.history.vacated[row["hold_row"]])
-        group = Group([job], schedd=schedd, avoid=sites_alone(evidence), vacated=vacated)
+        group = Group([job], schedd=schedd, avoid=sites_alone(evidence))
         counts = (findings.ended(of, row["hold_row"]) for of in ("job and cause", "cause"))
         tried = Tried(*(0 if count.succeeded else count.releases for count in counts))
         unseen = what_held.policy is None and row["hold_code"] == JOB_POLICY
         advice = advise(
-            verdict, fix, group, moment=moment, alike=alike, tried=tried, unseen_policy=unseen,
-            reason=reason,
+            verdict, fix, replace(group, vacated=bool(self.history.vacated[row["hold_row"]])),
+            moment=moment, alike=alike, tried=tried, unseen_policy=unseen, reason=reason,
         )  # fmt: skip
         return self._put(
             row,
@@ -361,22 +360,20 @@ class Answerer:
         )
 
     def _put(self, row: dict[str, Any], moment: int, **rest: Any) -> Answer:
-        hold_code, vacated = row["hold_code"], bool(self.history.vacated[row["hold_row"]])
-        if vacated:  # as the log has it, if it has one
-            hold_code = self.history.table["vacate_code"][row["hold_row"]] or hold_code
-        known = [hold_code, row["hold_subcode"], row["reason"], rest["evidence"]]
+        known = [row["hold_code"], row["hold_subcode"], row["reason"], rest["evidence"]]
         text = json.dumps(known, sort_keys=True, default=str)
         return Answer(
             job=JobId(row["cluster"], row["proc"]),
             access_point=row["access_point"],
             moment=moment,
             held_since=row["hold_time"],
-            hold_code=hold_code,
+            # Of a vacate its own, if the log has it.
+            hold_code=self.history.table["vacate_code"][row["hold_row"]] or row["hold_code"],
             hold_subcode=row["hold_subcode"],
             reason=row["reason"] or "",
             owner=row["owner"],
             cause=int(self._labels.cause[row["hold_row"]]),
-            vacated=vacated,
+            vacated=bool(self.history.vacated[row["hold_row"]]),
             schedd=self._schedd(row["access_point"]),
             inputs=hashlib.sha256(text.encode()).hexdigest()[:16],
             **rest,

@@ -289,8 +289,10 @@ class Findings:
         """Whether what failed at a place works again; nothing where there is no evidence."""
         family = "origin" if source else "cause at site" if place else "cause"
         key = self._index.key(family, hold_row)
-        # This hold itself is no sign that others are held.
-        held = self._count(self._index.held[family], key, self._since) - (since > self._since)
+        # This hold itself is no sign that others are held; a vacate without codes is not counted.
+        history = self._index.history
+        own = since > self._since and bool(history.held[hold_row] or history.begun[hold_row])
+        held = self._count(self._index.held[family], key, self._since) - own
         good = self._index.ended[family].recent(key, since, self._moment)[1]
         if source:
             good = max(good, self._count(self._index.evidence.ended_well["origin"], key, since))

@@ -98,7 +98,9 @@ def _grouped(members: Sequence[Answer], *, alone: bool) -> GroupAnswer:
     bounds = ([getattr(c, name) for c in chances] for name in ("probability", "low", "high"))
     probability, low, high = (float(np.mean(of)) if of else None for of in bounds)
     gain = sum(answer.verdict.gain for answer in said_for)
-    advice = _advice(said_for, whole=alone and len(said_for) == len(members))
+    # Vacated jobs are named one by one: those of a constraint would be others once they are held.
+    whole = alone and len(said_for) == len(members) and not members[0].vacated
+    advice = _advice(said_for, whole=whole)
     return GroupAnswer(members, verb, said_for, probability, low, high, gain, advice)
 
 
@@ -109,19 +111,19 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
         return first.advice
     cause = (
         (first.hold_code, first.hold_subcode)
-        if whole and not first.vacated and None not in (first.hold_code, first.hold_subcode)
+        if whole and first.hold_code is not None and first.hold_subcode is not None
         else None
     )
     avoid = sorted({site for answer in said_for for site in sites_alone(answer.evidence)})
-    jobs = [answer.job for answer in said_for]
-    group = Group(jobs, cause, first.schedd, avoid, first.vacated)
+    group = Group([answer.job for answer in said_for], cause, first.schedd, avoid)
     fix = first.fix
     if fix is not None and len({answer.fix.text for answer in said_for if answer.fix}) > 1:
         # Each has its own file or figure; the command serves all, the words one of them.
         fix = replace(fix, text=f"{fix.text} (this for {first.job}, the others likewise)")
     return advise(
-        first.verdict, fix, group, moment=first.moment, alike=first.alike, tried=first.tried,
-        unseen_policy=first.unseen_policy, reason=first.reason,
+        first.verdict, fix, replace(group, vacated=first.vacated), moment=first.moment,
+        alike=first.alike, tried=first.tried, unseen_policy=first.unseen_policy,
+        reason=first.reason,
     )  # fmt: skip
 
 
