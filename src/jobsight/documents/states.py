@@ -117,7 +117,7 @@ _REMOVED_FOR = {
 _NEVER_THEN = {
     State.HELD: ("time", "memory", "disk", "queue"),
     State.RUNNING: ("held",),
-    State.PENDING: ("held", "time", "memory", "disk"),
+    State.PENDING: ("time", "memory", "disk"),  # a user's log lacks a submission on hold
 }
 """What a policy does not remove a job for in a state, where its expression names that too."""
 
