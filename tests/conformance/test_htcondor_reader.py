@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 from tests.support.limits import PROVE
+from tests.support.logtext import RELEASED, SUBMIT, TABLE, USAGE, record
 
 from jobsight.history.eventlog.discovery import find_logs
 from jobsight.history.events import read_events
@@ -101,7 +102,12 @@ _REASON = {4: "Reason", 7: "Message", 9: "Reason", 12: "HoldReason", 13: "Reason
 _FIELDS: dict[int, dict[str, str]] = {
     0: {"host": "SubmitHost"},
     1: {"host": "ExecuteHost", "slot": "SlotName"},
-    4: {"return_value": "ReturnValue", "signal": "TerminatedBySignal", "vacate_code": "ReasonCode"},
+    4: {
+        "return_value": "ReturnValue",
+        "signal": "TerminatedBySignal",
+        "vacate_code": "ReasonCode",
+        "vacate_subcode": "ReasonSubCode",
+    },
     5: {"return_value": "ReturnValue", "signal": "TerminatedBySignal"},
     6: {"memory_mb": "MemoryUsage"},
     12: {"hold_code": "HoldReasonCode", "hold_subcode": "HoldReasonSubCode"},
@@ -134,6 +140,8 @@ def _compare(other: Event, own: Event, yearless: bool) -> Iterator[Difference]:
     if code == 0 and _node(other) != own["dag_node"]:
         yield code, "dag_node"
     names = {**_FIELDS.get(code, {}), **({"reason": _REASON[code]} if code in _REASON else {})}
+    # HTCondor's reader leaves a sub-code of 0 out.
+    own = own | ({"vacate_subcode": own["vacate_subcode"] or None} if code == 4 else {})
     for ours_name, their_name in names.items():
         if own[ours_name] != other.get(their_name):
             yield code, ours_name
@@ -257,6 +265,39 @@ def test_bundled_logs(path: Path, tmp_path: Path) -> None:
     different, report = differences(path)
     assert dict(different) == {}
     assert report.skipped == []
+
+
+_PELICAN = (
+    "Transfer input files failure at execution point slot1_6@e1.mwt2.org using protocol osdf. "
+    "Details: Pelican Client Error: timeout ( URL file = osdf:///ospool/ap40/data/in.dat )|"
+)
+
+
+@pytest.mark.parametrize(
+    ("codes", "reason"),
+    [
+        (" Code 13 Subcode -1004", _PELICAN),
+        (" Code 12 Subcode -1001", _PELICAN.replace("input", "output")),
+        (" Code 13 Subcode 2816", _PELICAN),
+        (" Code 1022 Subcode 0", "Job vacated by schedd"),
+        (" Code 1000 Subcode 3", "The job attribute PeriodicVacate expression 'x' is TRUE"),
+        (" Code -1 Subcode 0", ""),
+        ("", ""),
+    ],
+)
+def test_vacates_as_25_writes_them(codes: str, reason: str, tmp_path: Path) -> None:
+    """``JobEvictedEvent::formatBody`` of HTCondor 24.2 to 25.14."""
+    why = f"\tReason: {reason}\n" if reason else ""
+    vacate = record(4, f"Job was evicted.{codes}\n\t(0) CPU times\n{USAGE}{why}{TABLE}")
+    hold = record(12, f"Job was held.\n\t{_PELICAN}\n\tCode 13 Subcode 256\n")
+    path = tmp_path / "job.log"
+    path.write_bytes(record(0, SUBMIT) + vacate + hold + record(13, RELEASED) + vacate)
+    different, report = differences(path)
+    assert (dict(different), report.skipped) == ({}, [])
+    (first, *_, last) = [row for row in ours(path)[0] if row["code"] == 4]
+    assert first | {"offset": 0} == last | {"offset": 0}
+    words = f" Code {first['vacate_code']} Subcode {first['vacate_subcode']}"
+    assert words == (codes or " Code None Subcode None")
 
 
 def _name(file: str) -> str:

@@ -33,13 +33,16 @@ FUTURE = 30_000 * 86_400.0
 
 HOSTS = ("<1.2.3.4:9618?sock=a_1>", "<1.2.3.4:9618?sock=slot1_1_b_77>", None)
 SLOTS = ("slot1@mwt2@h", "slot1@ucsd@h", "slot1@h", None)
-GOES_ON = (0, 1, 1, 4, 5, 6, 9, 12, 12, 12, 12, 13, 21, 28, 40, 40)
+GOES_ON = (0, 1, 1, 4, 4, 5, 6, 9, 12, 12, 12, 12, 13, 21, 28, 40, 40)
 HELD = (13, 13, 13, 13, 13, 12, 9, 28, 6, 1)
+VACATED = (1, 12, 12, 28, 40, 40, 40, 4, 6, 9, 13)
+VACATES = ((13, 2), (13, -1004), (13, 2816), (26, 2), (1, 0), (1004, 0), (1007, 0), (None, None))
 
 
 def event(rng: random.Random, before: int | None) -> dict[str, Any]:
     """One record of a job, likely to release it where it is held."""
-    code = rng.choice((0, 0, 1, 12, 13) if before is None else HELD if before == 12 else GOES_ON)
+    after = {None: (0, 0, 1, 12, 13), 12: HELD, 4: VACATED}
+    code = rng.choice(after.get(before, GOES_ON))
     row: dict[str, Any] = {"code": code, "owner": rng.choice([None, "ann", "bob"])}
     number = rng.randrange(100)
     if code != 28:
@@ -50,17 +53,21 @@ def event(rng: random.Random, before: int | None) -> dict[str, Any]:
         url = rng.choice(["a://o1/f", "a://o2/f", "none"])
         reason = f"failure at execution point {rng.choice(SLOTS)}: {url} timed out"
         row |= {"hold_code": rng.choice([1, 3, 13, 13, 26]), "hold_subcode": 2, "reason": reason}
+    if code == 4:
+        vacate, subcode = rng.choice(VACATES)
+        reason = f"Transfer input files failure at execution point {rng.choice(SLOTS)}: a://o1/f"
+        row |= {"vacate_code": vacate, "vacate_subcode": subcode, "reason": reason}
     if code == 5:
         row["return_value"] = number % 2
     if code == 6:
         row["memory_mb"] = number
     if code == 40:
-        row["detail"] = 2 + number % 4
+        row["detail"] = 1 + number % 5
     return row
 
 
 def logs(seed: int, sizes: list[int]) -> pl.DataFrame:
-    """Logs in which jobs of three clusters are held and released over and over."""
+    """Logs in which jobs of three clusters are held, released and vacated over and over."""
     rng = random.Random(seed)
     rows: list[dict[str, Any]] = []
     for log, size in enumerate(sizes):
@@ -70,7 +77,8 @@ def logs(seed: int, sizes: list[int]) -> pl.DataFrame:
             at += rng.choice(STEPS) if rng.random() < 0.97 else LONG_STEP
             job = (rng.randint(1, 3), rng.randint(0, 1))
             row = event(rng, last.get(job))
-            last[job] = row["code"] if row["code"] in (0, 1, 5, 9, 12, 13) else last.get(job, -1)
+            known = (0, 1, 4, 5, 9, 12, 13)
+            last[job] = row["code"] if row["code"] in known else last.get(job, -1)
             odd = FUTURE if row["code"] == 6 and rng.random() < 0.3 else 0.0
             rows.append({"log": log, "at": at + odd, "cluster": job[0], "proc": job[1], **row})
     return table(rows)

@@ -26,6 +26,7 @@ SCHEMA: dict[str, Any] = {
     "access_point": pl.String,
     "owner": pl.String,
     "vacate_code": pl.Int32,
+    "vacate_subcode": pl.Int32,
     "attributes": pl.String,
     "source": pl.String,
     "offset": pl.Int64,

@@ -48,7 +48,7 @@ Shown = Callable[[Iterable["JobDocument"]], Iterable["JobDocument"]]
 _FEW = 2_000
 """Documents that are read each time, rather than what is made of them written."""
 _STORES = 4
-_FORM = "9"
+_FORM = "10"
 """Raised whenever what is written changes."""
 _WITNESSES, _LATEST = 64, 64
 """Documents that are looked at; they are among those of so many of the last revisions."""

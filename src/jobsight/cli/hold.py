@@ -270,11 +270,12 @@ def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> Non
         if number:
             say("")
         whose = f" of {printable(answer.owner, 60)}" if answer.owner else ""
-        verb = _verb(answer.verdict.verb)
+        verb = _verb(answer)
         say(fold(f"{verb}  job {answer.job}{whose}{answer.place}: {_headline(answer)}"))
         held_s = max(answer.moment - answer.held_since, 0) / 1e6
         since = f"{moment(answer.held_since)} ({format_span(held_s)})"
-        say(field("held", f"since {since}, {_cause(answer)}", _INDENT))
+        label, at = ("vacated", "at") if answer.vacated else ("held", "since")
+        say(field(label, f"{at} {since}, {_cause(answer)}", _INDENT))
         say(field("reason", printable(answer.reason) or "none given", _INDENT))
         label = "evidence"
         shown: set[tuple[object, object]] = set()
@@ -304,7 +305,8 @@ def _headline(one: Answer) -> str:
         return "no probability: as it is it would be held again"
     if one.now is None:
         return "no probability, nothing like it has been released yet"
-    now = chance(one.now.probability, one.now.low, one.now.high) + " to succeed if released now"
+    when = "if it runs again now" if one.vacated else "if released now"
+    now = f"{chance(one.now.probability, one.now.low, one.now.high)} to succeed {when}"
     best = one.verdict.best
     if one.verdict.verb != "wait" or best is None:
         return now
@@ -319,8 +321,11 @@ def _cause(one: Answer) -> str:
     return f"{hold_name(one.hold_code)} ({one.hold_code}{subcode})"
 
 
-def _verb(verb: str, size: int = 0) -> str:
-    return paint(verb.replace("_", " ").upper().ljust(size), f"1;{_COLOURS[verb]}")
+def _verb(of: Answer, verb: str | None = None, size: int = 0) -> str:
+    """What is said of a job, or of the group that it is the first of."""
+    verb = verb or of.verdict.verb
+    word = "run again" if of.vacated and verb == "release" else verb.replace("_", " ")
+    return paint(word.upper().ljust(size), f"1;{_COLOURS[verb]}")
 
 
 def print_all(answers: Sequence[Answer], when: str, owner: str | None, *, each: bool) -> None:
@@ -331,7 +336,8 @@ def print_all(answers: Sequence[Answer], when: str, owner: str | None, *, each: 
         return
     models = sorted({printable(one.model, 80) for one in answers if not one.by_hand})
     size = counted(len(answers), "job") + of
-    say(fold(f"{size} held as of {when}; model: {', '.join(models) or 'none'}"))
+    state = "held or vacated by a fault" if any(one.vacated for one in answers) else "held"
+    say(fold(f"{size} {state} as of {when}; model: {', '.join(models) or 'none'}"))
     if each:
         _print_rows(answers)
         return
@@ -340,7 +346,7 @@ def print_all(answers: Sequence[Answer], when: str, owner: str | None, *, each: 
         size = counted(len(group.members), "job")
         if len(group.said_for) < len(group.members):
             size = f"{len(group.said_for)} of {size}"
-        parts = [_verb(group.verb, 8), f"{size} of {group.place} ", f"{_cause(first)} "]
+        parts = [_verb(first, group.verb, 8), f"{size} of {group.place} ", f"{_cause(first)} "]
         if group.probability is not None:
             parts.append(f"{chance(group.probability, group.low, group.high)} ")
         if group.gain > 0:
@@ -367,7 +373,7 @@ def _print_rows(answers: Sequence[Answer]) -> None:
     for answer in answers:
         now, gain = answer.now, answer.verdict.gain
         rows.append([
-            _verb(answer.verdict.verb),
+            _verb(answer),
             str(answer.job),
             printable(answer.access_point or UNKNOWN, 60),
             UNKNOWN if now is None else chance(now.probability, now.low, now.high),

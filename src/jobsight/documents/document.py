@@ -199,6 +199,7 @@ class Event(_Section, frozen=True):
     slot: str | None = None
     memory_mb: int | None = None
     vacate_code: int | None = None
+    vacate_subcode: int | None = None
     attributes: str | None = None
     """JSON of the event's 028."""
     owner: str | None = None

@@ -26,6 +26,7 @@ __all__ = [
     "end_of",
     "parse_states",
     "removed_by_policy",
+    "removed_for",
     "slurm_state",
     "was_killed",
 ]
@@ -96,15 +97,47 @@ def removed_by_policy(reason: str | None) -> bool:
     return _EXPRESSION.search(reason) is not None or not _BY_DAG.search(reason)
 
 
-_OVER = {
-    State.TIMEOUT: re.compile(
+_STATUS = r"\bJobStatus\s*(?:==|=\?=|is)\s*"
+_REMOVED_FOR = {
+    "time": re.compile(
         r"(?i)run[_ ]?time|wall[_ ]?(?:clock)?[_ ]?time|allowed (?:job|execute) duration|"
         r"\bran (?:for )?(?:too )?long|JobCurrentStart\w{0,20}Date|"
-        r"JobStatus\W{2,6}2\b.*EnteredCurrentStatus"
+        rf"{_STATUS}2\b[^|]*EnteredCurrentStatus"
     ),
-    State.OUT_OF_MEMORY: re.compile(r"(?i)memory|ResidentSetSize|ImageSize"),
+    "memory": re.compile(r"(?i)memory|ResidentSetSize|ImageSize"),
+    "disk": re.compile(r"(?i)\bdisk|DiskUsage|scratch"),
+    "held": re.compile(rf"(?i){_STATUS}5\b|HoldReason|\b(?:held|(?:on|in) hold)\b"),
+    "starts": re.compile(
+        r"(?i)NumJobStarts|NumShadowStarts|JobRunCount|NumRestarts|NumHolds|"
+        r"too many (?:re)?(?:starts|runs|tries|holds)"
+    ),
+    "queue": re.compile(rf"(?i){_STATUS}1\b|\bQDate\b|\bidle\b|TimerRemove"),
 }
-"""What a policy's removal was for, where its reason names one thing."""
+"""The words by which reasons and expressions say what a policy removes jobs for."""
+_NEVER_THEN = {
+    State.HELD: ("time", "memory", "disk", "queue"),
+    State.RUNNING: ("held",),
+    State.PENDING: ("time", "memory", "disk"),  # a user's log lacks a submission on hold
+}
+"""What a policy does not remove a job for in a state, where its expression names that too."""
+
+
+def removed_for(reason: str | None, before: State | None = None) -> str | None:
+    """What a policy removed a job for; None where its reason names nothing known, or several.
+
+    Args:
+        reason: of the removal (009) by a policy.
+        before: the state in which the job was, which decides between several; None: unknown.
+
+    Returns:
+        ``time``, ``memory``, ``disk``, ``held`` (for too long), ``starts`` (too many) or ``queue``
+        (for too long in it).
+    """
+    text = (reason or "")[:_LONGEST]
+    named = [what for what, words in _REMOVED_FOR.items() if words.search(text)]
+    if len(named) > 1 and before is not None:
+        named = [what for what in named if what not in _NEVER_THEN.get(before, ())]
+    return named[0] if len(named) == 1 else None
 
 
 def condor_state(code: int, return_value: int | None, reason: str | None) -> State | None:
@@ -118,8 +151,9 @@ def condor_state(code: int, return_value: int | None, reason: str | None) -> Sta
     if code == EventCode.TERMINATED:
         return State.COMPLETED if return_value == 0 else State.FAILED
     if code == EventCode.ABORTED and reason and removed_by_policy(reason):
-        named = [state for state, pattern in _OVER.items() if pattern.search(reason[:_LONGEST])]
-        return named[0] if len(named) == 1 else State.FAILED
+        what = removed_for(reason)
+        ends = {"time": State.TIMEOUT, "memory": State.OUT_OF_MEMORY}
+        return State.FAILED if what is None else ends.get(what, State.FAILED)
     return CONDOR_EVENTS.get(code)
 
 

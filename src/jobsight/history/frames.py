@@ -204,7 +204,7 @@ class SampleIndex:
         site = labels.site.rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
         owner = history.jobs["owner"].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
         self._owner_row = history.jobs["owner_row"].fill_null(len(history)).to_numpy()
-        held = np.flatnonzero((labels.cause >= 0) & (history.job >= 0))
+        held = np.flatnonzero(history.begun & (history.job >= 0))
         # Rows where a job's site differs from that of its row before.
         ordered = site[history.job_rows]
         fresh = np.ones(len(ordered), np.bool_)

@@ -296,7 +296,7 @@ def _timeline(ad: Mapping[str, JSON], source: str, *, with_ad: bool) -> list[Eve
     # Of one second, in which ads count, what the job is now comes behind its start.
     tie = entered in starts and not state.ended
     present = _present(ad, state, entered + tie, source)
-    if with_ad and present.code in (EventCode.HELD, EventCode.RELEASED):
+    if with_ad and present.code in (EventCode.HELD, EventCode.RELEASED, EventCode.EVICTED):
         present = msgspec.structs.replace(present, attributes=_text_of(ad))
     return [*events, present]
 
@@ -323,9 +323,10 @@ def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) ->
         return _event(entered, source, 13, state, reason=_text(ad.get("ReleaseReason")))
     vacated = _moment(ad.get("LastVacateTime"))
     if state is State.PENDING and vacated is not None and abs(vacated - entered) <= _MICROS:
-        code = _count(ad.get("VacateReasonCode")) or None
+        code, subcode = (_whole(ad.get(f"VacateReason{of}")) for of in ("Code", "SubCode"))
         reason = _text(ad.get("VacateReason"))
-        return _event(entered, source, 4, state, reason=reason, vacate_code=code)
+        codes = {"vacate_code": code, "vacate_subcode": subcode} if code else {}
+        return _event(entered, source, 4, state, reason=reason, **codes)
     if state is State.CANCELLED:
         reason = _text(ad.get("RemoveReason"))
         return _event(entered, source, 9, condor_state(9, None, reason) or state, reason=reason)

@@ -31,7 +31,6 @@ from jobsight.history.outcomes import held_by_hand
 from jobsight.history.timelines import History, Ints
 
 __all__ = [
-    "LIFE",
     "RowLabels",
     "after_hold",
     "current_jobs",
@@ -42,10 +41,6 @@ __all__ = [
     "label_rows",
     "start_sites",
 ]
-
-LIFE = tuple(map(int, (EventCode.SUBMIT, EventCode.EXECUTE, EventCode.TERMINATED,
-                       EventCode.ABORTED, EventCode.HELD, EventCode.RELEASED)))  # fmt: skip
-"""The last of these, or a row of `History.held`, shows whether a job is held."""
 
 _REQUEST = r'"Request[A-Z][A-Za-z]*": ?(?:"(?:[^"\\]|\\.)*"|[^,}]*)'
 """One request in an ad (JSON) with its value."""
@@ -67,7 +62,8 @@ class RowLabels:
     """Labels of the n rows of a history, and of its jobs.
 
     Attributes:
-        masked: strings (n,), the masked reason of holds (`History.held`), null elsewhere.
+        masked: strings (n,), the masked reason of holds (`History.held`) and of vacates by a fault
+            (`History.vacated`), null elsewhere.
         cause: int32 (n,), dense number of a hold's (code, sub-code, masked reason); −1 elsewhere.
         by_hand: bool (n,), of holds, see `held_by_hand`.
         site: strings (n,), where the job runs or last ran, as of this row; null where unknown.
@@ -85,7 +81,7 @@ class RowLabels:
 
 def label_rows(history: History) -> RowLabels:
     """Label every row of `history`."""
-    table, held = history.table, pl.Series(history.held)
+    table, held = history.table, pl.Series(history.held | history.vacated)
     site, owner, first = _sites(history), _owners(history), first_recorded(history)
     masked = reasons.masked(table["reason"].set(~held, None)).set(~held, None)
     causes = pl.DataFrame(
@@ -103,7 +99,8 @@ def label_rows(history: History) -> RowLabels:
 
 def _sites(history: History) -> pl.Series:
     starts = history.code == EventCode.EXECUTE
-    sources = (starts | (history.code == EventCode.HELD)) & (history.job >= 0)
+    vacated = history.vacated & history.begun
+    sources = (starts | vacated | (history.code == EventCode.HELD)) & (history.job >= 0)
     rows = history.table.with_columns(job=history.job, start=starts).filter(pl.Series(sources))
     # Only a hold's own words are about the place where it ran.
     said = rows["reason"].set(rows["start"], None)
@@ -236,10 +233,10 @@ def current_jobs(
 def held_rows(
     history: History, moment: int, jobs: NDArray[np.integer] | None = None
 ) -> tuple[Ints, Ints]:
-    """The holds (`History.held`) of the jobs (None: all) held at `moment` (µs), and what is seen.
+    """The holds of the jobs (None: all) held, or vacated by a fault, at `moment`, and what is seen.
 
-    Rows at the moment are seen. Returns int64 (n,), rows of the holds, ascending; int64 (n,), the
-    first row of its own log that each does not see.
+    Rows at the moment (µs) are seen. Returns int64 (n,), rows of the holds or vacates, ascending;
+    int64 (n,), the first row of its own log that each does not see.
     """
     asked = np.arange(len(history.jobs)) if jobs is None else np.asarray(jobs)
     logs = np.arange(history.logs)
@@ -250,10 +247,10 @@ def held_rows(
     number = np.repeat(np.arange(len(asked)), sizes)
     places = np.arange(len(number)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
     rows = history.job_rows[places]
-    of_life = (rows < cuts[number]) & (np.isin(history.code[rows], LIFE) | history.held[rows])
+    of_life = (rows < cuts[number]) & history.life[rows]
     last = np.full(len(asked), -1, np.int64)
     last[number[of_life]] = rows[of_life]  # of several of one job the last stays
-    held = np.flatnonzero((last >= 0) & history.held[last])
+    held = np.flatnonzero((last >= 0) & (history.held | history.vacated)[last])
     held = held[np.argsort(last[held], kind="stable")]
     return last[held], cuts[held]
 

@@ -18,6 +18,7 @@ from jobsight.documents.states import REMOVED_BY_DAG, REMOVED_BY_PERSON, removed
 from jobsight.history.counts import at, preceding_in
 from jobsight.history.reasons import over_unique
 from jobsight.history.timelines import History, Ints
+from jobsight.history.vacates import FAULTS
 from jobsight.text import wordlist
 
 __all__ = [
@@ -48,11 +49,12 @@ def held_by_hand() -> pl.Expr:
 
     Vacate codes are ≥ 1000 or ≤ 0 (``shouldVacateJobBasedOnCodes`` in HTCondor's sources), but for
     the one hold that older schedds write with code 0 (``dollarDollarExpand`` in ``qmgmt.cpp``).
+    Vacates by a fault (`jobsight.history.vacates`) are as holds by something else than the user.
     """
     code = pl.col("hold_code")
     ours = (code > 0) & (code < 1000) & ~code.is_in(PERSONAL_HOLD_CODES)
     without_code = (code == 0) & pl.col("reason").str.starts_with("Cannot expand $$")
-    return ~(ours | without_code).fill_null(value=False)
+    return ~(ours | without_code | code.is_in(FAULTS)).fill_null(value=False)
 
 
 def removed_by(reason: pl.Expr) -> pl.Expr:
@@ -101,6 +103,7 @@ def resolve(history: History, rows: Ints) -> pl.DataFrame:
     where another job took the same id).
     """
     kinds = _kinds_of_rows(history.table)
+    kinds[(history.vacated & history.begun) | history.resumed] = _CODE_OF["held_again"]
     # The first of these after each release and of the same job.
     among = np.flatnonzero((kinds != _GOES_ON) & (history.job >= 0))
     backwards = preceding_in(

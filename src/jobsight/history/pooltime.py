@@ -67,7 +67,8 @@ def pool_timeline(history: History, labels: RowLabels) -> PoolTimeline:
     table = history.table
     mine = history.job >= 0
     by_hand = (table["hold_code"] == _BY_HAND).fill_null(value=False).to_numpy()
-    holds = np.flatnonzero(mine & (history.code == EventCode.HELD) & ~by_hand)
+    stopped = history.begun & np.isin(history.code, (EventCode.HELD, EventCode.EVICTED))
+    holds = np.flatnonzero(mine & stopped & ~by_hand)
     ends = np.flatnonzero(mine & (history.code == EventCode.TERMINATED))
     good = (table["return_value"].gather(ends) == 0).fill_null(value=False).to_numpy()
     return PoolTimeline(
@@ -111,10 +112,8 @@ def _by_cause(history: History, labels: RowLabels, holds: Ints, edges: Ints) -> 
 
 def _held_at(history: History, holds: Ints, moments: Ints) -> Ints:
     """How many of the holds are not over yet at each moment: int64 (k,)."""
-    over = np.isin(
-        history.code, (EventCode.TERMINATED, EventCode.ABORTED, EventCode.HELD, EventCode.RELEASED)
-    ) & (history.job >= 0)
-    rows = np.flatnonzero(over)
+    over = np.isin(history.code, (EventCode.TERMINATED, EventCode.ABORTED, EventCode.RELEASED))
+    rows = np.flatnonzero((over | history.begun | history.resumed) & (history.job >= 0))
     order = rows[np.lexsort((rows, history.job[rows]))]
     following = np.append(order[1:], -1)
     same = np.append(history.job[order[1:]] == history.job[order[:-1]], False)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from jobsight.codes import EventCode
 from jobsight.errors import SourceError
 from jobsight.history.jobads import parse_ad, submitted_on_hold
+from jobsight.history.vacates import faulty_vacates
 from jobsight.jit import kernel
 
 __all__ = [
@@ -40,6 +41,8 @@ TRIGGER = "TriggerEventTypeNumber"
 """Attribute of every 028: the number of the event that it belongs to."""
 
 _SUBMITTED_ON_HOLD = 15
+_INPUT_STARTED = 2
+"""Types 1 and 2 of the 040, `detail` of the event table: input is queued, is transferred."""
 _HOLD_COLUMNS = {
     "hold_code": "HoldReasonCode",
     "hold_subcode": "HoldReasonSubCode",
@@ -56,6 +59,8 @@ _LONG_REST = 366 * 86_400 * SECOND
 """A step so far is borne out only by a record of about the same date."""
 
 _KEPT = ("log", "time", "source", "offset")
+_LIFE = tuple(map(int, (EventCode.SUBMIT, EventCode.EXECUTE, EventCode.TERMINATED,
+                        EventCode.ABORTED, EventCode.HELD, EventCode.RELEASED)))  # fmt: skip
 
 
 def attach_ads(table: pl.DataFrame) -> pl.DataFrame:
@@ -124,6 +129,13 @@ class History:
             waits for the next record of a job to confirm it.
         code: int16 (n,), event numbers.
         held: bool (n,), rows that hold their job: 012, and the ad of a submission on hold.
+        vacated: bool (n,), 004s by a fault (`jobsight.history.vacates`). The table has their codes
+            as those of holds.
+        begun: bool (n,), of these the rows that show that a hold or vacate begins: a 012 with the
+            codes of the job's 004 before it is of the same hold; of a 004 without codes only what
+            follows shows whether it is a vacate.
+        resumed: bool (n,), the first row of a job that shows that it runs again after such a 004:
+            what a release is to a hold.
         log: int32 (n,), the number of the log; never decreases.
         job: int32 (n,), dense job number in order of first row; −1 for records of no job.
         log_start: int64 (logs + 1,); rows of log k are ``log_start[k] … log_start[k + 1] - 1``.
@@ -140,6 +152,9 @@ class History:
     clock: Ints
     code: NDArray[np.int16]
     held: NDArray[np.bool_]
+    vacated: NDArray[np.bool_]
+    begun: NDArray[np.bool_]
+    resumed: NDArray[np.bool_]
     log: NDArray[np.int32]
     job: NDArray[np.int32]
     log_start: Ints
@@ -161,6 +176,7 @@ class History:
         if missing:
             raise SourceError(f"the event table lacks the columns {', '.join(missing)}")
         table, held = with_submission_holds(attach_ads(table))
+        table, vacated, coded = faulty_vacates(table)
         # Kernels are compiled once for arrays that may be written, so all of these are.
         log = table["log"].cast(pl.Int32).to_numpy(writable=True)
         if len(log) and (log[0] < 0 or bool((np.diff(log) < 0).any())):
@@ -173,17 +189,22 @@ class History:
         job_start = np.zeros(len(jobs) + 1, np.int64)
         np.cumsum(np.bincount(job[job >= 0], minlength=len(jobs)), out=job_start[1:])
         rows = np.flatnonzero(job >= 0)
+        job_rows = rows[np.argsort(job[rows], kind="stable")]
         code = table["code"].cast(pl.Int16).to_numpy(writable=True)
+        again, resumed = _after_vacates(table, code, vacated, coded, job, job_rows)
         return cls(
             table=table,
             time=time,
             clock=_running_maximum(time, (job >= 0) | (code != EventCode.GENERIC), log_start),
             code=code,
             held=held,
+            vacated=vacated,
+            begun=(held | coded) & ~again,
+            resumed=resumed,
             log=log,
             job=job,
             log_start=log_start,
-            job_rows=rows[np.argsort(job[rows], kind="stable")],
+            job_rows=job_rows,
             job_start=job_start,
             jobs=jobs,
         )
@@ -192,6 +213,12 @@ class History:
     def logs(self) -> int:
         """Number of logs."""
         return len(self.log_start) - 1
+
+    @cached_property
+    def life(self) -> NDArray[np.bool_]:
+        """The rows that show whether their job is held, or vacated by a fault: bool (n,)."""
+        life = np.isin(self.code, _LIFE) | self.held | self.vacated | self.resumed
+        return life & (self.job >= 0)
 
     @cached_property
     def clusters(self) -> Ints:
@@ -235,6 +262,29 @@ class History:
             start, end = self.log_start[number], self.log_start[number + 1]
             cuts[:, number] = start + np.searchsorted(self.clock[start:end], moment)
         return cuts
+
+
+def _after_vacates(
+    table: pl.DataFrame, code: NDArray[np.int16], vacated: NDArray[np.bool_],
+    coded: NDArray[np.bool_], job: NDArray[np.int32], job_rows: Ints,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:  # fmt: skip
+    """The 012s of the same hold as the 004 before them, and `History.resumed`: each bool (n,).
+
+    A job runs again with its first start (001), or input transfer (040).
+    """
+    again, resumed = np.zeros((2, len(table)), np.bool_)
+    if not vacated.any():
+        return again, resumed
+    transfer = table.select((pl.col("detail") <= _INPUT_STARTED).fill_null(value=False))
+    starts = (code == EventCode.EXECUTE) | transfer.to_series().to_numpy()
+    rows = job_rows[(np.isin(code, _LIFE) | starts | vacated)[job_rows]]
+    before, after = rows[:-1], rows[1:]
+    follows = vacated[before] & (job[after] == job[before])
+    resumed[after[follows & starts[after]]] = True
+    codes = table.select(pl.col("hold_code", "hold_subcode").fill_null(-1)).to_numpy()
+    same = (codes[after] == codes[before]).all(axis=1)
+    again[after[follows & coded[before] & same & (code[after] == EventCode.HELD)]] = True
+    return again, resumed
 
 
 def _running_maximum(time: Ints, moving: NDArray[np.bool_], log_start: Ints) -> Ints:

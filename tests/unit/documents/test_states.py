@@ -10,6 +10,7 @@ from jobsight.documents.states import (
     State,
     condor_state,
     end_of,
+    removed_for,
     slurm_state,
 )
 
@@ -118,6 +119,48 @@ def test_other_ends_stay_what_they_are() -> None:
 )  # fmt: skip
 def test_a_removal_by_a_policy_is_a_failure(reason: str | None, state: State) -> None:
     assert condor_state(9, None, reason) is state
+
+
+_OF_JOB = "The job attribute PeriodicRemove expression '{}' evaluated to TRUE"
+_OF_SITE = "The system macro SYSTEM_PERIODIC_REMOVE expression '{}' evaluated to TRUE"
+
+
+@pytest.mark.parametrize(
+    ("reason", "before", "what"),
+    [
+        # Written by HTCondor 23.9.6; the words of user_job_policy.cpp are those of 9 to 25.
+        (_OF_JOB.format("JobStatus == 2 && time() - JobCurrentStartDate > 2"), None, "time"),
+        (_OF_JOB.format("(JobStatus == 2) && ((CurrentTime - EnteredCurrentStatus) > 2)"), None,
+         "time"),
+        (_OF_JOB.format("JobStatus == 2 && ResidentSetSize > 1"), None, "memory"),
+        (_OF_JOB.format("JobStatus == 5 && time() - EnteredCurrentStatus > 2"), None, "held"),
+        (_OF_SITE.format('Custom =?= "x" && JobStatus == 5 && time() - EnteredCurrentStatus > 2'),
+         None, "held"),
+        (_OF_JOB.format("NumJobStarts > 0"), None, "starts"),
+        (_OF_JOB.format("JobStatus == 1 && time() - QDate > 2"), None, "queue"),
+        ("The job attribute TimerRemove expression '1795879889' evaluated to TRUE", None, "queue"),
+        ("Job exceeded its wall time of 2 s", None, "time"),
+        (_OF_JOB.format("time() > 0"), None, None),
+        (_OF_JOB.format("JobStatus != 5 && NumJobStarts > 3"), None, "starts"),
+        ("Job has been on hold for more than 24 hours", None, "held"),
+        ("Removed by SYSTEM_PERIODIC_REMOVE due to being in hold state for 5 days.", None, "held"),
+        # Of several the state decides in which the job was.
+        (_OF_JOB.format("JobStatus == 2 && DiskUsage > 9 || MemoryUsage > 9"), State.RUNNING, None),
+        (_OF_JOB.format("(JobStatus == 5 && time() - EnteredCurrentStatus > 9) || "
+                        "RemoteWallClockTime > 9"), State.HELD, "held"),
+        (_OF_JOB.format("(JobStatus == 5 && time() - EnteredCurrentStatus > 9) || "
+                        "RemoteWallClockTime > 9"), State.RUNNING, "time"),
+        (_OF_JOB.format("(JobStatus == 5 && time() - EnteredCurrentStatus > 9) || "
+                        "RemoteWallClockTime > 9"), None, None),
+        (_OF_JOB.format("(JobStatus == 2 && MemoryUsage > 9) || (JobStatus == 5 && time() - "
+                        "EnteredCurrentStatus > 9)"), State.RUNNING, "memory"),
+        (None, None, None),
+    ],
+)  # fmt: skip
+def test_what_a_policy_removed_a_job_for(
+    reason: str | None, before: State | None, what: str | None
+) -> None:
+    assert removed_for(reason, before) == what
 
 
 def test_other_events_of_htcondor() -> None:

@@ -10,8 +10,13 @@ import signal as signals
 
 from jobsight.codes import exit_meaning, exit_signal
 from jobsight.documents import JobDocument, State
-from jobsight.documents.spans import runs
-from jobsight.documents.states import AT_LIMIT, end_of, removed_by_policy, was_killed
+from jobsight.documents.spans import runs, spans
+from jobsight.documents.states import (
+    AT_LIMIT,
+    end_of,
+    removed_for,
+    was_killed,
+)
 from jobsight.format import memory, span
 from jobsight.history.causes.cause import Cause
 
@@ -29,6 +34,7 @@ def ending(
     ran_s: float | None = None,
     limit_s: float | None = None,
     slurm: bool = True,
+    before: State | None = None,
 ) -> Cause | None:
     """The cause of an end; None where the job completed, or has not ended.
 
@@ -42,15 +48,16 @@ def ending(
         ran_s: seconds that the last run took.
         limit_s: its time limit in seconds; negative: unlimited.
         slurm: whether Slurm ran it; else HTCondor.
+        before: the state in which it was then, which a policy's expression may name; None: unknown.
     """
+    if not slurm and code is None and signal is None and state in _BY_POLICY:
+        return _REMOVALS.get(removed_for(reason, before) or _BY_POLICY[state], _POLICY)
     state = end_of(state, code, signal, reason, used_mb=used_mb, limit_mb=limit_mb)
     seen = f"{memory(used_mb)} of {memory(limit_mb)}" if used_mb and limit_mb else ""
     if state is State.OUT_OF_MEMORY:
         return _out_of_memory(seen, used_mb, limit_mb, slurm=slurm)
     if state is State.TIMEOUT:
         return _out_of_time(ran_s, limit_s, slurm=slurm)
-    if state is State.FAILED and code is None and signal is None and removed_by_policy(reason):
-        return _POLICY
     if state is State.FAILED:
         return _failed(code, signal, seen, slurm=slurm)
     return _OTHERS.get(state)
@@ -63,6 +70,7 @@ def ending_of(document: JobDocument) -> Cause | None:
         return None
     nodes = max(used.nodes or asked.nodes or 1, 1)
     last = runs(document, outcome.ended or document.updated)[-1:]
+    states = [span.state for span in spans(document)]
     return ending(
         outcome.state,
         outcome.exit_code,
@@ -73,6 +81,7 @@ def ending_of(document: JobDocument) -> Cause | None:
         ran_s=last[0].seconds if last else None,
         limit_s=asked.time_limit_s,
         slurm=document.id.startswith("slurm:"),
+        before=states[-1] if states else None,
     )
 
 
@@ -174,10 +183,39 @@ _CODES: dict[int | None, tuple[str, str, str, str]] = {
     127: ("command-not-found", "software", "a command was not found",
           "load the module that has it, or give its full path; check for typing errors"),
 }  # fmt: skip
+_REMOVED = "a policy of the job or of its access point removed it"
 _POLICY = Cause(
-    "policy-removed", "request", "a policy of the job or of its access point removed it",
+    "policy-removed", "request", _REMOVED,
     "its reason names the policy's expression: change what that forbids, or ask who runs the pool",
     "either")  # fmt: skip
+_BY_POLICY = {State.FAILED: "", State.TIMEOUT: "time", State.OUT_OF_MEMORY: "memory"}
+"""Ends that HTCondor records without an exit code or signal: only of jobs that a policy removed."""
+_REMOVALS = {
+    "time": Cause(
+        "removed-for-time", "time", f"{_REMOVED}: it ran longer than that allows",
+        "raise the limit if the policy reads it from the job (its reason names the expression), "
+        "save progress in a checkpoint and go on from it, or split the work", "either"),
+    "memory": Cause(
+        "removed-for-memory", "memory", f"{_REMOVED}: it used more memory than that allows",
+        "ask for more memory (request_memory) if the policy reads that from the job, or let it use "
+        "less: fewer processes at once, smaller pieces of data", "either"),
+    "disk": Cause(
+        "removed-for-disk", "space", f"{_REMOVED}: it used more disk than that allows",
+        "ask for more disk (request_disk) if the policy reads that from the job, or let it write "
+        "less", "either"),
+    "held": Cause(
+        "removed-held", "request", f"{_REMOVED}: it was held too long",
+        "fix what held it (the reason of its hold), and submit it again; ask about the next one "
+        "while it is held (jobsight hold)", "either"),
+    "starts": Cause(
+        "removed-for-starts", "request", f"{_REMOVED}: it was started or held too often",
+        "see what ended its runs before they were done, and submit it again when that is fixed",
+        "either"),
+    "queue": Cause(
+        "removed-queued", "request", f"{_REMOVED}: it was too long in the queue",
+        "see whether any machine fits it (jobsight start), and ask for less", "either"),
+}  # fmt: skip
+"""What policies of HTCondor remove jobs for, see `jobsight.documents.states.removed_for`."""
 _OTHERS = {
     State.NODE_FAIL: Cause(
         "node-failure", "node", "its machine failed or was lost: the job itself is not at fault",

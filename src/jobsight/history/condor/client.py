@@ -26,6 +26,7 @@ Ad = dict[str, Any]
 _MOST_OUTPUT = 256 << 20
 _MOST_AD = 1 << 20
 _IDLE, _HELD, _MOST_HELD = 1, 5, 2000
+_STOPPED = f"JobStatus == {_HELD} || (JobStatus == {_IDLE} && VacateReasonCode > 1)"
 _NAME = re.compile(rb'^Name = "([^"\\\r\n]{1,255})"\s*$', re.MULTILINE)
 _EDITED = re.compile(rb"^Set attribute .* for (\d+) matching jobs", re.MULTILINE)
 _SLOT = ("Memory", "Disk", "Cpus", "GPUs")
@@ -73,10 +74,18 @@ class CondorClient:
         return self._ads("condor_q", ["-allusers", *self._where, "-json", *sorted(jobs)])
 
     def held(self, jobs: Collection[str]) -> list[Ad]:
-        """The ads of held jobs: of these jobs and clusters, or of all, but of a bounded number."""
-        asked = sorted(jobs) or ["-constraint", "JobStatus == 5", "-limit", str(_MOST_HELD)]
+        """The ads of held jobs: of these jobs and clusters, or of all, but of a bounded number.
+
+        And of idle ones that were vacated, for whatever reason.
+        """
+        asked = sorted(jobs) or ["-constraint", _STOPPED, "-limit", str(_MOST_HELD)]
         ads = self._ads("condor_q", ["-allusers", *self._where, "-json", *asked])
-        return [ad for ad in ads if ad.get("JobStatus") == _HELD]
+        return [
+            ad
+            for ad in ads
+            if (status := ad.get("JobStatus")) == _HELD
+            or (status == _IDLE and ad.get("VacateReasonCode"))
+        ]
 
     def all_held(self, attributes: Collection[str]) -> list[Ad]:
         """These attributes of all held jobs."""

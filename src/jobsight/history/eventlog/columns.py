@@ -62,6 +62,7 @@ _OPTIONAL_NUMBERS = (
     ("signal", "int32", record.SIGNAL),
     ("memory_mb", "int64", record.MEMORY_MB),
     ("vacate_code", "int32", record.VACATE_CODE),
+    ("vacate_subcode", "int32", record.VACATE_SUBCODE),
     ("detail", "int16", record.DETAIL),
 )
 _TEXTS = (
@@ -327,7 +328,9 @@ def batch_from_ads(ads: Sequence[Ad], skips: Sequence[Skip], *, origin: Origin, 
 def _row(ad: Ad) -> dict[str, Any]:
     of = ad.attributes
     code = of["EventTypeNumber"]
-    held, information = code == EventCode.HELD, code == EventCode.AD
+    held, information, evicted = (
+        code == of for of in (EventCode.HELD, EventCode.AD, EventCode.EVICTED)
+    )
     host = None
     if code == EventCode.DISCONNECTED:
         host = _text(of, "StartdAddr")
@@ -347,7 +350,8 @@ def _row(ad: Ad) -> dict[str, Any]:
         "slot": _slot(code, of),
         "memory_mb": _integer(of, "MemoryUsage", _INT64) if code == EventCode.IMAGE_SIZE else None,
         "owner": _text(of, "Owner") if information else None,
-        "vacate_code": _integer(of, "Code", _INT32) if code == EventCode.EVICTED else None,
+        "vacate_code": _integer(of, "ReasonCode", _INT32) if evicted else None,
+        "vacate_subcode": _integer(of, "ReasonSubCode", _INT32) if evicted else None,
         "attributes": _ENCODER.encode(of) if information else None,
         "offset": ad.offset,
         "detail": _integer(of, "Type", _INT16) if code == EventCode.FILE_TRANSFER else None,

@@ -42,13 +42,13 @@ NONE = -(2**63)
 
 (
     CODE, CLUSTER, PROC, SUBPROC, STAMP, FORM,
-    HOLD_CODE, HOLD_SUBCODE, RETURN_VALUE, SIGNAL, MEMORY_MB, VACATE_CODE, DETAIL,
+    HOLD_CODE, HOLD_SUBCODE, RETURN_VALUE, SIGNAL, MEMORY_MB, VACATE_CODE, VACATE_SUBCODE, DETAIL,
     OFFSET_START, OFFSET_END,
     REASON_START, REASON_END, HOST_START, HOST_END, SLOT_START, SLOT_END,
     DAG_NODE_START, DAG_NODE_END, AD_START, AD_END,
     CODE_LINE,
-) = range(26)  # fmt: skip
-COLUMNS = 26
+) = range(27)  # fmt: skip
+COLUMNS = 27
 
 LOCAL, LOCAL_NO_YEAR = 0, 2
 """Forms of a time stamp, see `times`; one without a year is given the leap year 1972."""
@@ -326,8 +326,9 @@ def first_line(buffer: Bytes, at: int, end: int, row: Row) -> None:
             _range(buffer, start, end, row, HOST_START)
     elif code == 4:
         start = find_after(buffer, at, end, b"Code ")
-        if start > 0:
-            read_integer(buffer, start, end, row, VACATE_CODE)
+        after = read_integer(buffer, start, end, row, VACATE_CODE) if start > 0 else -1
+        if after > 0 and starts_with(buffer, after, end, b" Subcode "):
+            read_integer(buffer, after + 9, end, row, VACATE_SUBCODE)
     elif code == 21:
         start = find_after(buffer, at, end, b" on ")
         if start > 0:

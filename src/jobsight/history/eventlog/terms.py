@@ -42,6 +42,7 @@ _COLUMNS = {
     "access_point": _TEXT,
     "owner": _TEXT,
     "vacate_code": "int32",
+    "vacate_subcode": "int32",
     "attributes": _TEXT,
     "source": _TEXT,
     "offset": "int64",
@@ -53,7 +54,8 @@ _COLUMNS = {
 
 ENTRY_COLUMNS = (
     "code", "subproc", "hold_code", "hold_subcode", "reason", "return_value", "signal", "host",
-    "slot", "memory_mb", "vacate_code", "attributes", "owner", "detail", "dag_node",
+    "slot", "memory_mb", "vacate_code", "vacate_subcode", "attributes", "owner", "detail",
+    "dag_node",
 )  # fmt: skip
 """Columns that are fields of a timeline's entry (`jobsight.documents.Event`) by the same names."""
 

@@ -18,8 +18,10 @@ def overview(history: History, settings: HoldSettings) -> Overview:
     """Holds by cause and by owner; those by a user's own hand, or of a second log, do not count."""
     labels = label_rows(history)
     own = labels.first[history.job] == history.job
-    rows = np.flatnonzero(history.held & ~labels.by_hand & (history.job >= 0) & own)
     releases = hold_decisions(history, settings, labels).table
+    rows = np.flatnonzero(history.held & ~labels.by_hand & (history.job >= 0) & own)
+    # Of vacates those after which the job ran again.
+    rows = np.union1d(rows, releases["hold_row"].to_numpy())
     wasted = releases.filter(~pl.col("outcome").cast(pl.Boolean))["hold_row"].to_numpy()
     columns = [history.table[name] for name in ("hold_code", "hold_subcode")]
     holds = pl.DataFrame([*columns, labels.masked.alias("masked")])[rows].with_columns(

@@ -294,9 +294,10 @@ def _chance(group: GroupAnswer) -> Markup:
 
 def _why(group: GroupAnswer, first: Answer, jobs: ShownJobs) -> Markup:
     code = "no code" if first.hold_code is None else f"{first.hold_code}/{first.hold_subcode}"
+    state = "vacated at" if first.vacated else "held since"
     lines = [
         element("div", printable(first.reason, 230) or "the log gives no reason"),
-        element("div", f"code {code}, held since {shown_moment(first.held_since)}", class_="small"),
+        element("div", f"code {code}, {state} {shown_moment(first.held_since)}", class_="small"),
     ]
     for step in group.advice.numbered():
         lines.append(element("div", element("strong", step.text)))

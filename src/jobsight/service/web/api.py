@@ -53,7 +53,7 @@ _HELD = {
     "reason": "Transfer input files failure", "probability": 0.86, "interval": [0.71, 0.94],
     "gain": 1.5,
     "advice": {"steps": [{"text": "release them", "command": "condor_release -name ap40 2153"}]},
-    "held_since": 1_795_224_990_000_000,
+    "held_since": 1_795_224_990_000_000, "vacated": False,
     "evidence": [{"what": "same_cause", "text": "40 releases with this cause ended: 31 succeeded"}],
     "model": "mixture@0cd879ee",
 }  # fmt: skip

@@ -206,11 +206,14 @@ def held_groups(ready: Ready, owner: str | None) -> list[dict[str, Any]]:
         session = ready.session(HOLD)
         held = session.jobs()
         # A log need not name owners; documents may know them from elsewhere.
-        named = ready.tables.jobs.table.filter(pl.col("state") == State.HELD.value)
+        ids = [
+            condor_id(*id_) if id_[0] else None
+            for id_ in held.select("access_point", "cluster", "proc").iter_rows()
+        ]
+        named = ready.tables.jobs.table.filter(pl.col("id").is_in(list(filter(None, ids))))
         owners: dict[str, str | None] = dict(named.select("id", "owner").iter_rows())
         if owner is not None:
-            ids = held.select("access_point", "cluster", "proc").iter_rows()
-            mine = [owners.get(condor_id(*id_)) == owner if id_[0] else False for id_ in ids]
+            mine = [owners.get(id_ or "") == owner for id_ in ids]
             held = held.filter(pl.Series(mine, dtype=pl.Boolean))
         groups = group_answers(session.answer(pl.col("job").is_in(held["job"].to_list())))
         return [without_nan(_group(group, owners)) for group in groups]
@@ -236,6 +239,7 @@ def _group(group: GroupAnswer, owners: Mapping[str, str | None]) -> dict[str, An
         "gain": group.gain,
         "advice": group.advice.to_json(),
         "held_since": min(one.held_since for one in group.members),
+        "vacated": first.vacated,
         "evidence": first.evidence,
         "model": first.model,
     }
@@ -285,7 +289,7 @@ def new_holds(ready: Ready, owner: str | None, hours: int) -> dict[str, Any]:
         if history is None:
             return {**steps, "causes": [], "sites": [], "origins": []}
         table = history.table
-        chosen = history.held & (history.time >= start) & (history.time <= end)
+        chosen = history.begun & (history.time >= start) & (history.time <= end)
         chosen &= (table["hold_code"] != 1).fill_null(value=True).to_numpy()
         if owner is not None:
             own = (table["owner"] == owner).fill_null(value=False).to_numpy()

@@ -54,6 +54,29 @@ def test_signals_and_codes_of_shells_are_explained(
     assert "None" not in cause.text
 
 
+@pytest.mark.parametrize(
+    ("state", "expression", "name"),
+    [
+        (State.TIMEOUT, "JobStatus == 2 && RemoteWallClockTime > 9", "removed-for-time"),
+        (State.OUT_OF_MEMORY, "MemoryUsage > 9", "removed-for-memory"),
+        (FAILED, "DiskUsage > 9", "removed-for-disk"),
+        (FAILED, "JobStatus == 5 && HoldReasonCode == 34", "removed-held"),
+        (FAILED, "NumJobStarts > 9", "removed-for-starts"),
+        (FAILED, "JobStatus == 1 && time() - QDate > 9", "removed-queued"),
+        (FAILED, "x > 3", "policy-removed"),
+    ],
+)
+def test_a_removal_by_a_policy_has_its_cause(state: State, expression: str, name: str) -> None:
+    reason = f"The job attribute PeriodicRemove expression '{expression}' evaluated to TRUE"
+    cause = ending(state, reason=reason, slurm=False)
+    assert cause is not None and cause.name == name
+    assert "a policy" in cause.text and expression not in cause.text + cause.fix
+    # Tables that have no reasons know by the state, and that neither exit nor signal is recorded.
+    bare = ending(state, slurm=False)
+    known = {State.TIMEOUT: "removed-for-time", State.OUT_OF_MEMORY: "removed-for-memory"}
+    assert bare is not None and bare.name == known.get(state, "policy-removed")
+
+
 def test_every_state_that_is_an_end_has_a_cause_of_a_known_kind() -> None:
     for state in State:
         cause = ending(state)

@@ -70,9 +70,13 @@ def test_memory() -> None:
         (
             "Job was evicted. Code 13 Subcode 2\n"
             "\t(0) CPU times\n" + USAGE + "\tReason: no file\n" + TABLE,
-            {"vacate_code": 13, "reason": "no file"},
+            {"vacate_code": 13, "vacate_subcode": 2, "reason": "no file"},
         ),
-        ("Job was evicted. Code -1 Subcode 0\n\t(0) CPU times\n" + USAGE, {"vacate_code": -1}),
+        (
+            "Job was evicted. Code 12 Subcode -1001\n\t(0) CPU times\n" + USAGE,
+            {"vacate_code": 12, "vacate_subcode": -1001},
+        ),
+        ("Job was evicted. Code -1 Subcode\n\t(0) CPU times\n" + USAGE, {"vacate_code": -1}),
         (
             "Job was evicted.\n\t(0) Job terminated and was requeued\n"
             + USAGE
@@ -95,7 +99,7 @@ def test_memory() -> None:
 )
 def test_eviction_in_each_shape(body: str, expected: Event) -> None:
     event = one(record(4, body))
-    names = ("vacate_code", "reason", "return_value", "signal", "hold_code")
+    names = ("vacate_code", "vacate_subcode", "reason", "return_value", "signal", "hold_code")
     assert {name: event[name] for name in names if name in event} == expected
 
 

@@ -113,6 +113,7 @@ class Group:
         avoid: sites that hold runs for this cause far more often than others, as the log names
             them (hostile text).
         leave: machines that are to blame for the hold, as the log names them (hostile text).
+        vacated: they are not held, but vacated by a fault, and run again by themselves.
     """
 
     jobs: Sequence[JobId]
@@ -120,9 +121,10 @@ class Group:
     schedd: Schedd = Schedd()
     avoid: Sequence[str] = ()
     leave: Sequence[str] = ()
+    vacated: bool = False
 
     def step(self, text: str, tool: str, form: str = "{}") -> Step:
-        """A step whose command is condor_release or condor_rm for these jobs, put into `form`."""
+        """A step whose command is a tool of HTCondor for these jobs, put into `form`."""
         if self.cause is None or len(self.jobs) <= TRIAL:
             jobs = " ".join(str(job) for job in self.jobs)
         else:
@@ -215,6 +217,26 @@ def advise(
         unseen_policy: its own policy held it, and no source has the expression.
         reason: of the hold (hostile text), to be shown where nothing else says what to do.
     """
+    if group.vacated and (runs_on := _of_vacated(verdict, fix, group, tried, reason)):
+        return runs_on
+    advice = _of_held(verdict, fix, group, moment, alike, tried, unseen_policy, reason)
+    if not group.vacated:
+        return advice
+    # What is to be done takes time; until then it must not run.
+    return Advice([group.step("hold it: it runs again by itself", "condor_hold"), *advice.steps])
+
+
+def _of_held(
+    verdict: Verdict,
+    fix: Fix | None,
+    group: Group,
+    moment: int,
+    alike: Sequence[JobId],
+    tried: Tried,
+    unseen_policy: bool,
+    reason: str,
+) -> Advice:
+    """The advice for jobs that are held."""
     if verdict.verb == "release":
         why = "" if verdict.why is None else f": {verdict.why}"
         release = group.step(f"release it as it is{why}" + _hint(fix), "condor_release")
@@ -244,6 +266,37 @@ def advise(
         )
         return Advice([Step(text, group.policies()), _release(group)])
     return _unsure(fix, group, alike, tried, reason)
+
+
+def _of_vacated(
+    verdict: Verdict, fix: Fix | None, group: Group, tried: Tried, reason: str
+) -> Advice | None:
+    """The advice for jobs that are to run again as they are, or not at all; None: neither."""
+    if verdict.verb == "release":
+        why = "" if verdict.why is None else f": {verdict.why}"
+        text = (
+            f"let it run again as it is{why}; HTCondor starts it by itself, after the cool-down of "
+            f"its access point if that has one{_hint(fix)}"
+        )
+        return Advice([*group.elsewhere(), Step(text)])
+    if verdict.verb == "remove":
+        text = "remove it: runs as it is have failed before, and no fix is known"
+        return Advice([group.step(text, "condor_rm")])
+    if verdict.verb != "unsure" or fix is not None:
+        return None
+    if max(tried.own, tried.alike // TRIAL):
+        failed = counted(max(tried.own, tried.alike), "run")
+        text = (
+            f"hold it: {failed} after this cause failed, and none succeeded, so another as it is "
+            "would most likely fail too; fix what its reason names, or show it to those who run "
+            f"the access point{_quoted(reason)}"
+        )
+        return Advice([group.step(text, "condor_hold")])
+    text = (
+        "too little is known to say whether it would succeed: let it run again by itself and see; "
+        f"should it be vacated or held again, fix what its reason names{_quoted(reason)}"
+    )
+    return Advice([*group.elsewhere(), Step(text)])
 
 
 _SUBMITTED_ON_HOLD, _SPOOLING = 15, 16

@@ -86,6 +86,8 @@ class Answer:
         advice: what to do.
         model: what gave the probability.
         inputs: hash of what the model read; without one, of the hold and the evidence.
+        vacated: it is not held, but vacated by a fault (`jobsight.history.vacates`): a release is
+            that it runs again, and the codes and reason are of the vacate.
     """
 
     job: JobId
@@ -108,6 +110,7 @@ class Answer:
     advice: Advice
     model: str
     inputs: str
+    vacated: bool = False
 
     @property
     def id(self) -> str | None:
@@ -134,6 +137,7 @@ class Answer:
             "access_point": self.access_point,
             "at": format_micros(self.moment),
             "answer": self.verdict.verb,
+            "vacated": self.vacated,
             "at_best": self.verdict.best and self.verdict.best.to_json(self.moment),
             "probability": None if self.now is None else self.now.probability,
             "interval": None if self.now is None else [self.now.low, self.now.high],
@@ -325,8 +329,8 @@ class Answerer:
         tried = Tried(*(0 if count.succeeded else count.releases for count in counts))
         unseen = what_held.policy is None and row["hold_code"] == JOB_POLICY
         advice = advise(
-            verdict, fix, group, moment=moment, alike=alike, tried=tried, unseen_policy=unseen,
-            reason=reason,
+            verdict, fix, replace(group, vacated=bool(self.history.vacated[row["hold_row"]])),
+            moment=moment, alike=alike, tried=tried, unseen_policy=unseen, reason=reason,
         )  # fmt: skip
         return self._put(
             row,
@@ -401,11 +405,13 @@ class Answerer:
             access_point=row["access_point"],
             moment=moment,
             held_since=row["hold_time"],
-            hold_code=row["hold_code"],
+            # Of a vacate its own, if the log has it.
+            hold_code=self.history.table["vacate_code"][row["hold_row"]] or row["hold_code"],
             hold_subcode=row["hold_subcode"],
             reason=row["reason"] or "",
             owner=row["owner"],
             cause=int(self._labels.cause[row["hold_row"]]),
+            vacated=bool(self.history.vacated[row["hold_row"]]),
             schedd=self._schedd(row["access_point"]),
             inputs=hashlib.sha256(text.encode()).hexdigest()[:16],
             **rest,

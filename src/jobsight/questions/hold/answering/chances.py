@@ -165,9 +165,12 @@ RULE_SETS: Mapping[str, RuleSet] = {
 def log_rate(findings: Findings, hold_row: int, *, alone: bool = False) -> Chance | None:
     """P(success) of a release now by this log's own rates; None before any of its code ended.
 
-    With `alone`, before any of its cause did.
+    With `alone`, before any of its cause did. Of vacates holds of any sub-code count as of theirs:
+    the sub-codes of one fault differ by HTCondor's version.
     """
     counts = [findings.ended(level, hold_row) for level in _LEVELS]
+    if findings.vacated(hold_row):
+        counts[1] = findings.ended("class", hold_row)
     if not counts[2 if alone else 1].batches:
         return None
     weight = np.array([[float(count.batches) for count in counts]])

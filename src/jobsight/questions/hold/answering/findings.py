@@ -76,7 +76,7 @@ class FindingIndex:
         self.left = self.evidence.indexes(self.evidence.left, (_SIBLINGS,))[_SIBLINGS]
         resolved = decisions.filter("kept", pl.col("outcome").is_not_null())
         as_it_was, fixed = resolved.filter(~pl.col("edited")), resolved.filter("edited")
-        names = ("all", "code", "job and cause", *_ENDED)
+        names = ("all", "class", "code", "job and cause", *_ENDED)
         of = {name: (as_it_was, name) for name in names} | {"fixed": (fixed, "cause")}
         self.ended = {name: self._tally(*releases) for name, releases in of.items()}
         place = history.jobs.select(pl.coalesce("access_point", pl.col("log").cast(pl.String)))
@@ -125,6 +125,10 @@ class Findings:
         count: Count = self._ended(family, self._index.key(family, hold_row))
         return count
 
+    def vacated(self, hold_row: int) -> bool:
+        """Whether it is the row of a vacate (004)."""
+        return bool(self._index.history.vacated[hold_row])
+
     def retried(self, hold_row: int) -> Count:
         """How releases of the same program held for this had ended: of its owner, else cluster."""
         known = self._index.key("owner and cause", hold_row) >= 0
@@ -152,7 +156,8 @@ class Findings:
         if shape not in self._alike:
             rows = source.rows(key)
             held, _ = held_rows(history, self._moment, np.unique(history.job[rows]))
-            jobs = history.job[held[np.isin(held, rows) & (index.cause[held] == cause)]]
+            keys = index.evidence.keys[wider][index.evidence.hold_numbers(held)]
+            jobs = history.job[held[(keys == key) & (index.cause[held] == cause)]]
             jobs = jobs[index.places[jobs] == place]
             jobs = jobs[np.argsort(self._owners(jobs) != owner, kind="stable")]
             ids = (history.jobs[name].to_numpy()[jobs].tolist() for name in ("cluster", "proc"))
@@ -285,8 +290,10 @@ class Findings:
         """Whether what failed at a place works again; nothing where there is no evidence."""
         family = "origin" if source else "cause at site" if place else "cause"
         key = self._index.key(family, hold_row)
-        # This hold itself is no sign that others are held.
-        held = self._count(self._index.held[family], key, self._since) - (since > self._since)
+        # This hold itself is no sign that others are held; a vacate without codes is not counted.
+        history = self._index.history
+        own = since > self._since and bool(history.held[hold_row] or history.begun[hold_row])
+        held = self._count(self._index.held[family], key, self._since) - own
         good = self._index.ended[family].recent(key, since, self._moment)[1]
         if source:
             good = max(good, self._count(self._index.evidence.ended_well["origin"], key, since))

@@ -60,10 +60,11 @@ def group_answers(answers: Sequence[Answer]) -> list[GroupAnswer]:
     Jobs for which another request is proposed, or none, have an entry of their own: a command for
     all could lower what they ask for.
     """
-    families: dict[tuple[str | None, int, int, str | None], list[Answer]] = {}
+    families: dict[tuple[str | None, int, int, str | None, bool], list[Answer]] = {}
     kinds_of: dict[tuple[str | None, int, int | None, int | None], set[object]] = {}
     for answer in answers:
-        place, kind = (answer.access_point, answer.job.cluster), (answer.cause, _edited(answer))
+        place = (answer.access_point, answer.job.cluster)
+        kind = (answer.cause, _edited(answer), answer.vacated)
         families.setdefault((*place, *kind), []).append(answer)
         kinds_of.setdefault((*place, answer.hold_code, answer.hold_subcode), set()).add(kind)
     groups = []
@@ -75,7 +76,8 @@ def group_answers(answers: Sequence[Answer]) -> list[GroupAnswer]:
     trials: dict[object, list[GroupAnswer]] = {}
     for group in groups:
         first = group.members[0]
-        shared = group.verb == "unsure" and len(first.alike) >= WAIT_ALIKE
+        # Vacated jobs do not wait for a trial.
+        shared = group.verb == "unsure" and len(first.alike) >= WAIT_ALIKE and not first.vacated
         like = (first.access_point, first.cause, _edited(first), frozenset(first.alike))
         trials.setdefault(like if shared else id(group), []).append(group)
     rows = [
@@ -96,7 +98,9 @@ def _grouped(members: Sequence[Answer], *, alone: bool) -> GroupAnswer:
     bounds = ([getattr(c, name) for c in chances] for name in ("probability", "low", "high"))
     probability, low, high = (float(np.mean(of)) if of else None for of in bounds)
     gain = sum(answer.verdict.gain for answer in said_for)
-    advice = _advice(said_for, whole=alone and len(said_for) == len(members))
+    # Vacated jobs are named one by one: those of a constraint would be others once they are held.
+    whole = alone and len(said_for) == len(members) and not members[0].vacated
+    advice = _advice(said_for, whole=whole)
     return GroupAnswer(members, verb, said_for, probability, low, high, gain, advice)
 
 
@@ -118,8 +122,9 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
         # Each has its own file or figure; the command serves all, the words one of them.
         fix = replace(fix, text=f"{fix.text} (this for {first.job}, the others likewise)")
     return advise(
-        first.verdict, fix, group, moment=first.moment, alike=first.alike, tried=first.tried,
-        unseen_policy=first.unseen_policy, reason=first.reason,
+        first.verdict, fix, replace(group, vacated=first.vacated), moment=first.moment,
+        alike=first.alike, tried=first.tried, unseen_policy=first.unseen_policy,
+        reason=first.reason,
     )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ FAILED_BATCHES = 5
 """Like batches that must have failed before "remove" is said."""
 
 _DOUBLINGS = 6
-AGAIN = "released for this cause before, it was held again"
+AGAIN = "released for this cause before, it failed again"
 """Why a job waits that could be released now."""
 
 TIME_SCALE_COST = 0.05

@@ -219,7 +219,8 @@ class _FeatureIndex:
         self._scale = scale
         self._evidence = evidence
         self._own = _OwnIndex(history)
-        self._hold_before = preceding(history, evidence.holds, evidence.holds)
+        begun = np.flatnonzero(history.begun[evidence.holds])
+        self._hold_before = at(begun, preceding(history, evidence.holds[begun], evidence.holds))
         self._held, self._good, self._bad, self._left = map(
             evidence.indexes, (evidence.held, evidence.good, evidence.bad, evidence.left)
         )
@@ -415,7 +416,10 @@ class _OwnIndex:
             name: CountIndex(history, rows[name], self._cluster[history.job[rows[name]]])
             for name in _OF_CLUSTER
         }
-        self._begins = np.sort(np.concatenate([rows["submissions"], rows["holds"]]))
+        vacated, resumed = np.flatnonzero(history.vacated), np.flatnonzero(history.resumed)
+        # Of a 004 and the 012 of the same hold no run is between.
+        over = vacated[preceding(history, vacated, resumed)]
+        self._begins = np.sort(np.concatenate([rows["submissions"], rows["holds"], over]))
         visible = mine & (code != EventCode.RELEASED) & (code != EventCode.AD)
         # An 028 stands alone where other records precede it; that of a release is hidden.
         release = f'"{TRIGGER}": ?"?{EventCode.RELEASED}\\b'

@@ -22,7 +22,6 @@ from jobsight.format import moment as shown
 from jobsight.history import outcomes
 from jobsight.history.counts import batch_numbers, factorize, preceding
 from jobsight.history.labels import (
-    LIFE,
     RowLabels,
     after_hold,
     current_jobs,
@@ -77,7 +76,10 @@ def hold_decisions(history: History, settings: HoldSettings, labels: RowLabels) 
     words = history.table["reason"].gather(rows).to_frame("words")
     policy = r"(?i)periodic_?release|\bexpression\b.*\bevaluated to\b"
     who = outcomes.attributed_to(pl.col("words"), policy=policy, dag=r"\bDAG\b|(?i:dagman)")
-    releaser = words.select(releaser=who.fill_null("unknown"))
+    resumed = pl.Series(history.resumed[rows])
+    releaser = words.select(
+        releaser=pl.when(resumed).then(pl.lit("system")).otherwise(who.fill_null("unknown"))
+    )
     table = _described(history, labels, hold_rows, cuts, moments)
     table = pl.concat(
         [table, resolved.drop("hold_row"), group.to_frame(), releaser], how="horizontal"
@@ -108,11 +110,12 @@ def resolved_releases(
         of the columns of `hold_decisions` `hold_row`, `batch`, `repeat`, `kept`, `edited`, `row`,
         `released` and what the outcome follows from, in its order; and what was left out.
     """
-    rows = np.flatnonzero((history.code == EventCode.RELEASED) & (history.job >= 0))
+    released = (history.code == EventCode.RELEASED) & (history.job >= 0)
+    rows = np.flatnonzero(released | history.resumed)
     # The last row of the job before its release that shows whether it was held.
-    life = np.flatnonzero((np.isin(history.code, LIFE) | history.held) & (history.job >= 0))
+    life = np.flatnonzero(history.life)
     before = np.append(life, -1)[preceding(history, life, rows)]
-    held = (before >= 0) & history.held[before]
+    held = (before >= 0) & (history.held | history.vacated)[before]
     again = held & (labels.first[history.job[rows]] != history.job[rows])
     mine = held & ~again & ~labels.by_hand[before]
     left_out = {"not held": int((~held).sum()), "recorded in another log": int(again.sum())}

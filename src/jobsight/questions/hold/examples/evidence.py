@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jobsight.codes import EventCode
 from jobsight.history.counts import CountIndex, at, factorize, number_texts, preceding, preceding_in
-from jobsight.history.labels import LIFE, RowLabels, start_sites
+from jobsight.history.labels import RowLabels, start_sites
 from jobsight.history.reasons import origins
 from jobsight.history.timelines import History, Ints
 
@@ -57,13 +57,14 @@ class Evidence:
 
     Attributes:
         history: the indexed log.
-        holds: int64 (h,), rows of the holds (012) of jobs, ascending.
+        holds: int64 (h,), rows of the holds (012) and vacates by a fault (004) of jobs, ascending.
         keys: by family, int64 (h,): equal where two holds share the family; −1 where unknown.
             ``all`` is one key. ``likely origin`` is that of the hold, else of its job's or its
-            cluster's last hold that named one, under the keys of ``origin``.
+            cluster's last hold that named one, under the keys of ``origin``. ``class`` is the hold
+            code alone.
         held_by_others: bool (h,), whether something other than the user's hand held the job.
         held: those holds; of a job that two logs record, and so in all that follows, only what
-            the log that recorded it first.
+            the log that recorded it first; of a 004 and the 012 of the same hold only the 004.
         good, bad: what resolved earlier releases of such holds, well or badly, where the job was
             released as it had been held.
         first_good, first_bad: of these, the first outcome of each batch.
@@ -111,11 +112,11 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
     # Rows of the log that recorded their job first.
     once = (job >= 0) & (np.append(labels.first, -1)[job] == job)
     succeeded = (history.table["return_value"] == 0).fill_null(value=False).to_numpy()
-    holds = np.flatnonzero(history.held & (job >= 0))
+    holds = np.flatnonzero((history.held | history.vacated) & (job >= 0))
     starts = np.flatnonzero(once & (code == EventCode.EXECUTE))
     ends = np.flatnonzero(once & (code == EventCode.TERMINATED) & succeeded)
     others = ~labels.by_hand[holds]
-    ours = np.flatnonzero(others & once[holds])
+    ours = np.flatnonzero(others & (once & history.begun)[holds])
     # Jobs that were edited while they were held were not released as they were: what became of
     # them says nothing of a job that is.
     resolved = releases.filter(~pl.col("edited"), pl.col("outcome").is_not_null())
@@ -131,8 +132,9 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
         for family, of in FAMILIES.items()
     }
     # The origin that a hold's or an end's job, else its cluster, named last up to it.
-    naming, asked = np.flatnonzero(parts["origin"] >= 0), np.concatenate([holds, ends])
-    likely = np.full(len(asked), -1, np.int64)
+    naming = np.flatnonzero((parts["origin"] >= 0) & history.begun[holds])
+    asked = np.concatenate([holds, ends])
+    likely = np.concatenate([parts["origin"], np.full(len(ends), -1, np.int64)])
     # Clusters of several logs are several, so no row of another log counts as earlier.
     for group in (np.arange(len(history.jobs)), history.clusters):
         among = holds[naming]
@@ -143,13 +145,14 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
     of_ends["likely origin"] = likely[len(holds) :]
     of_starts["all"] = np.zeros(len(starts), np.int64)
     # The holds of ours that the next row which shows whether the job is held ended; else −1.
-    life = np.flatnonzero(np.isin(code, LIFE) & (job >= 0))
+    life = np.flatnonzero(history.life & (history.begun | ~history.held))
     number = np.full(len(history) + 1, -1, np.int64)
     number[holds[ours]] = ours
     ended = number[at(life, preceding(history, life, life))]
     return Evidence(
         history=history, holds=holds,
-        keys=keys | {"likely origin": likely[: len(holds)], "all": np.zeros(len(holds), np.int64)},
+        keys=keys | {"likely origin": likely[: len(holds)], "all": np.zeros(len(holds), np.int64),
+                     "class": parts["class"]},
         held_by_others=others, held=Stream(holds[ours], ours), good=good, bad=bad,
         first_good=first_good, first_bad=first_bad,
         left=Stream(life[ended >= 0], ended[ended >= 0]),
@@ -160,16 +163,18 @@ def gather_evidence(history: History, labels: RowLabels, releases: pl.DataFrame)
 
 def _parts(history: History, labels: RowLabels, holds: Ints, starts: Ints) -> tuple[Parts, Parts]:
     """What families are made of: of each hold (h,), and of each start (s,)."""
+    begun = history.begun[holds]
     hold_site, start_site = number_texts(
-        labels.site.gather(holds), start_sites(history, labels, holds, starts)
+        labels.site.gather(holds), start_sites(history, labels, holds[begun], starts)
     )
     (origin,) = number_texts(origins(history.table["reason"].gather(holds)))
     # A start says nothing of what it read; but the job's last failure named its origin.
-    naming = np.flatnonzero(origin >= 0)
+    naming = np.flatnonzero((origin >= 0) & begun)
     named = at(naming, preceding(history, holds[naming], starts))
     first = labels.first[history.job[holds]]
     codes = history.table.select("hold_code", "hold_subcode")[holds]
     of_holds = {
+        "class": codes["hold_code"].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1,
         "code": codes.select(pl.struct(pl.all()).rank("dense")).to_series().to_numpy() - 1,
         "cause": labels.cause[holds],
         "site": hold_site,

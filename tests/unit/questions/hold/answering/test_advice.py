@@ -318,3 +318,39 @@ def test_a_policy_may_be_switched_off_instead() -> None:
     assert (fix.text, fix.command) == ("fix it", None)
     assert off.command == "condor_qedit 12.3 OnExitHold false"
     assert release.command == "condor_release 12.3"
+
+
+VACATED = Group([JOB], vacated=True)
+
+
+def test_a_vacated_job_runs_again_by_itself() -> None:
+    (run,) = advice("release", FIX, VACATED).steps
+    assert run.command is None
+    assert run.text.startswith("let it run again as it is; HTCondor starts it by itself")
+    assert "released" not in run.text
+    assert commands(advice("remove", group=VACATED)) == ["condor_rm 12.3"]
+    (see,) = advice("unsure", group=VACATED).steps
+    assert see.command is None and "run again by itself and see" in see.text
+    elsewhere, run = advice("release", group=Group([JOB], avoid=["mwt2"], vacated=True)).steps
+    assert elsewhere.command is not None and elsewhere.command.startswith("condor_qedit 12.3 Requ")
+    assert run.command is None
+
+
+def test_a_vacated_job_is_held_while_something_is_to_be_done() -> None:
+    wait = 'echo "condor_release 12.3" | TZ=UTC at -t 197001010002'
+    assert commands(advice("wait", group=VACATED)) == ["condor_hold 12.3", wait]
+    edit = "condor_qedit 12.3 RequestMemory 256"
+    assert commands(advice("fix", FIX, VACATED)) == [
+        "condor_hold 12.3",
+        edit,
+        "condor_release 12.3",
+    ]
+
+
+def test_a_vacated_job_whose_runs_all_failed_is_held() -> None:
+    verdict = Verdict("unsure", None, 0.0)
+    (hold,) = advise(
+        verdict, None, VACATED, moment=0, alike=[JOB], tried=Tried(2, 4), reason="no plug-in"
+    ).steps
+    assert hold.command == "condor_hold 12.3"
+    assert "4 runs after this cause failed" in hold.text and '"no plug-in"' in hold.text

@@ -129,7 +129,8 @@ def test_json_has_the_keys_that_are_promised() -> None:
     of = history(*FAILED_BEFORE, held(1000, 20))
     found = json.loads(json.dumps(ask(of, 1010, constant_model(0.7))["20.0"].to_json()))
     assert list(found) == [
-        "job", "id", "access_point", "at", "answer", "at_best", "probability", "interval",
+        "job", "id", "access_point", "at", "answer", "vacated", "at_best", "probability",
+        "interval",
         "hold_code", "hold_subcode", "reason", "owner", "evidence", "advice", "model",
     ]  # fmt: skip
     assert (found["job"], found["at"]) == ("20.0", "2026-11-21 00:16:50Z")
@@ -647,3 +648,69 @@ def test_nothing_held() -> None:
     of = history(released(10, 1, good=True))
     assert ask(of, 60) == {}
     assert ask(of, 60, constant_model(0.5)) == {}
+
+
+INPUT = "Transfer input files failure: timed out waiting for origin ( URL file = lab://ap20/d/1 )"
+
+
+def vacated(at: float, cluster: int, code: int = 13, subcode: int = -1004) -> list[Any]:
+    """The events of a job that a failed transfer of its input vacates at `at` (seconds)."""
+    job = {"cluster": cluster, "proc": 0, "owner": "ann"}
+    codes = {"vacate_code": code, "vacate_subcode": subcode, "reason": INPUT}
+    return [
+        job | {"at": at - 3, "code": 0},
+        job | {"at": at - 2, "code": 40, "detail": 2},
+        job | {"at": at, "code": 4} | codes,
+    ]
+
+
+def test_what_holds_of_older_versions_taught_answers_for_vacates() -> None:
+    """A pool that upgrades has the same fault as a hold, and then as a vacate."""
+    cause = (13, 256, INPUT)
+    holds = [released(100 * k, k, good=k != 3, cause=cause) for k in range(1, 9)]
+    found = ask(history(*holds, vacated(1000, 20), held(1000, 21, cause=(13, 7, "x"))), 1001)
+    answer = found["20.0"]
+    assert answer.vacated and answer.now is not None and answer.now.probability > 0.6
+    assert answer.verdict.verb == "release" and commands(answer) == [None]
+    assert not found["21.0"].vacated and found["21.0"].now is None
+    told = answer.to_json()
+    assert (told["vacated"], told["hold_code"], told["hold_subcode"]) == (True, 13, -1004)
+
+
+def test_what_vacates_taught_answers_for_them() -> None:
+    again = {"proc": 0, "code": 40, "detail": 2}
+    end = {"proc": 0, "code": 5, "return_value": 0}
+    rows = [
+        [*vacated(100 * k, k), again | {"cluster": k, "at": 100 * k + 30},
+         end | {"cluster": k, "at": 100 * k + 60}]
+        for k in range(1, 6)
+    ]  # fmt: skip
+    found = ask(history(*rows, vacated(1000, 20)), 1001)
+    assert found["20.0"].now is not None and found["20.0"].now.probability > 0.6
+    assert finding(found["20.0"], "same_cause")["succeeded"] == 5
+    # It runs again: nothing is to be decided.
+    running = again | {"cluster": 20, "at": 1030}
+    assert ask(history(*rows, vacated(1000, 20), [running]), 1031) == {}
+
+
+@pytest.mark.parametrize("code", [1005, 1007])
+def test_a_vacate_has_the_code_of_the_log(code: int) -> None:
+    answer = ask(history(vacated(10, 1, code, 0)), 11)["1.0"]
+    assert (answer.hold_code, answer.hold_subcode, answer.vacated) == (code, 0, True)
+
+
+def test_vacated_jobs_are_grouped_by_themselves_and_named_one_by_one() -> None:
+    cause = (13, -1004, INPUT)
+    jobs = [vacated(10, 1), held(10, 1, 1, cause), held(10, 1, 2, cause)]
+    jobs += [[row | {"proc": proc} for row in vacated(11, 1)] for proc in (3, 4, 5, 6)]
+    found = group_answers(
+        list(ask(history(*jobs), 20, constant_model(0.3, delays={60.0: 0.9})).values())
+    )
+    assert sorted((len(group.members), group.members[0].vacated) for group in found) == [
+        (2, False), (5, True),
+    ]  # fmt: skip
+    (group,) = (one for one in found if one.members[0].vacated)
+    hold, wait = commands(group)
+    assert hold is not None and wait is not None
+    assert hold.endswith("condor_hold -name ap 1.0 1.3 1.4 1.5 1.6")
+    assert "condor_release -name ap 1.0 1.3 1.4 1.5 1.6" in wait

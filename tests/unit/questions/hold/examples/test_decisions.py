@@ -57,6 +57,47 @@ def test_only_holds_by_others_than_the_user_are_decisions() -> None:
     assert found.left_out == {"not held": 2, "code 1": 1, "code unknown": 1}
 
 
+def vacate(at: float, code: int = 13, subcode: int = -1004, **more: Any) -> dict[str, Any]:
+    usual = {"at": at, "code": 4, "vacate_code": code, "vacate_subcode": subcode}
+    return usual | {"reason": "Transfer input files failure"} | more
+
+
+def test_a_vacate_by_a_fault_is_a_hold_that_ends_by_itself() -> None:
+    starts = [{"at": 5, "code": 40, "detail": 2}, {"at": 6, "code": 1}]
+    found = decide(vacate(2), *starts, {"at": 9, "code": 5, "return_value": 0})
+    row = found.table.row(0, named=True)
+    assert len(found.table) == 1 and found.left_out == {}
+    expected = {
+        "hold_row": 0, "hold_time": micros(2), "row": 1, "cut": 1, "time": micros(5),
+        "hold_code": 13, "hold_subcode": -1004, "masked": "Transfer input files failure",
+        "releaser": "system", "kind": "exit_zero", "outcome": True, "resolved_row": 3,
+    }  # fmt: skip
+    assert {name: row[name] for name in expected} == expected
+
+
+def test_a_vacate_again_is_a_failure() -> None:
+    starts = [{"at": at, "code": 40, "detail": 2} for at in (5, 15)]
+    found = decide(vacate(2), starts[0], vacate(8), starts[1], {"at": 19, "code": 9, "reason": "x"})
+    assert found.table["kind"].to_list() == ["held_again", "removed_by_policy"]
+    assert found.table["repeat"].to_list() == [1, 2]
+
+
+def test_the_vacate_and_the_hold_of_one_moment_are_one_decision() -> None:
+    """HTCondor writes both since 24.2 when it holds a running job."""
+    start = {"at": 7, "code": 40, "detail": 2}
+    end = {"at": 9, "code": 5, "return_value": 0}
+    found = decide(vacate(2, subcode=256), hold(2), release(5), start, end)
+    assert found.table["hold_row"].to_list() == [1]
+    assert found.table["row"].to_list() == [2]
+
+
+@pytest.mark.parametrize("code", [1000, 1004, 1008, 1014, 1022])
+def test_other_vacates_are_no_decisions(code: int) -> None:
+    start = {"at": 5, "code": 1}
+    found = decide(vacate(2, code, 0, reason="drained"), start, {"at": 9, "code": 5})
+    assert not len(found.table)
+
+
 def test_as_of_hold_sees_the_hold_and_its_ad_and_nothing_more() -> None:
     ad = {"at": 2, "code": 28}
     other = {"at": 2, "code": 28, "proc": 1}
