@@ -23,6 +23,7 @@ from jobsight.learning.mixture import Mixture, Refits, mix
 from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel
 from jobsight.learning.question import Question
 from jobsight.models.base import Labelled, Model
+from jobsight.models.rates import LearningRates
 from jobsight.models.rules import Rules
 from jobsight.models.stack import Stack
 
@@ -306,10 +307,11 @@ def _mixed(
     mixture = Mixture.of(fitted, losses, int(data.borders[1]), len(levels))
     said = np.stack([*each.values(), each[mixture.best]], axis=1)
     mixed, _ = mix(said, before.times(), mixture.weights, levels=levels)
-    # Models of earlier blocks knew much less than those that answer: weights follow the last one.
-    last = before.block == 0
-    _, weights = mix(said[last], before.times(last), mixture.weights, levels=levels)
-    mixture = replace(mixture, weights=weights)
+    if levels:
+        # Models of earlier blocks knew much less than those that answer: weights follow the last.
+        last = before.block == 0
+        _, weights = mix(said[last], before.times(last), mixture.weights, levels=levels)
+        mixture = replace(mixture, weights=weights)
     calibrated = data.goal.calibrate(mixed, before.values, before.weight, before.batch, as_is=True)
     predictions = {**before.predictions, Mixture.name: mixed}
     return Fitted(mixture, calibrated, mixture.taught), replace(before, predictions=predictions)
@@ -334,7 +336,7 @@ def _calibrated(data: Dataset, model: Model, taught: Labelled, before: Backtest)
     """A model with what it was taught, calibrated on what its kind said in the backtest."""
     # Rates as of the decision follow what happens, and so do models that start from them; a map
     # learned on one part of the past does not.
-    starts = bool(taught.inputs.start) and isinstance(model, Refits)
+    starts = bool(taught.inputs.learned) and isinstance(model, LearningRates | Refits)
     as_is = starts or (model.name in data.question.columns and not data.goal.output.levels)
     said = before.predictions[model.name]
     calibrated = data.goal.calibrate(said, before.values, before.weight, before.batch, as_is=as_is)

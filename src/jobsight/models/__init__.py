@@ -26,8 +26,10 @@ __all__ = ["LEARNED", "NAMES", "SEVERAL", "Inputs", "Labelled", "Model", "create
 OF_PROGRAMS = ("text", "svm", "forest", "dense", "recurrent", "tree")
 """Models of kinds and shares that read programs, or features of them."""
 _CLASSES = {
-    "constant": "constant:Constant", "rates": "rates:Rates", "linear": "linear:Linear",
-    "boosted": "boosted:Boosted", "lstm": "recurrent:Recurrent", "stack": "stack:Stack",
+    "constant": "constant:Constant", "rates": "rates:Rates",
+    "rates:learning": "rates:LearningRates", "rates:learning:5": "rates:LearningRates5",
+    "rates:learning:20": "rates:LearningRates20", "rates:learning:all": "rates:LearningRatesAll",
+    "linear": "linear:Linear", "boosted": "boosted:Boosted", "lstm": "recurrent:Recurrent", "stack": "stack:Stack",
     "text": "ofprograms:Words", "svm": "ofprograms:Svm", "forest": "ofprograms:Forest",
     "dense": "networks:Dense",
     "recurrent": "networks:NodeSequence", "tree": "networks:NodeTree",
