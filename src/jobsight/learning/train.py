@@ -307,11 +307,10 @@ def _mixed(
     mixture = Mixture.of(fitted, losses, int(data.borders[1]), len(levels))
     said = np.stack([*each.values(), each[mixture.best]], axis=1)
     mixed, _ = mix(said, before.times(), mixture.weights, levels=levels)
-    if levels:
-        # Models of earlier blocks knew much less than those that answer: weights follow the last.
-        last = before.block == 0
-        _, weights = mix(said[last], before.times(last), mixture.weights, levels=levels)
-        mixture = replace(mixture, weights=weights)
+    # Models of earlier blocks knew much less than those that answer: weights follow the last one.
+    last = before.block == 0
+    _, weights = mix(said[last], before.times(last), mixture.weights, levels=levels)
+    mixture = replace(mixture, weights=weights)
     calibrated = data.goal.calibrate(mixed, before.values, before.weight, before.batch, as_is=True)
     predictions = {**before.predictions, Mixture.name: mixed}
     return Fitted(mixture, calibrated, mixture.taught), replace(before, predictions=predictions)

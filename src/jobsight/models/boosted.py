@@ -2,7 +2,8 @@
 
 The trees start from the smoothed rate of each row's finest cause, cross-fitted in training, or
 from the rate as known at the decision (`Inputs.learned`), and learn only what it misses: with
-little data they stay near the best baseline. They never let a feature that can only speak for success (`Inputs.rising`), or the rate of a cause, speak against it.
+little data they stay near the best baseline. They never let a feature that can only speak for
+success (`Inputs.rising`), or the rate of a cause, speak against it.
 
 Saved twice: as LightGBM's text, to be read with LightGBM, and as arrays, which is
 what predictions are made from: they need neither LightGBM nor scikit-learn.

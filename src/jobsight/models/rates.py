@@ -33,7 +33,7 @@ from jobsight.models.constant import smoothed_rate
 from jobsight.models.storage import Stored, save_body
 
 __all__ = [
-    "START_CAP", "LearningRates", "LearningRates5", "LearningRates20", "LearningRatesAll",
+    "START_CAP", "LearningRates", "LearningRates0", "LearningRates20", "LearningRatesAll",
     "RateTable", "Rates", "choose_strength", "learned_table", "rate_as_known",
 ]  # fmt: skip
 
@@ -41,7 +41,7 @@ STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 DEFAULT_STRENGTH = 4.0
 STRENGTH_AS_KNOWN = 8.0
 START_CAP = 5.0
-"""Cap of the rate that other models begin from, in batches."""
+"""Cap of the baseline, and of the rate that other models begin from, in batches."""
 
 Causes = Mapping[str, NDArray[np.str_]]
 Key = tuple[str, ...]
@@ -197,11 +197,11 @@ def rate_as_known(inputs: Inputs, taught: RateTable, cap: float) -> Floats:
 
 
 class LearningRates(Stored):
-    """Answers the rate as known at each decision, beginning from nothing."""
+    """Answers the rate as known at each decision, from which other models begin too."""
 
     name: ClassVar[str] = "rates:learning"
     needs_both: ClassVar[bool] = False
-    cap: ClassVar[float] = 0.0
+    cap: ClassVar[float] = START_CAP
 
     def __init__(self) -> None:
         self.table = RateTable(())
@@ -221,11 +221,11 @@ class LearningRates(Stored):
         self.table = RateTable.from_json(body)
 
 
-class LearningRates5(LearningRates):
-    """The same, beginning from at most 5 batches of each key."""
+class LearningRates0(LearningRates):
+    """The same, beginning from nothing."""
 
-    name: ClassVar[str] = "rates:learning:5"
-    cap: ClassVar[float] = 5.0
+    name: ClassVar[str] = "rates:learning:0"
+    cap: ClassVar[float] = 0.0
 
 
 class LearningRates20(LearningRates):

@@ -43,8 +43,8 @@ class Recurrent:
     """A network over frames, trained by weighted cross-entropy with early stopping.
 
     Where the inputs have counts of like decisions that go on learning (`Inputs.learned`), the
-    network learns what their rate misses. One optimizer (AdamW) serves the whole run; the weights of the
-    epoch with the least loss on the select rows are kept.
+    network learns what their rate misses. One optimizer (AdamW) serves the whole run; the weights
+    of the epoch with the least loss on the select rows are kept.
     """
 
     name: ClassVar[str] = "lstm"

@@ -36,7 +36,7 @@ class Hold(Question[HoldSettings]):
     targets: ClassVar[Mapping[str, Target]] = {"outcome": Binary()}
     models: ClassVar[tuple[str, ...]] = (
         "constant", *(f"rules:{name}" for name in RULE_SETS), "rates", "rates:learning",
-        "rates:learning:5", "rates:learning:20", "rates:learning:all", "linear", "boosted", "lstm",
+        "rates:learning:0", "rates:learning:20", "rates:learning:all", "linear", "boosted", "lstm",
         "mixture",
     )  # fmt: skip
     rule_sets: ClassVar[Mapping[str, RuleSet]] = RULE_SETS
