@@ -106,7 +106,8 @@ def leaking(monkeypatch: pytest.MonkeyPatch, builder: type[ExampleBuilder]) -> A
 
 
 def test_an_outcome_among_the_features_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    with few_trees():  # it learns all that there is
+    with few_trees(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jobsight.models.boosted.PATIENCE", 60)  # it learns all that there is
         case = leaking(monkeypatch, Leaky)
         shuffled = check_shuffled(case).check
     assert shuffled.grade == "failed"
