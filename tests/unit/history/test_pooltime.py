@@ -57,3 +57,16 @@ def test_a_timeline_of_one_moment() -> None:
 def test_exits_other_than_zero_are_told_apart() -> None:
     of = history(held(10, 1, cause=EXITED), [{"at": 9, "code": 5, "cluster": 2, "signal": 9}])
     assert int(pool_timeline(of, label_rows(of)).failed.sum()) == 1
+
+
+def test_a_job_is_held_from_its_vacate_to_its_next_start() -> None:
+    job = {"cluster": 1, "proc": 0, "hold_code": None}
+    fault = {"code": 4, "vacate_code": 13, "vacate_subcode": 256, "reason": "no origin"}
+    hold = {"code": 12, "hold_code": 13, "hold_subcode": 256, "reason": "no origin"}
+    rows = [(0, {"code": 0}), (30, fault), (60, {"code": 1}), (90, fault), (90, hold),
+            (120, {"code": 5, "return_value": 0})]  # fmt: skip
+    seen = pool_timeline(
+        of := history([job | row | {"at": at} for at, row in rows]), label_rows(of)
+    )
+    assert {cause: int(of.sum()) for cause, of in seen.holds.items()} == {"no origin": 2}
+    assert [int(seen.held[at]) for at in (28, 31, 58, 61, 88, 91, 118)] == [0, 1, 1, 0, 0, 1, 1]

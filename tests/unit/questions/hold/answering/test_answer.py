@@ -129,8 +129,8 @@ def test_json_has_the_keys_that_are_promised() -> None:
     of = history(*FAILED_BEFORE, held(1000, 20))
     found = json.loads(json.dumps(ask(of, 1010, constant_model(0.7))["20.0"].to_json()))
     assert list(found) == [
-        "job", "id", "access_point", "at", "answer", "vacated", "at_best", "probability", "interval",
-        "hold_code", "hold_subcode", "reason", "owner", "evidence", "advice", "model",
+        "job", "id", "access_point", "at", "answer", "vacated", "at_best", "probability",
+        "interval", "hold_code", "hold_subcode", "reason", "owner", "evidence", "advice", "model",
     ]  # fmt: skip
     assert (found["job"], found["at"]) == ("20.0", "2026-11-21 00:16:50Z")
     assert (found["id"], found["access_point"]) == ("htcondor:ap:20.0", "ap")
