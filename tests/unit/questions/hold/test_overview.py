@@ -1,3 +1,5 @@
+from typing import Any
+
 from tests.support.hold_models import MEMORY, TIMED_OUT, held, history, released
 
 from jobsight.questions.hold.overview import overview
@@ -30,9 +32,10 @@ def test_a_log_without_holds_has_no_tables() -> None:
 
 
 def test_a_vacate_counts_as_a_hold_once_the_job_ran_again() -> None:
-    job = {"cluster": 1, "proc": 0, "owner": "ann"}
+    job: dict[str, Any] = {"cluster": 1, "proc": 0, "owner": "ann"}
     fault = {"vacate_code": 13, "vacate_subcode": -1004, "reason": "Transfer input files failure"}
     start = {"code": 40, "detail": 2}
+    rows: list[dict[str, Any]]
     rows = [{"code": 0}, {"code": 4} | fault, start, {"code": 4} | fault, start]
     found = overview(
         history([job | row | {"at": at} for at, row in enumerate(rows)]), HoldSettings()
