@@ -289,12 +289,8 @@ def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> Non
         say(fold(f"{verb}  job {answer.job}{whose}{answer.place}: {_headline(answer)}"))
         held_s = max(answer.moment - answer.held_since, 0) / 1e6
         since = f"{moment(answer.held_since)} ({format_span(held_s)})"
-        label = "vacated" if answer.vacated else "held"
-        say(
-            field(
-                label, f"{'at' if answer.vacated else 'since'} {since}, {_cause(answer)}", _INDENT
-            )
-        )
+        state, word = ("vacated", "at") if answer.vacated else ("held", "since")
+        say(field(state, f"{word} {since}, {_cause(answer)}", _INDENT))
         say(field("reason", printable(answer.reason, 240) or "none given", _INDENT))
         label = "evidence"
         shown: set[tuple[object, object]] = set()
