@@ -452,6 +452,45 @@ def _shown(example: Any) -> str:
     return text.replace("\r", "\\r").replace("\ufeff", "\\ufeff").rstrip()
 
 
+# Reasons of holds
+
+
+def hold_reasons() -> Iterator[str]:
+    """Every reason of a hold that is known, by what it is about."""
+    from jobsight.history.causes.cause import KINDS
+    from jobsight.history.causes.table import Entry, table
+
+    entries = table("holds")
+    whose = {"user": "the user", "site": "the site or pool", "person": "the user"}
+    whose["network"] = "it may pass by itself"
+
+    def example(entry: Entry) -> str:
+        if not entry.examples:
+            return f"code {', '.join(map(str, entry.codes))}, whatever its text"
+        return f"`{entry.examples[0].replace('`', chr(39))}`"
+
+    yield "# Reasons of holds\n"
+    yield _wrap("""
+        The reasons that [`jobsight hold`](../held-jobs.md) knows, each with an example, its cause,
+        who can fix it and what to do. Names in the example (`{file}`, `{url}`) are those of the
+        reason. *Sure* means that the cause can be nothing else; then the fix is advised before a
+        release that has not been seen to succeed. Where a resource was exceeded, the advice has
+        the figure that the job's own records support. `jobsight/history/causes/holds` has the
+        patterns; [how to add one](../develop/adding.md#the-text-of-a-hold-reason).
+    """)
+    for kind, title in KINDS.items():
+        rows = [entry for entry in entries if entry.kind == kind]
+        if not rows:
+            continue
+        yield _anchored(title[0].upper() + title[1:])
+        yield from _table("reason, such as", "cause", "who", "what to do", "sure", "seen in")
+        for entry in rows:
+            texts = map(_sentence, (entry.text, entry.fix))
+            sure = "yes" if entry.sure else "no"
+            yield _row(example(entry), next(texts), whose[entry.whose], next(texts), sure,
+                       _sentence(entry.source))  # fmt: skip
+
+
 # The API
 
 
@@ -513,6 +552,7 @@ FILES: Mapping[str, Callable[[], Iterator[str]]] = {
     "docs/reference/commands.md": commands,
     "docs/reference/settings.md": settings,
     "docs/reference/codes.md": codes,
+    "docs/reference/hold-reasons.md": hold_reasons,
     "docs/reference/fields.md": fields,
     "docs/reference/api.md": api,
     "packaging/jobsight.1": manual,

@@ -59,6 +59,7 @@ class Kind(enum.Enum):
     ARCHIVE = "the archive of a store"
     REGISTRY = "a registry of models"
     TIMELINE = "the picture of a profile"
+    MATRIX = "a matrix of slowdowns"
 
     @property
     def schema(self) -> str:

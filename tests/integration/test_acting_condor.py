@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import os
-import shlex
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.actingcondor import QUICK, VALID, command, condor_of, pool_with_policy, run
 from tests.support.heldanswers import answer_for, answers_for
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.errors import BedError
-from tests.testbed.fixtures import python_folders
 from tests.testbed.namespace import until
 
-from jobsight.acting.condor.installing import POLICY, file_texts
 from jobsight.acting.condor.plan import ATTRIBUTES
 from jobsight.acting.condor.writeback import Writeback
 from jobsight.acting.control import Switch
@@ -31,12 +27,10 @@ from jobsight.acting.decisions import DecisionLog
 from jobsight.errors import OutputError, SourceError
 from jobsight.history.condor.client import CondorClient
 from jobsight.questions.hold.answering.answer import Answer
-from jobsight.settings import ActingSettings, CondorSettings, Mode
+from jobsight.settings import Mode
 
 pytestmark = pytest.mark.slow
 
-VALID = 20
-QUICK = ActingSettings(every=1, renew=4, valid=VALID)
 HELD_ONCE = "(NumHolds ?: 0) == 0"
 """A policy that holds a job when it is submitted, and never again."""
 _numbers = itertools.count()
@@ -45,9 +39,7 @@ _numbers = itertools.count()
 @pytest.fixture(scope="module")
 def pool(bed_ready: None) -> Iterator[HtcondorPool]:
     """A pool whose access point has the policy file."""
-    with HtcondorPool(shows=python_folders()) as pool:
-        (pool.folder / "etc/condor" / POLICY).write_text(file_texts(QUICK)[POLICY])
-        pool.configure([f"include : /etc/condor/{POLICY}"])
+    with pool_with_policy() as pool:
         yield pool
 
 
@@ -55,17 +47,6 @@ def pool(bed_ready: None) -> Iterator[HtcondorPool]:
 def empty_queue(pool: HtcondorPool) -> Iterator[None]:
     yield
     pool.remove_all()
-
-
-def condor_of(pool: HtcondorPool, user: str = "condor", **more: Any) -> CondorSettings:
-    """Tools that run as this user."""
-    folder = pool.folder / f"tools-{user}"
-    folder.mkdir(exist_ok=True)
-    for tool in pool.bin.iterdir():
-        command = shlex.join(pool.namespace.command((tool.name,), user, processes=False))
-        (folder / tool.name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-        (folder / tool.name).chmod(0o755)
-    return CondorSettings(bin=folder, **more)
 
 
 class Acting:
@@ -107,26 +88,8 @@ def marks(pool: HtcondorPool) -> list[dict[str, Any]]:
     return pool.queue("JobsightAct =?= true")
 
 
-def command(pool: HtcondorPool, *words: str, **acting: Any) -> list[str]:
-    """A command line of ``jobsight`` that acts in the pool."""
-    settings = {
-        "condor": {"bin": str(condor_of(pool).bin)},
-        "eventlog": {"paths": [str(pool.event_log)]},
-        "acting": {**QUICK.model_dump(mode="json"), "folder": str(pool.folder / "cli"), **acting},
-    }
-    file = pool.folder / f"settings-{next(_numbers)}.yaml"
-    file.write_text(json.dumps(settings))
-    return [sys.executable, "-m", "jobsight", *words, "--config", str(file)]
-
-
-def run(pool: HtcondorPool, *words: str, **acting: Any) -> str:
-    environment = {**os.environ, "XDG_DATA_HOME": str(pool.folder / "data")}
-    line = command(pool, *words, **acting)
-    return subprocess.run(line, env=environment, check=True, capture_output=True, text=True).stdout
-
-
-def test_from_observe_to_enforce_by_real_answers(pool: HtcondorPool) -> None:
-    """Transfers failed; those that were released since succeeded: the others are released."""
+def three_to_release(pool: HtcondorPool) -> str:
+    """Jobs whose transfers failed, of which three wait; the released ones succeeded."""
     pool.fail(origin="flaky")
     cluster = pool.submit(count=6, transfer_input_files="testbed://flaky/a?bytes=1000")
     mine = f"ClusterId == {cluster}"
@@ -135,13 +98,18 @@ def test_from_observe_to_enforce_by_real_answers(pool: HtcondorPool) -> None:
     for proc in range(3):
         pool.release(f"{cluster}.{proc}")
     until(lambda: len(pool.history(mine)) == 3, "the released jobs to end")
+    return mine
+
+
+def test_from_observe_to_enforce_by_real_answers(pool: HtcondorPool) -> None:
+    mine = three_to_release(pool)
     before = _written(pool, mine)
     assert "release" in run(pool, "acting", "run", "--dry-run", mode="enforce")
     run(pool, "acting", "run", "--once", mode="observe")
     assert _written(pool, mine) == before
     log = DecisionLog(pool.folder / "cli")
     would = next(record for record in log.latest() if record["what"] == "would")
-    assert (would["jobs"], would["said"]["act"]) == ([f"{cluster}.3-5"], True)
+    assert (would["jobs"], would["said"]["act"]) == ([f"{mine.split()[-1]}.3-5"], True)
     run(pool, "acting", "run", "--once", mode="advise")
     ads = pool.queue(mine)
     assert {(ad["JobsightVerb"], ad["JobStatus"], ad["NumHolds"]) for ad in ads} == {
@@ -154,6 +122,24 @@ def test_from_observe_to_enforce_by_real_answers(pool: HtcondorPool) -> None:
     until(lambda: len(pool.history(mine)) == 6, "HTCondor to release and run the others")
     # By a policy: a release by condor_release has its reason and user.
     assert pool.event_log.read_text().count("Job was released.\n...") == 3
+
+
+def test_the_service_acts_on_what_its_store_has(pool: HtcondorPool) -> None:
+    mine = three_to_release(pool)
+    store = f"sqlite:///{pool.folder}/served.db"
+    environment = {**os.environ, "XDG_DATA_HOME": str(pool.folder / "data")}
+    collect = command(pool, "collect", "--once", "--store", store)
+    subprocess.run(collect, env=environment, check=True)
+    serve = command(pool, "serve", "--listen", "127.0.0.1:0", "--store", store, mode="enforce")
+    service = subprocess.Popen(serve, env=environment, stderr=subprocess.PIPE, text=True)
+    try:
+        until(lambda: len(pool.history(mine)) == 6, "HTCondor to release and run the others")
+    finally:
+        service.terminate()
+        _, log = service.communicate()
+    assert "3 for the policy to act on" in log
+    # The next one to act need not wait for it.
+    assert "0 held jobs" in run(pool, "acting", "run", "--once", mode="enforce")
 
 
 def _written(pool: HtcondorPool, constraint: str) -> list[dict[str, Any]]:
@@ -344,7 +330,7 @@ def test_the_loop_ends_on_a_signal(pool: HtcondorPool) -> None:
 
 FORGED = {
     "JobsightAct": "true", "JobsightVerb": '"release"', "JobsightAsOf": "time()",
-    "JobsightReleaseAfter": "0",
+    "JobsightReleaseAfter": "0", "JobsightFailure": "0.0", "JobsightStart": "1",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -114,6 +115,16 @@ class HtcondorPool:
 
     def __exit__(self, kind: object, *_: object) -> None:
         self.stop(keep_logs=kind is not None)
+
+    def tools_as(self, user: str) -> Path:
+        """Folder of the same tools; these run as `user`, whatever the environment names."""
+        folder = self.folder / f"tools-{user}"
+        folder.mkdir(exist_ok=True)
+        for tool in self.bin.iterdir():
+            command = shlex.join(self.namespace.command((tool.name,), user, processes=False))
+            (folder / tool.name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+            (folder / tool.name).chmod(0o755)
+        return folder
 
     def run(
         self, *command: str, user: str = "root", check: bool = True, timeout: float = 60.0

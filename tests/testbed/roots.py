@@ -26,7 +26,7 @@ from tests.testbed.namespace import keep
 __all__ = ["RECIPES", "Recipe", "cache_folder", "mirror", "root"]
 
 _SCRIPT = Path(__file__).with_name("build_root.sh")
-_SLURM = ("slurm-wlm", "slurm-client", "slurmdbd", "mariadb-server", "munge", "procps")
+_SLURM = ("slurm-wlm", "slurm-client", "slurmdbd", "mariadb-server", "munge", "procps", "curl")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ RECIPES = {
         ),
         later="sid:apptainer",
     ),
-    "bookworm": Recipe("bookworm", _SLURM),
+    "bookworm": Recipe("bookworm", (*_SLURM, "libsqlite3-0")),
 }  # fmt: skip
 
 

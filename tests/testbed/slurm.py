@@ -6,7 +6,7 @@ import re
 import secrets
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,6 +42,7 @@ class SlurmCluster:
             not had).
         min_job_age: seconds for which slurmctld remembers an ended job.
         settings: further lines of slurm.conf.
+        files: further files of /etc/slurm: their texts by name.
         shows: folders of the host that jobs see too, read-only, under the same path.
         name: the cluster's name.
     """
@@ -54,6 +55,7 @@ class SlurmCluster:
     memory: int = 8_000
     min_job_age: int = 300
     settings: Sequence[str] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
     shows: Sequence[Path] = ()
     name: str = "testbed"
     hostname: str = "ctl"
@@ -121,6 +123,8 @@ class SlurmCluster:
         etc = space.folder / "etc/slurm"
         etc.mkdir()
         (etc / "slurm.conf").write_text(self._slurm_conf())
+        for name, text in self.files.items():
+            (etc / name).write_text(text)
         plugin = "cgroup/v1" if self.version == "22.05" else "disabled"
         (etc / "cgroup.conf").write_text(f"CgroupPlugin={plugin}\n")
         (etc / "slurmdbd.conf").write_text(self._slurmdbd_conf())

@@ -17,14 +17,22 @@ from jobsight.questions.hold.question import HOLD
 from jobsight.questions.hold.settings import HoldSettings
 from jobsight.settings import Settings
 from tests.testbed.errors import BedError, Unavailable
-from tests.trial.bot import Policy, always_release, answers, ask_people, habits
+from tests.trial.acting import acting_with
+from tests.trial.bot import (
+    Policy,
+    always_release,
+    answers,
+    answers_in_ads,
+    ask_people,
+    habits,
+)
 from tests.trial.results import write_page
 from tests.trial.schedule import REGIMES, plan
 from tests.trial.stage import run_arm
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/develop/proof/TRIAL.md"
-ARMS = ("nothing", "people", "release", "rules", "rates", "jobsight")
+ARMS = ("nothing", "people", "release", "rules", "rates", "jobsight", "policy")
 WARM_UP = 0
 """Seed of the run that the models are trained on; no arm is compared on it.
 
@@ -89,6 +97,7 @@ def _policy(arm: str, args: argparse.Namespace) -> Callable[[Path], Policy]:
         "people": lambda _: ask_people(),
         "release": lambda _: always_release(),
         "rules": partial(answers, model="none", rule_set="crab"),
+        "policy": lambda _: answers_in_ads(),
     }
     if arm in simple:
         return simple[arm]
@@ -107,8 +116,9 @@ def main(given: Sequence[str]) -> int:
             for arm in args.arms:
                 if not (place / arm / "result.json").exists():
                     policy_of = _policy(arm, args)
+                    acting = acting_with(_model("jobsight", args)) if arm == "policy" else None
                     _say(f"{place / arm}: at most {args.seconds / 60:.0f} minutes")
-                    run_arm(schedule, policy_of, place / arm)
+                    run_arm(schedule, policy_of, place / arm, acting)
     except (BedError, Unavailable) as error:
         sys.stderr.write(f"trial: {error}\n")
         return 1

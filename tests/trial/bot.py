@@ -16,7 +16,8 @@ from random import Random
 from typing import Any
 
 __all__ = [
-    "Bot", "Decision", "Policy", "always_release", "answers", "ask_people", "habits", "read_answer",
+    "Bot", "Command", "Decision", "Policy", "always_release", "answers", "answers_in_ads",
+    "ask_people", "habits", "read_answer",
 ]  # fmt: skip
 
 Ad = dict[str, Any]
@@ -36,7 +37,7 @@ REMOVED_AFTER = 20.0
 OWNER_TAKES = 40.0
 """Seconds from a message to a person until it is acted on."""
 ASK_AGAIN = 15.0
-"""Seconds until a job that got no decision is asked about again."""
+"""Seconds until a job that got no decision is asked about again: an answer takes a while."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,25 @@ def ask_people() -> Policy:
     }
 
 
+def answers_in_ads() -> Policy:
+    """A person is asked where the answer in the ad is not for HTCondor's policy to act on.
+
+    That is to fix, or unsure. The others are asked about again, as their answers change.
+    """
+
+    def decide(held: Sequence[Ad]) -> dict[str, Decision]:
+        return {
+            (job := job_id(ad)): Decision(
+                ad["JobsightVerb"], 0.0, (("condor_release", job),), person=True
+            )
+            for ad in held
+            if ad.get("JobsightAsOf", 0) > ad["EnteredCurrentStatus"]
+            and ad["JobsightVerb"] in ("fix", "unsure")
+        }
+
+    return decide
+
+
 def habits(random: Random) -> Policy:
     """As owners do, for a history to learn from: release sooner or later, fix, or give up."""
 
@@ -165,6 +185,7 @@ class Bot:
         log: gets a line of JSON for each decision.
         random: for what is explored.
         messages: to persons, one for each cluster and cause at a time.
+        ask_again: seconds until a job that got no decision is asked about again.
     """
 
     policy: Policy
@@ -173,6 +194,7 @@ class Bot:
     log: Path
     random: Random
     messages: int = 0
+    ask_again: float = ASK_AGAIN
     _decided: set[tuple[str, int]] = field(default_factory=set)
     _rests: dict[tuple[str, int], float] = field(default_factory=dict)
     _due: list[tuple[float, tuple[str, int], Decision]] = field(default_factory=list)
@@ -195,7 +217,7 @@ class Bot:
         for key, ad in new.items():
             decision = decisions.get(key[0])
             if decision is None or not decision.concerns(key[0]):
-                self._rests[key] = now + ASK_AGAIN
+                self._rests[key] = now + self.ask_again
                 continue
             self._decided.add(key)
             self._plan(now, key, ad, decision)

@@ -19,7 +19,7 @@ from jobsight.learning.metrics import Metric
 from jobsight.models.base import Floats
 from tests.trial.schedule import Submission
 
-__all__ = ["account", "write_page"]
+__all__ = ["account", "releases_by_policy", "write_page"]
 
 Row = dict[str, Any]
 _ENDS = (EventCode.EVICTED, EventCode.HELD, EventCode.TERMINATED, EventCode.ABORTED)
@@ -52,6 +52,12 @@ def account(log: Path, clusters: Mapping[int, Submission], end: float) -> list[R
         _job(clusters[key[0]], f"{key[0]}.{key[1]}", rows.to_dicts(), end)
         for key, rows in events.group_by("cluster", "proc", maintain_order=True)
     ]
+
+
+def releases_by_policy(log: Path) -> int:
+    """Releases without a reason: those of condor_release name the user."""
+    table = read_events([str(log)]).table
+    return table.filter(pl.col("code") == EventCode.RELEASED, pl.col("reason").is_null()).height
 
 
 def _job(one: Submission, job: str, events: Sequence[Row], end: float) -> Row:

@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,8 +15,9 @@ from random import Random
 from threading import Event
 
 from tests.testbed import EventLogOptions, HtcondorPool
-from tests.trial.bot import Bot, Policy
-from tests.trial.results import account
+from tests.trial.acting import Acting
+from tests.trial.bot import Bot, Command, Policy
+from tests.trial.results import account, releases_by_policy
 from tests.trial.schedule import OWNERS, SITES, Outage, Schedule, Submission
 
 __all__ = ["run_arm"]
@@ -82,6 +84,11 @@ class Stage:
             self.pool.run("condor_qedit", str(cluster), *edit, check=False)
         return True
 
+    def run(self, command: Command, *, as_owner: bool) -> None:
+        """Run a command about a job, as root or as its owner."""
+        owner = self.clusters[int(command[-1].split(".")[0])].owner if as_owner else "root"
+        self.pool.run(*command, user=owner, check=False)
+
     def _write(self, one: Submission, *, fixed: bool) -> None:
         program = self.work / f"{one.name}.sh"
         program.with_suffix(".new").write_text(one.program(fixed=fixed))
@@ -106,7 +113,10 @@ class Stage:
         self.pool.mend(site=one.site, origin=one.origin)
 
 
-def run_arm(schedule: Schedule, policy_of: Callable[[Path], Policy], folder: Path) -> None:
+def run_arm(
+    schedule: Schedule, policy_of: Callable[[Path], Policy], folder: Path,
+    acting: Acting | None = None,
+) -> None:  # fmt: skip
     """Play the schedule while a policy decides; `folder` gets the log, decisions and results.
 
     `result.json` is written last, so a run that was killed leaves none.
@@ -115,6 +125,7 @@ def run_arm(schedule: Schedule, policy_of: Callable[[Path], Policy], folder: Pat
         schedule: of the run.
         policy_of: gives the policy, from the event log's path.
         folder: must not have results of another run.
+        acting: acts through HTCondor's policy meanwhile; then commands are of the jobs' owners.
     """
     folder.mkdir(parents=True, exist_ok=True)
     decisions = folder / "decisions.jsonl"
@@ -124,17 +135,19 @@ def run_arm(schedule: Schedule, policy_of: Callable[[Path], Policy], folder: Pat
     )
     with HtcondorPool(sites=SITES, event_log_options=options) as pool:
         stage = Stage(pool, schedule)
-        bot = Bot(
-            policy_of(pool.event_log), lambda command: pool.run(*command, check=False),
-            stage.fix, decisions, Random(schedule.seed),
-        )  # fmt: skip
-        _run(stage, bot)
+        run = partial(stage.run, as_owner=acting is not None)
+        bot = Bot(policy_of(pool.event_log), run, stage.fix, decisions, Random(schedule.seed))
+        if acting is not None:
+            bot.ask_again = _ROUND  # the answers are in the ads
+        with nullcontext() if acting is None else acting(pool, folder):
+            _run(stage, bot)
         shutil.copy(pool.event_log, folder / "EventLog")
         version = pool.run("condor_version").splitlines()[0].strip("$ ")
     result = {
         "seed": schedule.seed, "regime": schedule.regime, "seconds": schedule.seconds,
         "date": time.strftime("%Y-%m-%d", time.gmtime()), "htcondor": version,
         "messages": bot.messages,
+        "released_by_policy": releases_by_policy(folder / "EventLog"),
         "jobs": account(folder / "EventLog", stage.clusters, schedule.seconds),
     }  # fmt: skip
     part = folder / "result.json.part"

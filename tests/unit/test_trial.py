@@ -18,7 +18,16 @@ from tests.support.hold_models import (
     history,
 )
 from tests.trial.__main__ import main
-from tests.trial.bot import ASK_AGAIN, OWNER_TAKES, Bot, Command, Decision, Policy, read_answer
+from tests.trial.bot import (
+    ASK_AGAIN,
+    OWNER_TAKES,
+    Bot,
+    Command,
+    Decision,
+    Policy,
+    answers_in_ads,
+    read_answer,
+)
 from tests.trial.results import account
 from tests.trial.schedule import REGIMES, Submission, plan
 
@@ -228,3 +237,17 @@ def test_jobs_are_accounted_from_the_event_log(tmp_path: Path) -> None:
         "| `jobsight` | 1 (1 … 1) | 2 (2 … 2) | 7 (7 … 7) | 1 (1 … 1) | 40 (40 … 40) | 2 |" in text
     )
     assert "| `jobsight` | +0 (+0 … +0) |" in text
+
+
+def test_owners_act_on_answers_in_ads_that_are_not_for_the_policy() -> None:
+    def ad(proc: int, verb: str | None, as_of: int = 20) -> Ad:
+        said = {} if verb is None else {"JobsightVerb": verb, "JobsightAsOf": as_of}
+        return {"ClusterId": 1, "ProcId": proc, "EnteredCurrentStatus": 10, **said}
+
+    verbs = (None, "release", "wait", "remove", "fix", "unsure")
+    held = [ad(proc, verb) for proc, verb in enumerate(verbs)] + [ad(9, "fix", as_of=10)]
+    decisions = answers_in_ads()(held)
+    assert {job: decision.verb for job, decision in decisions.items()} == {
+        "1.4": "fix", "1.5": "unsure",
+    }  # fmt: skip
+    assert all(decision.person for decision in decisions.values())

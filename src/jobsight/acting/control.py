@@ -67,7 +67,7 @@ class Switch:
             SourceError: another process acts; names it.
             OutputError: the folder or the lock file cannot be made.
         """
-        self._make()
+        self.prepare()
         path = self._folder / "acting.lock"
         lock = take(path)
         if lock is None:
@@ -93,7 +93,7 @@ class Switch:
         Raises:
             OutputError: the kill file cannot be written.
         """
-        self._make()
+        self.prepare()
         try:
             self.kill_file.write_text(f"turned off at {format_micros(now_micros())}\n")
         except OSError as error:
@@ -113,13 +113,18 @@ class Switch:
         Raises:
             OutputError: it cannot be removed.
         """
-        self._make()
+        self.prepare()
         try:
             self.kill_file.unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(f"cannot remove {self.kill_file}: {error.strerror}") from None
 
-    def _make(self) -> None:
+    def prepare(self) -> None:
+        """Make the folder.
+
+        Raises:
+            OutputError: it cannot be made.
+        """
         try:
             make_folder(self._folder)
         except OSError as error:

@@ -106,8 +106,8 @@ def script_row(
         "scheduler_name": settings.slurm.cluster or (clusters[0] if len(clusters) == 1 else None),
         "owner": owner,
         "name": request["name"] or Path(path).name,
-        "command": str(Path(path).resolve()),
+        "command": path if path.startswith("/") else str(Path(path).resolve()),
         "work_dir": request["work_dir"] or os.getcwd(),  # noqa: PTH109
-        "script": text,
-        "script_digest": sha256(text.encode(errors="replace")).hexdigest()[:16],
+        "script": text or None,
+        "script_digest": sha256(text.encode(errors="replace")).hexdigest()[:16] if text else None,
     }

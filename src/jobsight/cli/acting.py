@@ -1,4 +1,4 @@
-"""``jobsight acting``: act through the scheduler on answers for held jobs.
+"""``jobsight acting``: act through the scheduler on answers for held and pending jobs.
 
 Exit status: 0 done, or the loop was stopped; 1 it cannot act, or with --once the round failed; 2
 the call is wrong.
@@ -8,32 +8,44 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobsight.acting.condor.writeback import EDIT_S, Writeback, take_back
+from jobsight.acting.condor.idle import expected_by, pending_at
+from jobsight.acting.condor.writeback import EDIT_S, take_back
 from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
+from jobsight.acting.sharing.policy import withdraw
+from jobsight.acting.slurm.pending import answers_of_pending
+from jobsight.acting.slurm.plan import is_ours, is_waiting
+from jobsight.acting.slurm.writeback import take_back as take_back_comments
 from jobsight.cli.common import AnswerModelOption, ConfigOption, LogOption, StoreOption
 from jobsight.cli.common import load_settings as load
 from jobsight.cli.output import say
-from jobsight.errors import JobsightError, SourceError, UsageError
+from jobsight.errors import SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.questions.fail.question import FAIL
 from jobsight.questions.hold.question import HOLD
+from jobsight.questions.start.question import START
+from jobsight.service.acting import Judges, act, writebacks
 from jobsight.service.collector import stopping_on_signals
-from jobsight.service.logs import LastError, set_up
-from jobsight.service.logs import log as log_event
+from jobsight.service.logs import set_up
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
+    from jobsight.acting.condor.idle import Expected
+    from jobsight.acting.slurm.plan import Answers
+    from jobsight.questions.hold.answering.answer import Answer as HoldAnswer
     from jobsight.settings import Settings
 
-__all__ = ["off", "on", "run", "status"]
+__all__ = ["judges", "off", "on", "run", "status"]
 
 
 def run(
@@ -50,60 +62,70 @@ def run(
     model: AnswerModelOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Write answers into held jobs, round by round, until it is stopped."""
-    settings = load(config, {"acting": {"mode": mode}, "store": store}, HOLD)
+    """Write answers into held jobs (HTCondor) and pending ones (Slurm), until it is stopped."""
+    settings = load(config, {"acting": {"mode": mode}, "store": store}, HOLD, FAIL, START)
     acting = settings.acting
     if acting.mode == "off":
         raise UsageError("acting is off: set acting.mode, or name a mode with --mode")
-    writeback = _writeback(settings, log or [], wanted=store is not None, model=model)
+    found = writebacks(settings, judges(settings, log or [], wanted=store is not None, model=model))
     if dry_run:
-        plan = writeback.plan()
-        say(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in plan.counts.items()))
-        for change in plan.changes:
-            say(printable(change))
+        for plan in (writeback.plan() for writeback, _ in found):
+            counts = plan.counts.items()
+            say(", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts))
+            for change in plan.changes:
+                say(printable(change))
         return
-    with Switch(acting.folder).alone():
-        if once:
-            say(writeback.round())
-        else:
-            _loop(writeback.round, acting.every)
+    if once:
+        with Switch(acting.folder).alone():
+            for writeback, _ in found:
+                say(writeback.round())
+        return
+    set_up("text")
+    with stopping_on_signals(0) as stops:
+        stops(stop := _Stop())
+        act([(writeback.round, every) for writeback, every in found], acting, stop)
 
 
-def _writeback(
-    settings: Settings, logs: list[str], *, wanted: bool, model: str | None
-) -> Writeback:
-    from jobsight.cli.hold import answers_of_held
+def judges(settings: Settings, logs: list[str], *, wanted: bool, model: str | None) -> Judges:
+    """What gives answers of `logs` and the store (if `wanted`), else of what this machine has."""
 
-    schedd = settings.access_point or CondorClient(settings.condor).schedd_name()
-    if schedd is None:
-        raise SourceError("this machine has no schedd: condor_config_val gives no FULL_HOSTNAME")
-    judge = partial(answers_of_held, settings, logs, wanted=wanted, model=model)
-    return Writeback(settings.condor, settings.acting, settings.acting.mode, schedd, judge)
+    def held() -> list[HoldAnswer]:
+        from jobsight.cli.hold import session_of_held
+
+        session, queue, pool = session_of_held(settings, logs, wanted=wanted, model=model)
+        return queue.answers(session, pool)
+
+    def pending(names: Collection[str]) -> dict[str, Answers]:
+        from jobsight.cli.asking import history_of
+        from jobsight.cli.fail import failures_now
+        from jobsight.cli.start import starts_now
+
+        inputs, _ = history_of(logs, settings, store=wanted)
+        own = "none" if model == "none" else None  # another model is of holds
+        start, fail = (
+            partial(ask, settings, inputs, model=own) for ask in (starts_now, failures_now)
+        )
+        cluster = SlurmClient(settings.slurm).cluster_name()
+        return answers_of_pending(names, cluster, start, fail)
+
+    def idle(schedd: str) -> list[Expected]:
+        from jobsight.cli.asking import own_inputs
+        from jobsight.cli.fail import failures_now
+        from jobsight.cli.start import starts_now
+
+        inputs = [*logs, *["store:"] * wanted] or own_inputs(settings, events=True)
+        rows = pending_at(schedd)
+        return expected_by(
+            failures_now(settings, inputs, rows, None), starts_now(settings, inputs, rows, None)
+        )
+
+    return Judges(held, pending, idle)
 
 
-class _Stop:
+class _Stop(threading.Event):
     """Ends the pause between two rounds; see `stopping_on_signals`."""
 
-    def __init__(self) -> None:
-        self.asked = threading.Event()
-
-    def stop(self) -> None:
-        self.asked.set()
-
-
-def _loop(round_: Callable[[], str], every: float) -> None:
-    """Rounds until a signal; a round that fails is logged, and the next one starts anew."""
-    set_up("text")
-    failed, stop = LastError(), _Stop()
-    with stopping_on_signals(0) as stops:
-        stops(stop)
-        while not stop.asked.is_set():
-            try:
-                log_event("round", done=round_())
-                failed.resolve()
-            except JobsightError as error:
-                failed.record("round failed", error)
-            stop.asked.wait(every)
+    stop = threading.Event.set
 
 
 def _as_owner(folder: Path) -> None:
@@ -121,16 +143,54 @@ def off(config: ConfigOption = None) -> None:
     switch = Switch(settings.acting.folder)
     with switch.turn_off(EDIT_S + 1.0) as quiet:
         say(f"off: {switch.kill_file} is written, and no edit begins any more")
-        try:
-            done = take_back(settings.condor, DecisionLog(settings.acting.folder))
-        except SourceError as error:
-            raise SourceError(
-                f"{error}; what is marked was not taken back: the policy acts on it for at most "
-                f"{settings.acting.valid} s more; try `jobsight acting off` again"
-            ) from None
-        say(f"taken back: {counted(done, 'job')}, on which the policy could have acted")
+        failed = [why for take in _TAKERS if (why := _take_back(take, settings))]
+        if not (
+            CondorClient(settings.condor).has("condor_qedit")
+            or SlurmClient(settings.slurm).has("scontrol")
+        ):
+            failed.append("neither scontrol nor condor_qedit is found to take back what is marked")
         if not quiet:
-            raise SourceError("an edit is still under way; run `jobsight acting off` again")
+            failed.append("an edit is still under way")
+    if failed:
+        raise SourceError(
+            f"{'; '.join(failed)}; what is marked expires within {settings.acting.valid} s; run "
+            "`jobsight acting off` again"
+        )
+
+
+def _take_back(take: Callable[[Settings, DecisionLog], str], settings: Settings) -> str | None:
+    """Take back what a scheduler was given, and say what; why it could not be, None: it was."""
+    try:
+        if done := take(settings, DecisionLog(settings.acting.folder)):
+            say(f"taken back: {done}")
+    except SourceError as error:
+        return str(error)
+    return None
+
+
+def _of_condor(settings: Settings, log: DecisionLog) -> str:
+    if not CondorClient(settings.condor).has("condor_qedit"):
+        return ""
+    count = take_back(settings.condor, log)
+    return f"{counted(count, 'job')}, on which HTCondor's policy could have acted"
+
+
+def _of_slurm(settings: Settings, log: DecisionLog) -> str:
+    if not SlurmClient(settings.slurm).has("scontrol"):
+        return ""
+    done, left = take_back_comments(settings.slurm, log)
+    rest = f"; {left:,} are left to expire" if left else ""
+    return f"the comments of {counted(done, 'record')} of Slurm{rest}"
+
+
+def _of_sharing(settings: Settings, log: DecisionLog) -> str:
+    if not withdraw(settings):
+        return ""
+    log.write("off", sharing="withdrawn")
+    return "the policy on sharing nodes"
+
+
+_TAKERS = (_of_sharing, _of_condor, _of_slurm)
 
 
 def on(config: ConfigOption = None) -> None:
@@ -151,6 +211,11 @@ def status(config: ConfigOption = None) -> None:
     last = next(DecisionLog(settings.acting.folder).latest(), None)
     shown = "nothing yet" if last is None else f"{last.get('what')}, {last.get('time')}"
     say(f"last     {printable(shown, 80)}")
-    ads = CondorClient(settings.condor).all_held(("JobsightAct",))
-    marked = sum(ad.get("JobsightAct") is True for ad in ads)
-    say(f"marked   {marked:,} of {counted(len(ads), 'held job')}")
+    condor, slurm = CondorClient(settings.condor), SlurmClient(settings.slurm)
+    if condor.has("condor_q"):
+        ads = condor.all_held(("JobsightAct",))
+        marked = sum(ad.get("JobsightAct") is True for ad in ads)
+        say(f"marked   {marked:,} of {counted(len(ads), 'held job')}")
+    if slurm.has("scontrol"):
+        queue = [line for line in slurm.queue() if is_waiting(line)]
+        say(f"comments {sum(map(is_ours, queue)):,} of {counted(len(queue), 'pending record')}")

@@ -45,7 +45,6 @@ __all__ = [
     "history_of",
     "open_session",
     "own_inputs",
-    "own_logs",
     "title",
 ]
 
@@ -236,7 +235,10 @@ def own_inputs(
             return ["store:"]
     logs, why = list[str](), "its EVENT_LOG cannot be read"
     try:
-        logs = [log for log in own_logs(settings) if os.access(log, os.R_OK)]
+        # A call that names a log or a store does without the reader of logs.
+        from jobsight.service.configured import log_files
+
+        logs = [log for log in log_files(settings) if os.access(log, os.R_OK)]
     except SourceError as error:
         why = str(error)
     if url:
@@ -254,20 +256,6 @@ def own_inputs(
         )
     with stages() as step:
         return [*logs, own_history(settings, step, note, names)]
-
-
-def own_logs(settings: Settings) -> list[str]:
-    """The files of the event logs that ``jobsight collect`` would follow, rotated ones too.
-
-    Raises:
-        SourceError: HTCondor's configuration names none.
-    """
-    # A call that names a log or a store does without the reader of logs.
-    from jobsight.history.following.family import rotated
-    from jobsight.service.configured import event_logs
-
-    paths = event_logs(settings)
-    return [str(file) for path in paths for file in (path, *(old for _, old in rotated(path)))]
 
 
 def title(job: Mapping[str, Any]) -> str:

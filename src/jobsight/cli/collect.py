@@ -156,6 +156,7 @@ def _run(settings: Settings, kinds: list[str] | None, *, once: bool) -> tuple[di
             sources,
             settings.collect,
             keep_seconds=None if days is None else days * 86_400,
+            profiles=settings.acting.profiles,
             once=once,
         )
         stops(collector)

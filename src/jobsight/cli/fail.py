@@ -47,11 +47,13 @@ from jobsight.questions.fail.wording import Words, worded
 from jobsight.text import counted, printable
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from jobsight.program.preflight.findings import Finding
     from jobsight.questions.fail.answering import Answer
     from jobsight.settings import Settings
 
-__all__ = ["fail"]
+__all__ = ["fail", "failures_now"]
 
 _INDENT = 11
 _HIGH, _SOME = 0.5, 0.2
@@ -91,6 +93,14 @@ def fail(
         table=partial(_print_table, queue=" or ".join(queues), when=session.when, each=each),
         page=partial(_print_answers, when=session.when),
     )  # fmt: skip
+
+
+def failures_now(
+    settings: Settings, inputs: list[str], rows: pl.Expr, model: str | None
+) -> list[Answer]:
+    """The answers as of now for many jobs, which an expression over the job table selects."""
+    session = open_session(FAIL_ANSWERS, settings, inputs, live=True, model=model, at=None)
+    return session.answer(rows)
 
 
 def _errors(script: tuple[str, tuple[str, ...]] | None, settings: Settings) -> Sequence[Finding]:

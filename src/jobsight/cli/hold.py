@@ -10,19 +10,18 @@ line.
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import polars as pl
 import typer
 
 from jobsight.answering.session import AnswerSession
-from jobsight.cli.asking import open_session, own_inputs, own_logs
+from jobsight.cli.asking import open_session, own_inputs
 from jobsight.cli.common import (
     AnswerModelOption,
     AtOption,
@@ -38,17 +37,12 @@ from jobsight.cli.common import (
 )
 from jobsight.cli.output import note, print_objects, report_problems, say
 from jobsight.cli.terminal import field, fold, paint, table, wrap
-from jobsight.clock import format_span, now_micros
+from jobsight.clock import format_span
 from jobsight.codes import hold_name
 from jobsight.documents import parse_key
-from jobsight.errors import SourceError, UsageError
+from jobsight.errors import UsageError
 from jobsight.format import UNKNOWN, chance, moment
-from jobsight.history.allotments import generations_of
-from jobsight.history.condor.client import CondorClient
-from jobsight.history.eventtables import queue_table
-from jobsight.history.jobads import plain_ad
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES
-from jobsight.history.timelines import History
 from jobsight.ids import parse_job_name
 from jobsight.learning.reading import are_documents, is_pipe
 from jobsight.program.site import Site
@@ -58,6 +52,7 @@ from jobsight.questions.hold.answering.fixes import known_fix
 from jobsight.questions.hold.answering.groups import by_use, group_answers
 from jobsight.questions.hold.answering.heldjob import Held, Pool
 from jobsight.questions.hold.examples.decisions import held_name
+from jobsight.questions.hold.heldqueue import HeldQueue, here
 from jobsight.questions.hold.question import HOLD
 from jobsight.text import counted, printable
 
@@ -70,7 +65,7 @@ if TYPE_CHECKING:
     from jobsight.settings import Settings
     from jobsight.store import Store
 
-__all__ = ["HeldQueue", "answers_now", "answers_of_held", "hold", "print_all", "print_answers"]
+__all__ = ["answers_now", "hold", "print_all", "print_answers", "session_of_held", "usual_fix"]
 
 _UNNAMED = re.compile(r"log-[0-9a-f]{8}", re.ASCII)
 
@@ -167,12 +162,12 @@ def _opened(
     site: Path | None = None, kept: bool = False,
 ) -> tuple[AnswerSession[Answer], HeldQueue, Pool]:  # fmt: skip
     """The session that answers, with this machine's queue and what is known of its pool."""
-    schedd = None
     # Not the setting access_point: it may name the place that a copied log is from.
-    with contextlib.suppress(SourceError):
-        schedd = CondorClient(settings.condor).schedd_name()
-    queue = HeldQueue(settings, schedd if at is None else None, asked)
-    pool = _pool(site, settings, queue, live=live)
+    schedd = here(settings)
+    queue = HeldQueue(settings, schedd if at is None else None, asked, note)
+    pool = queue.pool(partial(_log_files, settings)) if live else Pool(dict, dict, queue.ads)
+    if site is not None:
+        pool = replace(pool, largest=cache(partial(dict, Site.saved(site).largest_slot)))
     # What is kept may be read on other machines: there the schedd is always named.
     pool = replace(pool, here=None if kept else schedd)
     session = open_session(
@@ -180,6 +175,27 @@ def _opened(
         adapt=lambda answerer: answerer.within(pool),
     )  # fmt: skip
     return session, queue, pool
+
+
+def _log_files(settings: Settings) -> list[str]:
+    # A call that names a log or a store does without the reader of logs.
+    from jobsight.service.configured import log_files
+
+    return log_files(settings)
+
+
+def session_of_held(
+    settings: Settings, logs: list[str], *, wanted: bool, model: str | None
+) -> tuple[AnswerSession[Answer], HeldQueue, Pool]:
+    """What answers as of now for all held jobs; see `HeldQueue.answers`.
+
+    `logs` and `wanted` (the store) are what is read; where neither is named, see `own_inputs`.
+
+    Raises:
+        JobsightError: nothing can be read, or there is no such model.
+    """
+    inputs, _ = _inputs(logs, settings, wanted=wanted)
+    return _opened(settings, inputs, [], model=model)
 
 
 def _documents(store: Store, answer: Answer) -> list[str]:
@@ -229,43 +245,12 @@ def _of_owner(session: AnswerSession[Answer], owner: str | None, pool: Pool) -> 
     return session.answer(pl.col("job").is_in(mine.to_list()))
 
 
-def _pool(folder: Path | None, settings: Settings, queue: HeldQueue, *, live: bool) -> Pool:
-    """What is known of the pool: by the folder, else of a live one; its queue, and its logs."""
-    client = CondorClient(settings.condor)
-    largest: Callable[[], Mapping[str, float]] = client.largest_slot if live else dict
-    if folder is not None:
-        largest = partial(dict, Site.saved(folder).largest_slot)
-
-    def generations() -> Mapping[str, str]:
-        try:
-            return generations_of(own_logs(settings))
-        except SourceError:
-            return {}
-
-    return Pool(cache(largest), cache(generations) if live else dict, queue.ads)
-
-
 def answers_now(settings: Settings, inputs: list[str], ids: Sequence[str]) -> dict[str, Answer]:
     """The answers as of now for the held jobs of these ids, by id."""
     names = {id_: parse_job_name(id_) for id_ in ids}
     session, _, _ = _opened(settings, inputs, [held_name(name) for name in names.values()])
     answers = {id_: session.answer_names([name])[0] for id_, name in names.items()}
     return {id_: found[0] for id_, found in answers.items() if found}
-
-
-def answers_of_held(
-    settings: Settings, logs: list[str], *, wanted: bool, model: str | None
-) -> list[Answer]:
-    """The answers as of now for all held jobs, those first that are worth most.
-
-    `logs` and `wanted` (the store) are what is read; where neither is named, see `own_inputs`.
-
-    Raises:
-        JobsightError: nothing can be read, or there is no such model.
-    """
-    inputs, _ = _inputs(logs, settings, wanted=wanted)
-    session, queue, pool = _opened(settings, inputs, [], model=model)
-    return by_use(session.answer(pl.lit(value=True)) + queue.others(session, None, pool))
 
 
 _COLOURS = {"release": "32", "wait": "36", "fix": "33", "remove": "31", "unsure": "35",
@@ -289,9 +274,9 @@ def print_answers(answers: Sequence[Answer], when: str, *, verbose: bool) -> Non
         say(fold(f"{verb}  job {answer.job}{whose}{answer.place}: {_headline(answer)}"))
         held_s = max(answer.moment - answer.held_since, 0) / 1e6
         since = f"{moment(answer.held_since)} ({format_span(held_s)})"
-        state, word = ("vacated", "at") if answer.vacated else ("held", "since")
-        say(field(state, f"{word} {since}, {_cause(answer)}", _INDENT))
-        say(field("reason", printable(answer.reason, 240) or "none given", _INDENT))
+        label, at = ("vacated", "at") if answer.vacated else ("held", "since")
+        say(field(label, f"{at} {since}, {_cause(answer)}", _INDENT))
+        say(field("reason", printable(answer.reason) or "none given", _INDENT))
         label = "evidence"
         shown: set[tuple[object, object]] = set()
         for finding in answer.evidence:
@@ -400,71 +385,3 @@ def _print_rows(answers: Sequence[Answer]) -> None:
     say(table(headings, rows, ["gain", "if released now"], left=left))
     for one in answers:
         _print_steps(one.advice, str(one.job))
-
-
-_NEAR = 60_000_000
-"""The log and the queue are of the same hold if they date it no farther apart (µs)."""
-
-
-class HeldQueue:
-    """The held jobs of this machine's queue, those of `names` or all.
-
-    `schedd` is the name of its schedd; None: it has none, or it is not to be asked.
-    """
-
-    def __init__(
-        self, settings: Settings, schedd: str | None, names: Sequence[HeldName] = ()
-    ) -> None:
-        self._settings = settings
-        self._schedd = schedd
-        self._names = names
-        self._ads: dict[tuple[Any, Any], Mapping[str, Any]] = {}
-        if schedd is None:
-            return
-        try:
-            ads = CondorClient(settings.condor).held([str(one.job) for one in names])
-        except SourceError as error:
-            note(f"the queue was not asked for the policies of held jobs: {printable(error, 200)}")
-            return
-        self._ads = {(ad.get("ClusterId"), ad.get("ProcId")): plain_ad(ad) for ad in ads}
-
-    def ads(self, held: pl.DataFrame) -> dict[int, Mapping[str, Any]]:
-        """The ads of held jobs (rows of `held_jobs`) by job number, of the same hold."""
-        found = {}
-        for row in held.iter_rows(named=True):
-            ad = self._ads.get((row["cluster"], row["proc"]))
-            since = None if ad is None else ad.get("EnteredCurrentStatus")
-            if ad is None or type(since) is not int or not self._is_here(row["access_point"]):
-                continue
-            if abs(since * 1_000_000 - row["hold_time"]) <= _NEAR:
-                found[row["job"]] = ad
-        return found
-
-    def others(self, session: AnswerSession[Answer], owner: str | None, pool: Pool) -> list[Answer]:
-        """Answers for jobs of an owner (None: of all) that the queue alone has held, as of now.
-
-        None where the history has jobs of other access points, which may have equal ids.
-        """
-        points = session.source.history.jobs["access_point"].drop_nulls().unique()
-        known = set(session.jobs().select("cluster", "proc").iter_rows())
-        ads = [
-            ad
-            for key, ad in self._ads.items()
-            if key not in known and owner in (None, ad.get("Owner"))
-        ]
-        if not ads or self._schedd is None or not all(map(self._is_here, points)):
-            return []
-        history = History.from_table(queue_table(ads, self._schedd))
-        of_queue = AnswerSession(
-            HOLD_ANSWERS, history, now_micros(), self._settings, champions=False,
-            adapt=lambda answerer: answerer.within(pool),
-        )  # fmt: skip
-        return [
-            answer
-            for answer in of_queue.answer(pl.lit(value=True))
-            if not self._names
-            or any(name.covers(answer.job, answer.access_point) for name in self._names)
-        ]
-
-    def _is_here(self, access_point: str | None) -> bool:
-        return (access_point or "").lower() == (self._schedd or "").lower() != ""

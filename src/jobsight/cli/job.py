@@ -36,7 +36,7 @@ from jobsight.history.causes.job import explained, output_files
 from jobsight.history.causes.search import read_end
 from jobsight.history.jobwords import event_words, job_facts
 from jobsight.ids import parse_job_name
-from jobsight.program.profile import accounted
+from jobsight.program.profile import profile_of
 from jobsight.program.usage import amounts, fitted, measured, usage_fields
 from jobsight.store.packing import cluster_of
 from jobsight.store.store import find_ids, other_jobs, runs_of_name
@@ -127,9 +127,10 @@ def _usage(document: JobDocument, like: list[JobDocument], now: int) -> Iterator
         yield field("measured", printable(how, _REASON), _INDENT)
     if fit := fitted(document, like, now):
         yield field("would fit", printable(str(fit), _REASON), _INDENT)
-    bound, used = accounted(document), document.usage
+    bound, used = profile_of(document), document.usage
     if bound is not None and bound.classes:
-        yield field("bound by", f"{' or '.join(bound.classes)} (by its accounting)", _INDENT)
+        how = "by its accounting" if bound.source == "accounting" else "measured"
+        yield field("bound by", printable(f"{' or '.join(bound.classes)} ({how})"), _INDENT)
     numbers = {
         "start": max(used.starts or 0, len(runs(document, now))),
         "hold": max(used.holds or 0, sum(one.state is State.HELD for one in spans(document))),

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,7 +21,7 @@ from jobsight.cli.output import note, print_json, say
 from jobsight.cli.terminal import field, fold
 from jobsight.clock import now_micros
 from jobsight.commands import child_environment, find_tool, run_command
-from jobsight.documents import JobDocument, Usage, slurm_id
+from jobsight.documents import parse_key, slurm_id
 from jobsight.errors import ClusterError, SourceError, StoreError, UsageError
 from jobsight.files import Kind, new_file, require_replaceable
 from jobsight.format import memory, number, percent, span, timestamp
@@ -46,6 +46,8 @@ __all__ = ["bound_by", "profile"]
 _LEAST_INTERVAL, _MOST_INTERVAL = 0.01, 60.0
 _RELIST = 5.0
 """Seconds between two looks for new processes of a Slurm job."""
+_PATIENCE = 600.0
+"""Seconds without a process after which a job of the prolog counts as ended: its epilog says so."""
 
 
 def profile(
@@ -76,6 +78,22 @@ def profile(
             help="Run COMMAND again under valgrind (30–100 times slower): is it cpu or memory?"
         ),
     ] = False,
+    drawn: Annotated[
+        float | None,
+        typer.Option(
+            metavar="PROBABILITY",
+            min=0.0,
+            max=1.0,
+            help="With --slurm and --json, for Slurm's prolog: wait for the job's processes, and "
+            "keep with what probability the job was chosen.",
+        ),
+    ] = None,
+    until: Annotated[
+        Path | None,
+        typer.Option(
+            "--end-file", metavar="FILE", help="Of running processes: end when this file exists."
+        ),
+    ] = None,
     save: Annotated[
         bool,
         typer.Option(
@@ -94,6 +112,8 @@ def profile(
         raise UsageError("give one of: -- COMMAND..., --pid PID, --slurm JOBID")
     if cachegrind and not command:
         raise UsageError("--cachegrind runs a command again; give -- COMMAND...")
+    if drawn is not None and not (slurm is not None and as_json):
+        raise UsageError("--drawn goes with --slurm and --json")
     valgrind = shutil.which("valgrind") if cachegrind else None
     if cachegrind and valgrind is None:
         raise ClusterError("--cachegrind needs valgrind, which is not on the PATH; install it")
@@ -103,7 +123,9 @@ def profile(
         require_replaceable(output, Kind.TIMELINE)
         import matplotlib  # noqa: F401  # what is missing is reported before the run
     started, before = now_micros(), pressures()
-    status, seen, missing = _watched(command, pid, slurm, interval, to_stderr=as_json)
+    status, seen, missing = _watched(
+        command, pid, slurm, interval, to_stderr=as_json, waits=drawn is not None, until=until
+    )
     counted = _counted(valgrind, command, missing) if valgrind and command else None
     gpus = any(Path(path).exists() for path in _GPUS)
     found = measured(seen.timeline.windows, missing=missing, counted=counted, gpus=gpus)
@@ -120,6 +142,7 @@ def profile(
             command=command,
             pid=pid,
             slurm=slurm,
+            drawn=None if drawn is None else _drawn(drawn),
             exit_status=status,
             started=timestamp(started),
             machine={**machine(), "gpus": gpus},
@@ -145,6 +168,12 @@ def profile(
         raise typer.Exit(status)
 
 
+def _drawn(probability: float) -> dict[str, Any]:
+    """What Slurm's prolog says of the job next to its number."""
+    cluster, node = (os.environ.get(f"SLURM{name}") for name in ("_CLUSTER_NAME", "D_NODENAME"))
+    return {"probability": probability, "cluster": cluster, "node": node}
+
+
 def _job_id(slurm: int | None, settings: Settings) -> str:
     """The document of the Slurm job that is watched, or that this runs in.
 
@@ -165,18 +194,15 @@ def _job_id(slurm: int | None, settings: Settings) -> str:
 
 def _save(job: str, found: Profile, settings: Settings) -> None:
     """Keep what was measured in the document of a job; `StoreError`: the store refuses it."""
+    from jobsight.acting.slurm.profiles import job_on_node, keep
     from jobsight.store import open_store
-    from jobsight.store.store import other_jobs
 
-    kept = {name: vars(found)[name] for name in ("source", "shares", "unmeasured")}
-    bound = {**kept, "classes": list(found.classes)}
+    key = parse_key(job)
     with open_store(settings=settings.store) as store:
-        # Of the jobs to which Slurm gave this number the newest one runs: ...@10 after ...@2.
-        job = max([job, *other_jobs(store, job)[1]], key=lambda one: (len(one), one))
-        document = JobDocument(id=job, updated=now_micros(), usage=Usage(bound=bound))
-        merged = store.merge([document])
-    if merged.refused:
-        raise StoreError(f"the shares could not be saved: {': '.join(merged.refused[0])}")
+        job = job_on_node(store, key.cluster, key.job) or job
+        refusal = keep(store, job, found)
+    if refusal is not None:
+        raise StoreError(f"the shares of {job} could not be saved: {printable(refusal)}")
     note(f"saved the shares of {job} in {printable(store.url)}")
 
 
@@ -187,25 +213,41 @@ def _watched(
     interval: float,
     *,
     to_stderr: bool,
+    waits: bool,
+    until: Path | None,
 ) -> tuple[int | None, Seen, dict[str, str]]:
     """The command's exit status, what was seen, and by class why a signal is missing.
+
+    With `waits` the processes may start later, and others after they have ended; all ends when
+    the file `until` exists, or when it cannot be known whether it does.
 
     Raises:
         SourceError: the command cannot be started, or no such process runs.
     """
     counters = Counters() if command else None
-    sampler = Sampler(_roots(pid, slurm), fresh=bool(command))
-    if not command and not sampler.running:
+    sampler = Sampler(_roots(pid, slurm), fresh=bool(command) or waits)
+    if not command and not waits and not sampler.running:
         what = f"process {pid}" if pid else f"process of job {slurm}"
         raise SourceError(f"no {what} runs on this machine")
-    with Observed(sampler.reap) as observed, _live() as show:
+    asked = (lambda: False) if until is None else (lambda: not _is_missing(until))
+    with Observed(sampler.reap, asked) as observed, _live() as show:
         if command:
             observed.start(command, to_stderr=to_stderr)
-        seen = observe(observed, sampler, counters, interval=interval, show=show)
+        patience = _PATIENCE if waits else 0.0
+        seen = observe(observed, sampler, counters, interval=interval, patience=patience, show=show)
         if command:
             observed.finish()
     reason = (counters.missing if counters else None) or _ATTACHED
     return observed.status, seen, {**sampler.missing, "memory": reason}
+
+
+def _is_missing(path: Path) -> bool:
+    """Whether a file is missing for sure."""
+    try:
+        path.lstat()
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return False
 
 
 _GPUS = ("/dev/nvidia0", "/dev/kfd", "/dev/dri/renderD128")
@@ -220,27 +262,41 @@ def _roots(pid: int | None, slurm: int | None) -> Callable[[], list[int]]:
         own = os.getpid()
         return lambda: children_of(own)
     job, listed, at = slurm, list[int](), -_RELIST
+    begun, sluid = time.monotonic(), os.environ.get("SLURM_JOB_SLUID", "")
+    listpids = _listpids(job)
 
     def processes() -> list[int]:
         nonlocal listed, at
-        if time.monotonic() - at >= _RELIST:
-            listed, at = sorted(cgroup_processes(job) or _listpids(job)), time.monotonic()
+        now = time.monotonic()
+        pause = _RELIST if listed else min(max((now - begun) / 10, 1.0), _RELIST)
+        if now - at >= pause:
+            found = cgroup_processes(job, sluid=sluid) or listpids()
+            listed, at = sorted(found), time.monotonic()
         return listed
 
     return processes
 
 
-def _listpids(job: int) -> set[int]:
-    """The processes of a job as Slurm's own tool lists them; none where it fails."""
+def _listpids(job: int) -> Callable[[], set[int]]:
+    """Lists the processes of a job as Slurm's own tool does; none where it fails.
+
+    Settings are read before: what samples cost makes them rare.
+    """
     settings = load_settings(None, {}).slurm
     tool = find_tool("scontrol", settings.bin, settings.prefix)
-    if tool is None:
-        raise ClusterError(
-            f"job {job} has no control group on this machine, and scontrol is not on the PATH"
-        )
-    command = (*settings.prefix, tool, "listpids", str(job))
-    done = run_command(command, env=child_environment(), timeout=10, most_output=1 << 20)
-    return parse_listpids(done.stdout, job)
+    # Where several nodes are of one machine, it must be said which is meant.
+    node = [name for name in (os.environ.get("SLURMD_NODENAME"),) if name]
+
+    def listed() -> set[int]:
+        if tool is None:
+            raise ClusterError(
+                f"job {job} has no control group on this machine, and scontrol is not on the PATH"
+            )
+        command = (*settings.prefix, tool, "listpids", str(job), *node)
+        done = run_command(command, env=child_environment(), timeout=10, most_output=1 << 20)
+        return parse_listpids(done.stdout, job)
+
+    return listed
 
 
 def _counted(

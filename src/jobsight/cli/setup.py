@@ -13,7 +13,17 @@ from typing import Annotated
 
 import typer
 
-from jobsight.acting.condor.installing import POLICY, PRINT_FORMAT, file_texts, missing
+from jobsight.acting.condor.installing import (
+    FOLDER,
+    POLICY,
+    PROFILE,
+    SHARING,
+    WARNINGS,
+    file_texts,
+    missing,
+    warnings_text,
+)
+from jobsight.acting.slurm.installing import Cluster
 from jobsight.cli.common import ConfigOption, caller, load_settings
 from jobsight.cli.output import note, say
 from jobsight.errors import OutputError, UsageError
@@ -23,7 +33,7 @@ from jobsight.kernelcache import cache_directory, lock_file, note_compiled
 from jobsight.locks import take
 from jobsight.text import printable
 
-__all__ = ["htcondor", "kernels", "systemd"]
+__all__ = ["htcondor", "kernels", "slurm", "systemd"]
 
 _MOST_S = 600
 """CPU time of a compilation in the background."""
@@ -64,10 +74,7 @@ def systemd(
         raise OutputError(f"systemd takes no blanks in the path of a program: {command}")
     for unit in sorted(files("jobsight.service").joinpath("units").iterdir(), key=lambda u: u.name):
         text = unit.read_text(encoding="utf-8").replace(_PROGRAM, str(command))
-        with new_file(output / unit.name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.chmod(0o644)
-        say(f"wrote {output / unit.name}")
+        _write(output / unit.name, text)
     say("now: systemctl daemon-reload && systemctl enable --now jobsight-collect jobsight-serve")
     say("and, as wanted: systemctl enable --now jobsight-train@hold.timer jobsight-prune.timer")
 
@@ -80,6 +87,9 @@ def htcondor(
     remove: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Remove the files from this folder.")
     ] = None,
+    warnings: Annotated[
+        bool, typer.Option("--warnings", help="Also warnings at submission, made from the pool.")
+    ] = False,
     config: ConfigOption = None,
 ) -> None:
     """Write the policy files for HTCondor, and show what to add to its configuration.
@@ -90,27 +100,81 @@ def htcondor(
     if [show, install is not None, remove is not None].count(True) != 1:
         raise UsageError("give one of --print, --install FOLDER and --remove FOLDER")
     settings = load_settings(config, {})
-    texts = file_texts(settings.acting)
+    folder = (install or remove or FOLDER).resolve()
+    texts, client = file_texts(settings.acting, folder), CondorClient(settings.condor)
+    if warnings or remove is not None:
+        texts[WARNINGS] = "" if remove is not None else warnings_text(client)
     if show:
         for name, text in texts.items():
             say(f"#### {name}\n{text}")
     elif remove is not None:
         for name in texts:
-            (remove / name).unlink(missing_ok=True)
-            say(f"removed {remove / name}")
+            (folder / name).unlink(missing_ok=True)
+            say(f"removed {folder / name}")
         return
-    folder = (install or Path("/etc/jobsight/htcondor")).resolve()
     for name, text in texts.items() if install is not None else ():
-        with new_file(folder / name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.chmod(0o644)
-        say(f"wrote {folder / name}")
+        _write(folder / name, text, 0o755 if text.startswith("#!") else 0o644)
     say("add to HTCondor's configuration on the access point, then run condor_reconfig:")
-    say(f"  include : {folder / POLICY}")
-    say("answers of held jobs, for the shells of users:")
-    say(f"  alias condor_held='condor_q -print-format {folder / PRINT_FORMAT}'")
-    for line in missing(CondorClient(settings.condor), caller()):
+    included = {POLICY: True, WARNINGS: warnings, SHARING: settings.acting.share}
+    for name in (name for name, is_wanted in included.items() if is_wanted):
+        say(f"  include : {folder / name}")
+    say("answers in condor_q, for the shells of users:")
+    say(f"  ln -s {folder / PROFILE} /etc/profile.d/")
+    for line in missing(client, caller()):
         say(f"missing: {printable(line)}")
+
+
+def slurm(
+    show: Annotated[bool, typer.Option("--print", help="Print the files; write nothing.")] = False,
+    install: Annotated[bool, typer.Option("--install", help="Write the files.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the files.")] = False,
+    folder: Annotated[
+        Path | None, typer.Option(help="Of the files (default: that of slurm.conf).")
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Write the files for Slurm, show the lines to add, and what the cluster still lacks.
+
+    No file of the site is changed. The files must be under the same path where slurmctld runs, on
+    the login nodes and on the compute nodes.
+    """
+    if [show, install, remove].count(True) != 1:
+        raise UsageError("give one of --print, --install and --remove")
+    cluster = Cluster(load_settings(config, {}), folder)
+    texts = cluster.texts(Path(sys.argv[0]).resolve())
+    callers = list(cluster.callers())
+    ours = [name for name in texts if name.startswith("jobsight-")]
+    if remove:
+        for name, place in callers:
+            if name.endswith(".sh"):  # a program of Prolog that is missing drains the node
+                raise UsageError(
+                    f"{printable(place)} calls {name}: take that out of slurm.conf first"
+                )
+        for name in ours:
+            with contextlib.suppress(FileNotFoundError):
+                (cluster.folder / name).unlink()
+                say(f"removed {cluster.folder / name}")
+        for name, place in callers:
+            say(f"{printable(place)} has a line for {name} still: delete it")
+        say("slurmctld keeps what it has loaded until job_submit.lua is changed or touched")
+        return
+    for name, text in texts.items():
+        if show:
+            say(f"#### {name}\n{text}")
+        elif name in ours:
+            _write(cluster.folder / name, text, 0o755 if name.endswith(".sh") else 0o644)
+    say("add these lines, unless they are there; then touch job_submit.lua:")
+    for place, line in cluster.lines():
+        say(f"to {printable(place)}:\n  {printable(line)}")
+    for line in cluster.missing(caller()):
+        say(f"missing: {printable(line)}")
+
+
+def _write(path: Path, text: str, mode: int = 0o644) -> None:
+    with new_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.chmod(mode)
+    say(f"wrote {path}")
 
 
 def kernels(

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from jobsight.questions.start.answering import Answer
     from jobsight.settings import Settings
 
-__all__ = ["answers_now", "start"]
+__all__ = ["answers_now", "start", "starts_now"]
 
 _QUEUE = [State.PENDING.value, State.HELD.value]
 _ANALYSED = 3
@@ -158,6 +158,13 @@ def answers_now(
     session = _opened(settings, inputs, first)
     answers = session.answer(pl.col("id").is_in([*first, *others]))
     return {answer.id: answer for answer in answers}
+
+
+def starts_now(
+    settings: Settings, inputs: list[str], rows: pl.Expr, model: str | None
+) -> list[Answer]:
+    """The answers as of now for many jobs, which an expression over the job table selects."""
+    return _opened(settings, inputs, [], model=model).answer(rows)
 
 
 def _print_answers(answers: Sequence[Answer], when: str) -> None:

@@ -164,8 +164,9 @@ class Usage(_Section, frozen=True):
     holds: int | None = None
     requeues: int | None = None
     bound: dict[str, JSON] | None = None
-    """What bound the job, where ``jobsight profile --save`` watched it: `source`, `shares`,
-    `classes` and `unmeasured`."""
+    """What bound the job, where ``jobsight profile --save`` or Slurm's prolog watched it: `source`,
+    `shares`, `classes` and `unmeasured`; of the prolog also how many `nodes`, and the `probability`
+    with which it chose the job."""
 
 
 class Event(_Section, frozen=True):

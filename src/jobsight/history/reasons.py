@@ -1,4 +1,4 @@
-"""What the text of a reason contains: its stable cause, and the places, files and figures it names.
+"""What the text of a reason contains: its stable cause, and the places and figures it names.
 
 Reasons are written by HTCondor's daemons, transfer plug-ins and users, so they are hostile input:
 everything here is bounded, and no text raises an error. The shapes are from HTCondor's sources
@@ -29,7 +29,6 @@ __all__ = [
     "kept_masks",
     "mask",
     "masked",
-    "missing_file",
     "origin",
     "origins",
     "over_unique",
@@ -50,7 +49,12 @@ _FEW_MASKS = 100
 _MASKS: dict[str, str] = {}
 
 _SLOT = re.compile(r"[\w.-]{1,80}@[\w.@-]{1,160}")
-_URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]{0,20})://([^\s/|'\"<>()]{1,255})[^\s|'\"<>()]{0,800}")
+_URL = re.compile(
+    r"\b([A-Za-z][A-Za-z0-9+.-]{0,20})://(?:([^\s/|'\"<>()]{1,255})|(?=/[^\s/|'\"<>()]))"
+    r"([^\s|'\"<>()]{0,800})"
+)
+"""Scheme, host (none in ``osdf:///lab/a``), path."""
+_OF_TRANSFER = re.compile(r"URL file = (?=[A-Za-z])")
 _SINFUL = re.compile(r"<(?:\[[0-9a-fA-F:.]{2,45}\]|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?[^<>\s]*>")
 _QUOTED = re.compile(r"'([^']{1,400})'|\"([^\"]{1,400})\"")
 _ADDRESS = re.compile(
@@ -61,6 +65,7 @@ _DOTTED = re.compile(r"\b[\w-]{1,64}(?:\.[\w-]{1,64}){1,12}\b")
 _ARGUMENTS = re.compile(r"with arguments .{0,600}?(?=: )")
 _ACCESS_POINT = re.compile(r"\baccess point [\w.-]{1,255}(?<!\.)")
 _USER = re.compile(r"\(by user [^)]{1,100}\)")
+_SITE_NAMED = re.compile(r"(?i)\b((?:glidein_)?site:) [\w.-]{1,100}")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FIGURE = re.compile(
     r"(\b(?i:code|errno|signal|status|subcode)[ :=]{1,2}\d{1,3}(?!\d))"
@@ -119,6 +124,7 @@ def _mask(reason: str) -> str:
     text = _URL.sub("<url>", text)
     text = _SINFUL.sub("<host>", text)
     text = _USER.sub("(by user <user>)", text)
+    text = _SITE_NAMED.sub(r"\1 <site>", text)
     text = _SLOT.sub("<slot>", text)
     text = _replace_word(text, _middle(slot.group()) if slot else None, "<site>")
     text = _replace_word(text, url.group(2) if url else None, "<origin>")
@@ -167,8 +173,9 @@ def masked(reasons: pl.Series) -> pl.Series:
 def origin(reason: str | None) -> str | None:
     """Where a transfer came from or went to; None where the reason does not say.
 
-    ``scheme://host`` of its first URL, else the host after *SHADOW at* or *access point*; lower
-    case, without port and credentials.
+    Of the URL of the transfer (*URL file =*), else of the first: ``scheme://host``; without a host
+    the federation's scheme and the first part of the path, its namespace (``osdf:///lab``). Else
+    the host after *SHADOW at* or *access point*. Lower case, without port and credentials.
     """
     return _origin((reason or "")[:_READ_LENGTH])
 
@@ -176,10 +183,13 @@ def origin(reason: str | None) -> str | None:
 @lru_cache(_REMEMBERED)
 def _origin(reason: str) -> str | None:
     text = _clean(reason)
-    url = _URL.search(text)
+    transfer = _OF_TRANSFER.search(text)
+    url = _URL.search(text, transfer.end() if transfer else 0)
     if url:
-        host = url[2].rpartition("@")[2].split(":")[0]
-        return f"{url[1]}://{host}".lower() if host else None
+        host = (url[2] or "").rpartition("@")[2].split(":")[0]
+        if host or url[1].lower() == "file":  # which is of no server
+            return f"{url[1]}://{host}".lower() if host else None
+        return f"{url[1]}:///{url[3].split('/')[1]}".lower()
     place = re.search(r"(?:SHADOW at|to access point) <?([\w.-]{1,255})", text)
     return place[1].rstrip(".").lower() if place else None
 
@@ -247,38 +257,6 @@ def _domain(host: str) -> str | None:
     """``chtc.wisc.edu`` of ``e2018.chtc.wisc.edu``; None for addresses and undotted names."""
     _, dot, domain = host.strip(".").lower().partition(".")
     return domain if dot and not re.fullmatch(r"[\d.]+", domain) else None
-
-
-_READING = re.compile(
-    r"(?:read(?:ing)? from(?: file)?|opening|accessing|access to) '?(/?[^\s':|]{1,400})'?:? "
-)
-_INTERPRETER = re.compile(r"invalid interpreter \(([^)]{1,400})\)")
-_EXECUTE = re.compile(r"Failed to execute '([^']{1,400})'")
-_OPEN = re.compile(r"Failed to open '([^']{1,400})'")
-_SPEAKS_OF_A_FILE = re.compile(
-    r"(?i)no such file|not found|\b404\b|denied|cannot open|\(errno[ =:]{1,3}(?:2|13)\b"
-)
-_NOT_FOUND = re.compile(r"([^\s'|:]{2,400}) (?:was )?not found\b|URL file = (\S{1,400})")
-
-
-def missing_file(reason: str | None) -> str | None:
-    """The file that a reason says is missing or cannot be read; None where it names none.
-
-    A URL in full, a path as written. Only for reasons with *No such file*, *errno 2*, *not found*,
-    *404*, *denied* or *errno 13*.
-    """
-    text = _clean(reason)
-    if not _SPEAKS_OF_A_FILE.search(text):
-        return None
-    for pattern in (_INTERPRETER, _READING, _OPEN, _EXECUTE):
-        found = pattern.search(text)
-        if found:
-            return found[1]
-    url = _URL.search(text)
-    if url:
-        return url[0]
-    found = _NOT_FOUND.search(text)
-    return found[1] if found else None
 
 
 _EXIT_CODE = re.compile(

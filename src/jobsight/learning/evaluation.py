@@ -17,7 +17,7 @@ from jobsight.learning import metrics
 from jobsight.learning.bootstrap import Bootstrap, Interval, Simulation
 from jobsight.learning.costs import DecisionCost, decision_costs, savings
 from jobsight.learning.dataset import Dataset, drawn_together
-from jobsight.learning.mixture import predicted_in_time
+from jobsight.learning.mixture import Mixture, predicted_in_time
 from jobsight.learning.modeldir import ModelDir, TargetModel
 from jobsight.learning.question import Question
 from jobsight.learning.targets import Scores, Target
@@ -328,8 +328,9 @@ def evaluate(
     decisions, by reason. `moment` is that of the model; None: the first, and the later ones are
     judged too, where the question is asked then.
 
-    In the `test` of a training, a model fails whose loss is above that of the constant, or surely
-    above that of the best baseline: the best baseline answers in its place.
+    In the `test` of a training, a model fails whose loss is surely above that of the best baseline,
+    or above that of the constant, which a mixture has as a member: the best baseline answers in its
+    place.
 
     Raises:
         TrainingError: no decision with an outcome is among them.
@@ -395,9 +396,10 @@ def _against_baselines(
     gains = bootstrap.differences(loss, predictions, best)
     low = gains[chosen].low if chosen in gains else None
     constant = losses.get("constant", np.inf)
-    if chosen == best or not (losses[chosen] > constant or (low is not None and low > 0.0)):
+    above = losses[chosen] > constant and chosen != Mixture.name
+    if chosen == best or not (above or (low is not None and low > 0.0)):
         return gains, None
-    worse = "constant" if losses[chosen] > constant else best
+    worse = "constant" if above else best
     text = (
         f"{chosen}, chosen by the backtest, is worse than {worse} on the test part ({goal.loss} "
         f"{losses[chosen]:.3f} against {losses[worse]:.3f}), so the best baseline there answers: "

@@ -23,6 +23,7 @@ from jobsight.learning.mixture import Mixture, Refits, mix
 from jobsight.learning.modeldir import Fitted, ModelDir, TargetModel
 from jobsight.learning.question import Question
 from jobsight.models.base import Labelled, Model
+from jobsight.models.rates import LearningRates, Rates
 from jobsight.models.rules import Rules
 from jobsight.models.stack import Stack
 
@@ -291,11 +292,14 @@ def _mixed(
 ) -> tuple[Fitted, Backtest]:
     """The mixture as of the test, and what it said in the backtest."""
     # Answers build frames only for the recurrent model itself: it is no member. Neither are rules:
-    # a few rates of success each, they drew all answers towards the mean.
+    # a few rates of success each, they drew all answers towards the mean. Rates of training alone
+    # are left to those that begin from them.
+    begin = any(isinstance(one.model, LearningRates) for one in fitted.values())
+    others: tuple[type[Model], ...] = (Rules, Rates) if begin else (Rules,)
     fitted = {
         name: one
         for name, one in fitted.items()
-        if name != "lstm" and not isinstance(one.model, Rules)
+        if name != "lstm" and not isinstance(one.model, others)
     }
     loss, levels = data.goal.metric(data.goal.loss), data.goal.output.levels
     each = {
@@ -306,10 +310,11 @@ def _mixed(
     mixture = Mixture.of(fitted, losses, int(data.borders[1]), len(levels))
     said = np.stack([*each.values(), each[mixture.best]], axis=1)
     mixed, _ = mix(said, before.times(), mixture.weights, levels=levels)
-    # Models of earlier blocks knew much less than those that answer: weights follow the last one.
-    last = before.block == 0
-    _, weights = mix(said[last], before.times(last), mixture.weights, levels=levels)
-    mixture = replace(mixture, weights=weights)
+    if not begin:  # how much of the counts suits another history, their own cannot show
+        # Models of earlier blocks knew much less than those that answer: weights follow the last.
+        last = before.block == 0
+        _, weights = mix(said[last], before.times(last), mixture.weights, levels=levels)
+        mixture = replace(mixture, weights=weights)
     calibrated = data.goal.calibrate(mixed, before.values, before.weight, before.batch, as_is=True)
     predictions = {**before.predictions, Mixture.name: mixed}
     return Fitted(mixture, calibrated, mixture.taught), replace(before, predictions=predictions)
@@ -334,7 +339,7 @@ def _calibrated(data: Dataset, model: Model, taught: Labelled, before: Backtest)
     """A model with what it was taught, calibrated on what its kind said in the backtest."""
     # Rates as of the decision follow what happens, and so do models that start from them; a map
     # learned on one part of the past does not.
-    starts = bool(taught.inputs.start) and isinstance(model, Refits)
+    starts = bool(taught.inputs.learned) and isinstance(model, LearningRates | Refits)
     as_is = starts or (model.name in data.question.columns and not data.goal.output.levels)
     said = before.predictions[model.name]
     calibrated = data.goal.calibrate(said, before.values, before.weight, before.batch, as_is=as_is)

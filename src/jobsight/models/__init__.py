@@ -26,8 +26,11 @@ __all__ = ["LEARNED", "NAMES", "SEVERAL", "Inputs", "Labelled", "Model", "create
 OF_PROGRAMS = ("text", "svm", "forest", "dense", "recurrent", "tree")
 """Models of kinds and shares that read programs, or features of them."""
 _CLASSES = {
-    "constant": "constant:Constant", "rates": "rates:Rates", "linear": "linear:Linear",
-    "boosted": "boosted:Boosted", "lstm": "recurrent:Recurrent", "stack": "stack:Stack",
+    "constant": "constant:Constant", "rates": "rates:Rates",
+    "rates:learning": "rates:LearningRates", "rates:learning:0": "rates:LearningRates0",
+    "rates:learning:20": "rates:LearningRates20", "rates:learning:all": "rates:LearningRatesAll",
+    "linear": "linear:Linear", "boosted": "boosted:Boosted", "lstm": "recurrent:Recurrent",
+    "stack": "stack:Stack",
     "text": "ofprograms:Words", "svm": "ofprograms:Svm", "forest": "ofprograms:Forest",
     "dense": "networks:Dense",
     "recurrent": "networks:NodeSequence", "tree": "networks:NodeTree",
@@ -35,7 +38,8 @@ _CLASSES = {
 NAMES = tuple(_CLASSES)
 """Every model but rule sets (``rules:…``) and `Column`s, whose names a question gives."""
 LEARNED = (
-    "linear", "boosted", "lstm", "mixture", "stack", "svm", "forest", "dense", "recurrent", "tree",
+    "rates:learning:0", "rates:learning:20", "rates:learning:all", "linear", "boosted", "lstm",
+    "mixture", "stack", "svm", "forest", "dense", "recurrent", "tree",
 )  # fmt: skip
 """Models that must beat every other; all others are baselines."""
 SEVERAL = ("constant", "boosted", "stack", *OF_PROGRAMS)

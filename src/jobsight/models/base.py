@@ -85,7 +85,8 @@ class Inputs:
         names: the f features' names, unique.
         causes: columns that name the cause of each decision, coarse to fine, each an array of n
             strings, e.g. ``{"code": …, "subcode": …, "reason": …}``.
-        facts: whole-number columns that rule sets test, each int64 (n,), e.g. ``num_holds``.
+        facts: whole-number columns that rule sets test, each int64 (n,), e.g. ``num_holds``, and
+            the counts of `learned`.
         frames: uint8 (n, m, j), oldest frame first, 0 for "not there yet"; None if not built.
         state_events: number e of state events; frames hold values 0 … e.
         rising: names of features of which more can only speak for success, such as the rate at
@@ -93,8 +94,10 @@ class Inputs:
             then mistakes less noise for knowledge.
         few: names of the features that the linear model reads, where they are too many for the
             rows that it learns from; empty: all.
-        start: name of the feature that is the success rate of like decisions, learned up to each
-            decision; models begin from it and learn what it misses. Empty: there is none.
+        learned: levels of like decisions, coarse to fine, whose successes and failures as known at
+            each decision are the facts ``good LEVEL`` and ``bad LEVEL``. The level ``all`` and
+            those that are named like causes mean the same in other histories. Models begin from
+            the rate of these (`jobsight.models.rates.rate_as_known`) and learn what it misses.
         programs: the programs that the decisions are about; None if not read.
     """
 
@@ -106,7 +109,7 @@ class Inputs:
     state_events: int
     rising: frozenset[str] = frozenset()
     few: frozenset[str] = frozenset()
-    start: str = ""
+    learned: tuple[str, ...] = ()
     programs: Programs | None = None
 
     def __len__(self) -> int:

@@ -1,9 +1,9 @@
 """Gradient-boosted trees (LightGBM) on top of the rates, sane on a few hundred batches.
 
 The trees start from the smoothed rate of each row's finest cause, cross-fitted in training, or
-from the rate as of the decision that the inputs name (`Inputs.start`), and learn only what it
-misses: with little data they stay near the best baseline. They never let a
-feature that can only speak for success (`Inputs.rising`), or the rate of a cause, speak against it.
+from the rate as known at the decision (`Inputs.learned`), and learn only what it misses: with
+little data they stay near the best baseline. They never let a feature that can only speak for
+success (`Inputs.rising`), or the rate of a cause, speak against it.
 
 Saved twice: as LightGBM's text, to be read with LightGBM, and as arrays, which is
 what predictions are made from: they need neither LightGBM nor scikit-learn.
@@ -86,7 +86,7 @@ class Boosted(Stored):
     def fit(self, rows: Labelled, *, seed: int) -> None:
         """Fit as many trees as let the log loss on the latest rows fall, but not too few."""
         earlier, later = held_back(rows)
-        least = LEAST_OF_RATES if rows.inputs.start else LEAST_ROUNDS
+        least = LEAST_OF_RATES if rows.inputs.learned else LEAST_ROUNDS
         self._rounds = least
         if len(later):
             taught, parameters = self._prepared(earlier, seed)

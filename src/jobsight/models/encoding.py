@@ -16,7 +16,7 @@ import numpy as np
 
 from jobsight.models.base import Floats, Inputs, Labelled
 from jobsight.models.logistic import log_odds
-from jobsight.models.rates import RateTable, learned_table
+from jobsight.models.rates import START_CAP, RateTable, learned_table, rate_as_known
 from jobsight.models.storage import require_names
 
 __all__ = ["CauseEncoder", "Design"]
@@ -30,19 +30,20 @@ CLIP = 4.0
 class CauseEncoder:
     """Each cause level as two columns: log-odds of its smoothed rate, and log(1 + its weight).
 
-    Where the inputs have a rate that goes on learning (`Inputs.start`), its log-odds instead.
+    Where the inputs count what is known at each decision (`Inputs.learned`), the log-odds of that
+    rate instead: of training rows without the counts of training, which know their outcomes.
     """
 
     table: RateTable
-    start: str = ""
+    as_known: bool = False
 
     @classmethod
     def fit(cls, train: Labelled) -> tuple[Self, Floats]:
         """Count `train`; returns the encoder and the training rows' own, cross-fitted columns."""
         inputs = train.inputs
-        if inputs.start:
-            learning = cls(RateTable(()), inputs.start)
-            return learning, learning.transform(inputs)
+        if inputs.learned:
+            taught = RateTable.count(inputs.causes, train.success, train.weight)
+            return cls(taught, True), cls(RateTable(()), True).transform(inputs)
         encoder = cls(learned_table(train))
         # In time order; a batch is where its first row is.
         block = np.arange(len(train)) * min(BLOCKS, len(train)) // max(len(train), 1)
@@ -61,8 +62,8 @@ class CauseEncoder:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns of `transform`."""
-        if self.start:
-            return (f"rate of {self.start}",)
+        if self.as_known:
+            return ("rate of like decisions",)
         return tuple(
             f"{what} of {name}" for name in self.table.columns for what in ("rate", "weight")
         )
@@ -70,7 +71,7 @@ class CauseEncoder:
     @property
     def finest(self) -> int:
         """Index, from the end, of the column with the log-odds that models may start from."""
-        return -1 if self.start else -2
+        return -1 if self.as_known else -2
 
     def transform(self, inputs: Inputs) -> Floats:
         """The columns of n rows: float64 (n, len(names)), finite.
@@ -78,9 +79,8 @@ class CauseEncoder:
         Raises:
             ModelError: a cause column is missing.
         """
-        if self.start:
-            rate = inputs.features[:, inputs.names.index(self.start)].astype(np.float64)
-            return log_odds(rate)[:, None]
+        if self.as_known:
+            return log_odds(rate_as_known(inputs, self.table, START_CAP))[:, None]
         rows = len(inputs)
         weight, success = self.table.support(inputs.causes, rows)
         rates = self.table.rates(weight, success)[:, 1:]
@@ -89,12 +89,12 @@ class CauseEncoder:
         return pairs.reshape(rows, len(self.names))
 
     def to_json(self) -> dict[str, Any]:
-        return {**self.table.to_json(), "start": self.start}
+        return {**self.table.to_json(), "as_known": self.as_known}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """An encoder from plain data; errors as of `RateTable.from_json`."""
-        return cls(RateTable.from_json(data), str(data["start"]))
+        return cls(RateTable.from_json(data), bool(data["as_known"]))
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Design:
 
     def start(self, inputs: Inputs) -> Floats:
         """Log-odds to begin from: those of the rate that goes on learning, else 0: float64 (n,)."""
-        if not self.causes.start:
+        if not self.causes.as_known:
             return np.zeros(len(inputs))
         return self.causes.transform(inputs)[:, self.causes.finest]
 

@@ -98,7 +98,7 @@ def _path(
         raise TrainingError("linear: the training outcomes are all the same; both are needed")
     train = train.latest(MOST_ROWS)
     design, columns = Design.fit(train, train.inputs.few)
-    columns, starts = _with_ones(columns), bool(design.causes.start)
+    columns, starts = _with_ones(columns), design.causes.as_known
     target = np.zeros(columns.shape[1])
     if starts:  # the ridge draws to that rate itself, the level of other pools included
         target[0], target[-1] = design.cause_center[-1], design.cause_spread[-1]

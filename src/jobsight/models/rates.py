@@ -8,6 +8,12 @@ Each level's rate leans on the level above it::
 
 with s the weighted successes, w the weight (in batches) and k the prior strength, chosen on the
 latest rows. A value that was never seen has w = 0, so it falls back to the level above.
+
+*Rates that go on learning* count what is known at each decision, level by level, from
+r(nothing) = 1/2 on and with k = 8, chosen on two pools. Other histories may be unlike the one that
+taught them, or like it and shorter. So they begin from what training counted of the same level, of
+each key at most so many batches as their cap says. A history that goes on after the training has
+those outcomes twice, which the tests of the two pools and of their halves show to do no harm.
 """
 
 from __future__ import annotations
@@ -26,10 +32,16 @@ from jobsight.models.base import Floats, Inputs, Labelled, held_back
 from jobsight.models.constant import smoothed_rate
 from jobsight.models.storage import Stored, save_body
 
-__all__ = ["RateTable", "Rates", "choose_strength", "learned_table"]
+__all__ = [
+    "START_CAP", "LearningRates", "LearningRates0", "LearningRates20", "LearningRatesAll",
+    "RateTable", "Rates", "choose_strength", "learned_table", "rate_as_known",
+]  # fmt: skip
 
 STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 DEFAULT_STRENGTH = 4.0
+STRENGTH_AS_KNOWN = 8.0
+START_CAP = 5.0
+"""Cap of the baseline, and of the rate that other models begin from, in batches."""
 
 Causes = Mapping[str, NDArray[np.str_]]
 Key = tuple[str, ...]
@@ -155,3 +167,76 @@ class Rates(Stored):
 
     def _read(self, folder: Path, body: dict[str, Any]) -> None:
         self.table = RateTable.from_json(body)
+
+
+def rate_as_known(inputs: Inputs, taught: RateTable, cap: float) -> Floats:
+    """The finest rate known at each decision, see the module: float64 (n,).
+
+    Args:
+        inputs: n rows, with `Inputs.learned`.
+        taught: counts of training.
+        cap: most batches of training that count for a key.
+
+    Raises:
+        ModelError: the inputs have no such counts, or lack a cause.
+    """
+    if not inputs.learned:
+        raise ModelError("the inputs lack the counts of what became of like decisions")
+    weight, success = taught.support(inputs.causes, len(inputs))
+    share = np.minimum(1.0, cap / np.maximum(weight, 1e-12))
+    levels = ("all", *taught.columns)
+    rate = np.full(len(inputs), 0.5)
+    for level in inputs.learned:
+        good, bad = (inputs.facts[f"{what} {level}"].astype(np.float64) for what in ("good", "bad"))
+        if level in levels:
+            k = levels.index(level)
+            good = good + share[:, k] * success[:, k]
+            bad = bad + share[:, k] * (weight - success)[:, k]
+        rate = (good + STRENGTH_AS_KNOWN * rate) / (good + bad + STRENGTH_AS_KNOWN)
+    return rate
+
+
+class LearningRates(Stored):
+    """Answers the rate as known at each decision, from which other models begin too."""
+
+    name: ClassVar[str] = "rates:learning"
+    needs_both: ClassVar[bool] = False
+    cap: ClassVar[float] = START_CAP
+
+    def __init__(self) -> None:
+        self.table = RateTable(())
+
+    def fit(self, train: Labelled, *, seed: int) -> None:
+        if not len(train) or not train.inputs.learned:
+            raise TrainingError(f"{self.name}: there is nothing to count; give a longer history")
+        self.table = RateTable.count(train.inputs.causes, train.success, train.weight)
+
+    def predict(self, inputs: Inputs) -> Floats:
+        return rate_as_known(inputs, self.table, self.cap)
+
+    def save(self, folder: Path) -> None:
+        save_body(folder, self.name, self.table.to_json())
+
+    def _read(self, folder: Path, body: dict[str, Any]) -> None:
+        self.table = RateTable.from_json(body)
+
+
+class LearningRates0(LearningRates):
+    """The same, beginning from nothing."""
+
+    name: ClassVar[str] = "rates:learning:0"
+    cap: ClassVar[float] = 0.0
+
+
+class LearningRates20(LearningRates):
+    """The same, beginning from at most 20 batches of each key."""
+
+    name: ClassVar[str] = "rates:learning:20"
+    cap: ClassVar[float] = 20.0
+
+
+class LearningRatesAll(LearningRates):
+    """The same, beginning from all that training counted."""
+
+    name: ClassVar[str] = "rates:learning:all"
+    cap: ClassVar[float] = np.inf

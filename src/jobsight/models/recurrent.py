@@ -42,9 +42,9 @@ class _Fitted:
 class Recurrent:
     """A network over frames, trained by weighted cross-entropy with early stopping.
 
-    Where the inputs have a rate of like decisions that goes on learning (`Inputs.start`), the
-    network learns what that misses. One optimizer (AdamW) serves the whole run; the weights of the
-    epoch with the least loss on the select rows are kept.
+    Where the inputs have counts of like decisions that go on learning (`Inputs.learned`), the
+    network learns what their rate misses. One optimizer (AdamW) serves the whole run; the weights
+    of the epoch with the least loss on the select rows are kept.
     """
 
     name: ClassVar[str] = "lstm"

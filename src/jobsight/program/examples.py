@@ -14,12 +14,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from jobsight.documents import JobDocument, parse_key
 from jobsight.errors import SourceError
 from jobsight.program.languages import language_of
-from jobsight.program.profile import CLASSES, Profile, accounted
+from jobsight.program.profile import CLASSES, profile_of
 from jobsight.text import printable
 
 __all__ = ["LONGEST_PROGRAM", "MEASURED", "Example", "example_of", "examples_in", "lines_file"]
@@ -128,7 +128,7 @@ def example_of(document: JobDocument) -> Example | None:
 
     Jobs whose scripts differ in their numbers alone are one family.
     """
-    script, found = document.submission.script, _profile(document)
+    script, found = document.submission.script, profile_of(document)
     if script is None or found is None or not found.classes:
         return None
     masked = _NUMBERS.sub("0", script).encode("utf-8", "replace")
@@ -147,11 +147,3 @@ def example_of(document: JobDocument) -> Example | None:
         job=f"{key.cluster} {key.job}",
         ended=0 if document.outcome is None else document.outcome.ended or 0,
     )
-
-
-def _profile(document: JobDocument) -> Profile | None:
-    """What was measured of a job, else what its scheduler's accounting says."""
-    own: Any = document.usage.bound
-    if own is not None:
-        return Profile(own["source"], own["shares"], tuple(own["classes"]), own["unmeasured"])
-    return accounted(document)

@@ -6,6 +6,7 @@ threshold comes from, is in docs/reference/profile.md.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +23,9 @@ __all__ = [
     "Timeline",
     "Window",
     "accounted",
+    "joined",
     "measured",
+    "profile_of",
     "stall_part",
     "window_shares",
 ]
@@ -103,6 +106,11 @@ class Timeline:
             pairs = zip(self.windows[::2], self.windows[1::2], strict=True)
             self.windows = [first + second for first, second in pairs]
             self._shortest *= 2
+
+    @property
+    def begun(self) -> bool:
+        """Whether any window was appended."""
+        return bool(self.windows) or self._open.seconds > 0
 
     def close(self) -> None:
         """Append what is too short for a window, if there is any."""
@@ -235,6 +243,42 @@ def measured(
     return Profile("sampled", shares, classes, unmeasured, signals)
 
 
+def joined(profiles: Sequence[Profile], *, gpus: bool) -> Profile:
+    """The profile of a job from those of its nodes, each counted by its wall time.
+
+    A share that was not measured on one of them is not known of the job: it is in another one.
+
+    Args:
+        profiles: of runs that were sampled and have shares; one at least.
+        gpus: whether any of the nodes has some.
+    """
+    walls = [profile.signals["wall_s"] for profile in profiles]
+    wall = sum(walls)
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return sum(map(operator.mul, known, walls)) / wall if len(known) == len(values) else None
+
+    rows = [dict(profile.shares) for profile in profiles]
+    for name, rest in (("memory", "cpu"), ("network", "waiting")):
+        if any(row[name] is None for row in rows):
+            for row in rows:
+                row[rest], row[name] = (row[rest] or 0.0) + (row[name] or 0.0), None
+    shares = {name: mean([row[name] for row in rows]) for name in CLASSES}
+    unmeasured = {name: why for profile in profiles for name, why in profile.unmeasured.items()}
+    capacity = mean([profile.signals["capacity"] for profile in profiles]) or 0.0
+    per_1000 = mean([profile.signals["misses_per_1000"] for profile in profiles])
+    parts = {
+        "on_cpu": (shares["cpu"] or 0.0) + (shares["memory"] or 0.0) - capacity,
+        "io": shares["io"] or 0.0,
+        "network": shares["network"] or 0.0,
+        "capacity": capacity,
+    }
+    classes = _classes(parts, per_1000, unmeasured, gpus=gpus) if wall >= LEAST_SECONDS else ()
+    signals = {"wall_s": wall, "capacity": capacity, "misses_per_1000": per_1000}
+    return Profile("sampled", shares, classes, unmeasured, signals)
+
+
 def _counted(windows: Sequence[Window]) -> tuple[float, float] | None:
     misses = instructions = 0.0
     for window in windows:
@@ -286,6 +330,14 @@ def _signals(
         "resident_bytes": whole.resident,
         "misses_per_1000": per_1000,
     }
+
+
+def profile_of(document: JobDocument) -> Profile | None:
+    """What was measured of a job, else what its scheduler's accounting says."""
+    own: Any = document.usage.bound
+    if own is not None:
+        return Profile(own["source"], own["shares"], tuple(own["classes"]), own["unmeasured"])
+    return accounted(document)
 
 
 def accounted(document: JobDocument) -> Profile | None:

@@ -18,7 +18,7 @@ from types import TracebackType
 
 from jobsight.errors import SourceError
 from jobsight.program.counters import Counters
-from jobsight.program.profile import WINDOW, Timeline
+from jobsight.program.profile import WINDOW, Timeline, Window
 from jobsight.program.sampling import Sampler
 from jobsight.text import printable
 
@@ -30,6 +30,7 @@ _MOST_COST = 0.005
 _BURST = 0.01
 """Share of a core that samples may take, and seconds more for some: where many processes cost more,
 samples are rarer."""
+_ASKS = 1.0
 _FORWARDED = frozenset(
     {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
 )
@@ -53,18 +54,22 @@ class Observed:
 
     Attributes:
         status: exit status of the command as a shell reports it; None: it has not ended.
-        stopped: a signal asked to end the observation of others' processes.
+        stopped: a signal, or `asked`, ended the observation of others' processes.
     """
 
-    def __init__(self, reaped: Callable[[float], None]) -> None:
+    def __init__(
+        self, reaped: Callable[[float], None], asked: Callable[[], bool] = lambda: False
+    ) -> None:
         """Begin with no command.
 
         Args:
             reaped: is given the CPU seconds of every process that ended and was waited for.
+            asked: whether the observation is to end; asked every second at least.
         """
         self.status: int | None = None
         self.stopped = False
         self._reaped = reaped
+        self._asked = asked
         self._pid: int | None = None
 
     def __enter__(self) -> Observed:
@@ -107,9 +112,12 @@ class Observed:
         """Wait that long; less if the command ends, or a signal ends the observation."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
-            found = signal.sigtimedwait(_FORWARDED | {signal.SIGCHLD}, left)
-            if found is None:
+            if self._asked():
+                self.stopped = True
                 return
+            found = signal.sigtimedwait(_FORWARDED | {signal.SIGCHLD}, min(left, _ASKS))
+            if found is None:
+                continue
             if found.si_signo == signal.SIGCHLD:
                 if self._has_ended():
                     return
@@ -170,20 +178,25 @@ def observe(
     counters: Counters | None,
     *,
     interval: float = INTERVAL,
+    patience: float = 0.0,
     show: Callable[[Timeline], None] = lambda _timeline: None,
 ) -> Seen:
     """Sample until the command or all processes have ended, or a signal ends the observation.
+
+    Time without a process counts between the first one and the last one.
 
     Args:
         observed: entered, and its command started, if there is one.
         sampler: of the processes.
         counters: opened before the command started; None: hardware counts nothing.
         interval: seconds between two samples at least.
+        patience: for so many seconds it goes on without a process.
         show: is given the timeline after each window.
     """
     seen, credit, over = Seen(Timeline()), _BURST, False
+    gap = Window(0.0)
     begun = time.process_time()
-    last = opened = time.monotonic()
+    last = opened = alive = time.monotonic()
     while not over:
         observed.wait(max(interval, -credit / _MOST_COST))
         over = observed.over
@@ -191,10 +204,19 @@ def observe(
         sampler.sample(now - last)
         credit = min(credit + (now - last) * _MOST_COST, _BURST)
         last = now
-        over = over or not sampler.running
+        alive = now if sampler.running else alive
+        over = over or (not sampler.running and now - alive >= patience)
         if over or now - opened >= WINDOW:
             instructions, misses = counters.read() if counters else (None, None)
-            seen.timeline.add(replace(sampler.window(), instructions=instructions, misses=misses))
+            idle = sampler.idle
+            window = replace(sampler.window(), instructions=instructions, misses=misses)
+            if not idle:
+                if gap.seconds:
+                    seen.timeline.add(gap)
+                seen.timeline.add(window)
+                gap = Window(0.0)
+            elif seen.timeline.begun:
+                gap += window
             opened = now
             show(seen.timeline)
         credit -= time.thread_time() - busy

@@ -158,6 +158,11 @@ class Sampler:
         self._seconds += seconds
         self._resident = max(self._resident, sum(one.resident for one in self.running.values()))
 
+    @property
+    def idle(self) -> bool:
+        """Whether no process was seen since the last window."""
+        return not self._processes
+
     def window(self) -> Window:
         """What happened since the last window."""
         for (pid, started), known in self._processes.items():

@@ -16,10 +16,12 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
 from jobsight import __version__
+from jobsight.acting.slurm.profiles import pick_up
 from jobsight.clock import now_micros
 from jobsight.commands import end_commands
 from jobsight.documents import JSON
@@ -51,7 +53,8 @@ class Collector:
 
     `opened` opens the store that the sources' documents are merged into, and is called again, after
     pauses, while the store cannot be reached. Jobs that ended longer than `keep_seconds` ago move
-    to the archive. With `once` each source is polled until nothing more is waiting.
+    to the archive, and what Slurm's prologs left in the folder `profiles` moves into the store.
+    With `once` each source is polled until nothing more is waiting.
 
     Attributes:
         path: where the status is written.
@@ -68,6 +71,7 @@ class Collector:
         settings: CollectSettings,
         *,
         keep_seconds: float | None = None,
+        profiles: Path | None = None,
         once: bool = False,
     ) -> None:
         names = [source.name for source in sources]
@@ -83,7 +87,7 @@ class Collector:
         self.path = status_file.status_path(settings)
         self._notifier = Notifier()
         self._workers = [Worker(source, settings, self._halt, once=once) for source in sources]
-        self._housekeeper = Housekeeper(settings, keep_seconds, self._halt)
+        self._housekeeper = Housekeeper(settings, keep_seconds, self._halt, profiles)
         self._opened = opened
         self._started = self._written = 0.0
         self._write_error: str | None = None
@@ -134,6 +138,7 @@ class Collector:
         rested = self._housekeeper.join(deadline - time.monotonic())
         self.ended = rested and not late
         if self._once and not late:
+            self._housekeeper.pick_up()
             self._housekeeper.prune()
             self._housekeeper.ask()
         self._stopped = now_micros()
@@ -257,11 +262,13 @@ class Housekeeper:
     """A thread next to the sources' own; its errors are counted and logged, and stop no source."""
 
     def __init__(
-        self, settings: CollectSettings, keep_seconds: float | None, stop: threading.Event
-    ) -> None:
+        self, settings: CollectSettings, keep_seconds: float | None, stop: threading.Event,
+        profiles: Path | None = None,
+    ) -> None:  # fmt: skip
         self._store: Store | None = None
         self._settings = settings
         self._keep = keep_seconds
+        self._profiles = profiles
         self._stop = stop
         self._status: dict[str, JSON] = {"url": None}
         self._counts: dict[str, JSON] = {"prunes": 0, "pruned": 0, "last_prune": None, "errors": 0}
@@ -300,6 +307,15 @@ class Housekeeper:
             del status["positions"]  # the sources' own status has them
             self._status = status
 
+    def pick_up(self) -> None:
+        """Take the profiles that Slurm's prologs left, if settings name their folder."""
+        if self._profiles is None:
+            return
+        with self._guarded("profiles failed") as store:
+            done = pick_up(store, self._profiles)
+            if set(done) - {"waiting"}:
+                log("profiles", **{word.replace(" ", "_"): count for word, count in done.items()})
+
     def prune(self) -> None:
         """Move old jobs to the archive now, if settings say so and it is worth a file."""
         if self._keep is None:
@@ -321,6 +337,7 @@ class Housekeeper:
         prune_at = time.monotonic()
         while not self._stop.is_set():
             self.ask()
+            self.pick_up()
             if time.monotonic() >= prune_at:
                 self.prune()
                 prune_at = time.monotonic() + self._settings.prune_seconds

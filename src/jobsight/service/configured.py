@@ -8,6 +8,7 @@ from pathlib import Path
 from jobsight.commands import find_tool
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
+from jobsight.history.following.family import rotated
 from jobsight.history.following.source import EventLogSource
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.history.slurm.poller import SlurmSource
@@ -15,7 +16,7 @@ from jobsight.history.sources import Source
 from jobsight.service.notices.watching import Asker, CondorAsker, SlurmAsker
 from jobsight.settings import Settings
 
-__all__ = ["event_logs", "make_sources"]
+__all__ = ["event_logs", "log_files", "make_sources"]
 
 
 def make_sources(settings: Settings, kinds: Sequence[str] | None = None) -> list[Source]:
@@ -96,3 +97,13 @@ def _askers(settings: Settings) -> list[Asker]:
         if here:
             askers.append(CondorAsker(client_here, here))
     return askers
+
+
+def log_files(settings: Settings) -> list[str]:
+    """The files of the event logs that ``jobsight collect`` would follow, rotated ones too.
+
+    Raises:
+        SourceError: HTCondor's configuration names none.
+    """
+    paths = event_logs(settings)
+    return [str(file) for path in paths for file in (path, *(old for _, old in rotated(path)))]

@@ -18,6 +18,13 @@ Mode = Literal["off", "observe", "advise", "enforce"]
 class ActingSettings(Section):
     """``jobsight acting``: what it may do through the scheduler, and how much."""
 
+    address: Annotated[str, Field(pattern=r"^(https?://[A-Za-z0-9.:/\[\]_\-]*[A-Za-z0-9\]])?$")] = (
+        ""
+    )
+    """Where submissions to Slurm ask the service from machines without its socket, such as
+    ``https://jobs.example.org``; empty: nowhere."""
+    token: str = "~/.config/jobsight/token.header"  # noqa: S105 - its path
+    """File for that, of one line, ``Authorization: Bearer TOKEN``; ~ is the home of who submits."""
     mode: Mode = "off"
     """observe: log what would be done; advise: write answers into held jobs, which no policy acts
     on; enforce: mark those that the site's policy may act on."""
@@ -35,15 +42,30 @@ class ActingSettings(Section):
     """Jobs of one user that are marked for the policy at once."""
     at_once: PositiveInt = 5000
     """Jobs that are marked for the policy at once."""
+    slurm_per_minute: PositiveInt = 50
+    """Calls in any minute that change jobs of Slurm: one for each job or array."""
     most_holds: PositiveInt = 10
     """A job that was held so often is not released any more."""
+    share: bool = False
+    """Whether the service also gives tokens to kinds of job, as `jobsight share policy` does."""
+    idle: bool = False
+    """Whether idle jobs of HTCondor get answers, too, every `renew` seconds."""
+    cool_down: Annotated[int, Field(ge=0, le=86400)] = 0
+    """Seconds that a job of HTCondor is not run again after a fault of the system ended its run;
+    twice as long after each, up to 32 times. 0: the site's own policy alone."""
     removal: bool = False
     """Whether enforce also marks jobs to remove; the policy file has a switch of its own."""
 
-    @field_validator("folder", mode="after")
+    profiles: Path | None = None
+    """Folder in which Slurm's prologs leave profiles of jobs, and from which the collector takes
+    them; None: none are made. Its owner makes them: an account of its own, the collector's."""
+    profile_share: Annotated[float, Field(ge=0.0001, le=1)] = 0.01
+    """Share of Slurm jobs that are profiled; six decimals count."""
+
+    @field_validator("folder", "profiles", mode="after")
     @classmethod
-    def _at_home(cls, value: Path) -> Path:
-        return value.expanduser()
+    def _at_home(cls, value: Path | None) -> Path | None:
+        return None if value is None else value.expanduser()
 
     @model_validator(mode="after")
     def _renewed_in_time(self) -> ActingSettings:

@@ -32,6 +32,9 @@ class ServeSettings(Section):
     socket: Path | None = None
     """Unix socket; None: ``serve.sock`` in $RUNTIME_DIRECTORY, else in $XDG_RUNTIME_DIR/jobsight,
     else in the user's state folder. Commands look there, and where JOBSIGHT_SERVE__SOCKET says."""
+    local_users: bool = False
+    """Whether any user of this machine may ask on the Unix socket, without a token, about own jobs;
+    the kernel names the user. The folder of the socket must let them in."""
     base_path: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9._~\-]+)*$")] = ""
     """What a proxy puts in front of every path, such as ``/node/host/8642``."""
     hosts: tuple[str, ...] = ()

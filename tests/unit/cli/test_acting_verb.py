@@ -33,14 +33,14 @@ def test_it_is_off_unless_a_mode_is_set(folder: Path) -> None:
 def test_without_a_schedd_nothing_acts(folder: Path) -> None:
     done = jobsight("acting", "run", "--once", "--mode", "observe")
     assert done.returncode == 1
-    assert "no schedd" in done.stderr
+    assert "no scheduler to act through" in done.stderr
 
 
 def test_off_writes_the_kill_file_also_where_the_schedd_gives_no_answer(folder: Path) -> None:
     done = jobsight("acting", "off")
     assert done.returncode == 1
     assert (folder / "off").exists()
-    assert "for at most 900 s more" in done.stderr
+    assert "expires within 900 s" in done.stderr
     shown = jobsight("acting", "status")
     assert "turned off" in shown.stdout
     assert jobsight("acting", "on").returncode == 0
@@ -71,6 +71,10 @@ def test_the_files_have_the_values_of_the_settings() -> None:
     assert "\nJOBSIGHT_VALID = 1200\n" in text
     assert "\nJOBSIGHT_MOST_HOLDS = 4\n" in text
     assert "\nJOBSIGHT_REMOVES = True\n" in text
+    script = file_texts(ActingSettings(valid=1200, most_holds=4))["jobsight-dag.sh"]
+    assert "\nVALID=1200\nMOST_HOLDS=4\n" in script
+    cooled = file_texts(ActingSettings(cool_down=60))["90-jobsight.conf"]
+    assert "\nJOBSIGHT_COOL_DOWN = 60\n" in cooled
     default = file_texts(ActingSettings())["90-jobsight.conf"]
     assert "\nJOBSIGHT_REMOVES = False\n" in default
 
@@ -82,11 +86,22 @@ def test_removing_leaves_nothing_and_touches_nothing_else(tmp_path: Path) -> Non
     done = jobsight("setup", "htcondor", "--install", target)
     assert f"include : {target}/90-jobsight.conf" in done.stdout
     assert sorted(path.name for path in target.iterdir()) == [
-        "90-jobsight.conf", "held-jobs.cpf", "site.conf",
+        "90-jobsight.conf", "92-jobsight-sharing.conf", "held-jobs.cpf", "idle-jobs.cpf",
+        "jobsight-dag.sh", "jobsight.sh", "site.conf",
     ]  # fmt: skip
+    assert os.access(target / "jobsight-dag.sh", os.X_OK)
+    assert f"-print-format {target}/idle-jobs.cpf" in (target / "jobsight.sh").read_text()
+    (target / "91-jobsight-warnings.conf").touch()
     assert jobsight("setup", "htcondor", "--remove", target).returncode == 0
     assert [path.name for path in target.iterdir()] == ["site.conf"]
     assert jobsight("setup", "htcondor").returncode == 2
+
+
+def test_no_warnings_are_made_of_a_pool_without_slots(tmp_path: Path) -> None:
+    done = jobsight("setup", "htcondor", "--install", tmp_path / "etc", "--warnings")
+    assert done.returncode == 1
+    assert "the collector shows no slot" in done.stderr
+    assert not (tmp_path / "etc").exists()
 
 
 def test_what_a_pool_lacks_is_named(tmp_path: Path) -> None:

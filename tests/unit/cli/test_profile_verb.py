@@ -118,7 +118,16 @@ def test_the_picture_is_drawn_and_replaces_nothing_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["--pid", "1", "true"], ["--pid", "1", "--slurm", "2"], ["--cachegrind"]]
+    "arguments",
+    [
+        [],
+        ["--pid", "1", "true"],
+        ["--pid", "1", "--slurm", "2"],
+        ["--cachegrind"],
+        ["--slurm", "2", "--drawn", "0.1"],
+        ["--slurm", "2", "--json", "--drawn", "1.1"],
+        ["--json", "--drawn", "0.1", "true"],
+    ],
 )
 def test_a_call_that_is_wrong_is_refused(arguments: Sequence[str]) -> None:
     assert jobsight("profile", *arguments).returncode == 2

@@ -78,7 +78,6 @@ def test_no_text_makes_it_fail(text: str) -> None:
     assert all(unicodedata.category(one) not in ("Cc", "Cs") for one in cause)
     reasons.site(text, text)
     reasons.origin(text)
-    reasons.missing_file(text)
     reasons.amounts_named(text, "memory", [1.0])
     reasons.bare_number(text, "disk")
 
@@ -92,6 +91,27 @@ def test_masked_handles_nulls_and_none_at_all() -> None:
     assert reasons.masked(pl.Series(["code 12", None])).to_list() == ["code 12", ""]
     assert reasons.masked(pl.Series([None, None], dtype=pl.String)).to_list() == ["", ""]
     assert reasons.masked(pl.Series([], dtype=pl.String)).to_list() == []
+
+
+def test_a_url_without_a_host_is_one() -> None:
+    for scheme in ("osdf", "stash", "igwn+osdf", "file"):
+        text = f"Client Error: object not found ( URL file = {scheme}:///lab/in_9.tar.gz )|"
+        assert reasons.mask(text) == "Client Error: object not found ( URL file = <url> )"
+    assert reasons.origin("x igwn+osdf:///IGWN/a.gwf failed") == "igwn+osdf:///igwn"
+    assert reasons.origin("x file:///home/ann/a failed") is None
+    director = 'Get "https://director.org/lab/a": i/o timeout ( URL file = osdf:///lab/a )|'
+    assert reasons.origin(director) == "osdf:///lab"
+    assert reasons.origin("x osdf:// y") is None
+
+
+def test_mask_of_a_site_that_a_plugin_names() -> None:
+    masks = {
+        reasons.mask(
+            f"upload aborted (Version: 7.26.{k}; Site: S{k}-x) ( URL file = osdf:///a/{k} )"
+        )
+        for k in range(3)
+    }
+    assert masks == {"upload aborted (Version: <name>; Site: <site>) ( URL file = <url> )"}
 
 
 def test_origin_of_a_transfer() -> None:
@@ -135,18 +155,6 @@ def test_sites_of_columns() -> None:
     texts = pl.Series(["slot1@a1@h", "slot1@b1@h", None])
     ads = pl.Series([None, json.dumps({"MATCH_GLIDEIN_Site": "C1"}), None], dtype=pl.String)
     assert reasons.sites(ads, texts).to_list() == ["a1", "c1", None]
-
-
-def test_missing_file() -> None:
-    assert reasons.missing_file(OUTPUT) == "/var/lib/condor/execute/dir_1/a.csv"
-    assert reasons.missing_file(INTERPRETER) == "/opt/none/bin/python"
-    assert reasons.missing_file(SHADOW) == "/home/x/train3.svm"
-    assert (
-        reasons.missing_file("code 404: a/b not found (URL file = osdf://o/a/b )") == "osdf://o/a/b"
-    )
-    assert reasons.missing_file(TRANSFER) is None
-    denied = "Failed to open '/home/x/out' as standard output: Permission denied (errno 13)"
-    assert reasons.missing_file(denied) == "/home/x/out"
 
 
 def megabytes(text: str, *known: float) -> tuple[float | None, ...]:

@@ -33,6 +33,19 @@ def test_a_batch_across_a_border_of_blocks_does_not_see_itself() -> None:
     assert not np.array_equal(before, after)
 
 
+def test_training_rows_do_not_begin_from_what_they_are_counted_in() -> None:
+    """What training counted is for later rows; its own rows begin from what was known then."""
+    number = np.zeros(len(TRAIN), np.int64)
+    inputs = replace(TRAIN.inputs, facts={"good all": number, "bad all": number}, learned=("all",))
+    train = replace(TRAIN, inputs=inputs, values=np.ones(len(TRAIN), np.bool_))
+    encoder, own = CauseEncoder.fit(train)
+    assert encoder.names == ("rate of like decisions",)
+    assert np.all(own == 0.0)
+    assert np.all(encoder.transform(inputs) > 0.0)
+    again = CauseEncoder.from_json(encoder.to_json())
+    assert np.array_equal(again.transform(inputs), encoder.transform(inputs))
+
+
 def test_rows_without_batches_stand_alone() -> None:
     alone = replace(TRAIN, batch=None)
     each = replace(TRAIN, batch=np.arange(len(TRAIN)))

@@ -9,6 +9,7 @@ import pytest
 
 from jobsight.errors import ModelError, SettingsError, TrainingError
 from jobsight.models.logistic import log_odds
+from jobsight.models.rates import START_CAP, rate_as_known
 from jobsight.models.recurrent import Recurrent
 from jobsight.settings import LstmSettings
 from jobsight.testing import made_examples
@@ -41,22 +42,20 @@ def test_it_reads_the_frames() -> None:
 
 def test_it_starts_from_the_rate_that_goes_on_learning() -> None:
     """What a rate knows of another pool moves the answers as far as it moves itself."""
-    inputs = replace(TRAIN.inputs, start="load")
-    known = replace(inputs, features=np.clip(inputs.features, 0.1, 0.9))
+    number = np.arange(len(TRAIN), dtype=np.int64)
+    facts = {"good all": number, "bad all": number[::-1].copy()}
+    known = replace(TRAIN.inputs, facts=facts, learned=("all",))
     model = Recurrent(SMALL)
     model.fit_resumably(replace(TRAIN, inputs=known), SELECT.take(np.zeros(0, int)), seed=0)
-    column = known.names.index("load")
-    moved = known.features.copy()
-    moved[:, column] = 0.9
+    moved = replace(known, facts={**facts, "bad all": 0 * number})
     design = model.fitted.design
     same_rest = replace(design, cause_spread=np.zeros(1), spread=np.zeros(len(design.features)))
     model._fitted = replace(model.fitted, design=same_rest)
-    odds = [log_odds(model.predict(one)) for one in (known, replace(known, features=moved))]
-    assert odds[1] - odds[0] == pytest.approx(
-        log_odds(moved[:, column].astype(float))
-        - log_odds(known.features[:, column].astype(float)),
-        abs=1e-5,
-    )
+    odds = [log_odds(model.predict(asked)) for asked in (known, moved)]
+    rates = [
+        log_odds(rate_as_known(asked, design.causes.table, START_CAP)) for asked in (known, moved)
+    ]
+    assert odds[1] - odds[0] == pytest.approx(rates[1] - rates[0], abs=1e-5)
 
 
 def test_the_order_of_frames_matters() -> None:

@@ -21,7 +21,7 @@ def test_models_are_made_by_name() -> None:
 
 def test_baselines() -> None:
     assert [name for name in (*NAMES, "rules:x") if is_baseline(name)] == [
-        "constant", "rates", "text", "rules:x"
+        "constant", "rates", "rates:learning", "text", "rules:x"
     ]  # fmt: skip
 
 

@@ -88,6 +88,18 @@ def test_processes_of_a_job_come_from_its_control_groups(tmp_path: Path) -> None
     assert cgroup_processes(7, tmp_path) == set()
 
 
+def test_processes_of_a_job_come_from_groups_named_by_its_sluid(tmp_path: Path) -> None:
+    scope = tmp_path / "system.slice/slurmstepd.scope"
+    for name, content in (("sEKNKTV3WPV500", "12\n"), ("sEKNKTV3WPV501", "13\n")):
+        task = scope / name / "step_0/user/task_0"
+        task.mkdir(parents=True)
+        (task / "cgroup.procs").write_text(content)
+    assert cgroup_processes(77, tmp_path, "sEKNKTV3WPV500") == {12}
+    assert cgroup_processes(77, tmp_path) == set()
+    assert cgroup_processes(77, tmp_path, "*") == set()
+    assert cgroup_processes(77, tmp_path, "../slurmstepd.s") == set()
+
+
 @given(st.binary(max_size=300) | st.binary(max_size=40).map(lambda tail: STAT[:60] + tail))
 def test_any_bytes_are_parsed_or_left_out(content: bytes) -> None:
     parse_stat(content)

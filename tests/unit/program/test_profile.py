@@ -14,6 +14,7 @@ from jobsight.program.profile import (
     Timeline,
     Window,
     accounted,
+    joined,
     measured,
     window_shares,
 )
@@ -46,6 +47,33 @@ def test_measured_shares_add_up_to_one(
     assert {name for name, share in found.shares.items() if share is None} == set(found.unmeasured)
     if shares:
         assert math.isclose(sum(shares), 1, abs_tol=1e-9)
+
+
+@given(st.lists(st.tuples(WINDOWS, MISSING, st.booleans()), min_size=1, max_size=4))
+def test_shares_of_several_nodes_add_up_to_one(
+    nodes: list[tuple[Window, dict[str, str], bool]],
+) -> None:
+    profiles = [
+        measured([window], missing=missing, counted=(1.0, 100.0) if counted else None)
+        for window, missing, counted in nodes
+    ]
+    profiles = [profile for profile in profiles if profile.shares["waiting"] is not None]
+    if not profiles:
+        return
+    found = joined(profiles, gpus=False)
+    assert math.isclose(sum(share or 0.0 for share in found.shares.values()), 1, abs_tol=1e-9)
+    missing = {name for name, share in found.shares.items() if share is None}
+    assert missing == {name for profile in profiles for name in profile.unmeasured}
+    if len(profiles) == 1:
+        assert found.shares == pytest.approx(profiles[0].shares)
+
+
+def test_a_node_counts_by_its_time() -> None:
+    disk, loop = Window(30.0, io=30.0), Window(10.0, on_cpu=10.0, cpu_s=10.0)
+    nodes = [measured([window], missing={"memory": "x"}) for window in (disk, loop)]
+    found = joined(nodes, gpus=False)
+    assert (found.shares["io"], found.shares["cpu"], found.classes) == (0.75, 0.25, ("io",))
+    assert joined(nodes[1:], gpus=True).classes == ("cpu", "memory", "gpu")
 
 
 @given(st.lists(WINDOWS, max_size=6))

@@ -215,6 +215,20 @@ def test_no_source_or_one_twice_is_refused(tmp_path: Path, store: Store) -> None
         Collector(lambda: store, twice, settings(tmp_path))
 
 
+def test_a_folder_of_profiles_that_cannot_be_read_is_an_error_of_the_status(
+    tmp_path: Path, store: Store
+) -> None:
+    missing = tmp_path / "profiles"
+    keeper = Housekeeper(settings(tmp_path), None, threading.Event(), missing)
+    keeper.opened(store)
+    keeper.pick_up()
+    assert keeper.snapshot()["errors"] == 1
+    assert str(missing) in str(keeper.snapshot()["last_error"])
+    missing.mkdir()
+    keeper.pick_up()
+    assert keeper.snapshot()["errors"] == 1
+
+
 HOUR = 3_600_000_000
 
 

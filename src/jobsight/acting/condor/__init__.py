@@ -1,1 +1,1 @@
-"""Acting through HTCondor: answers in the ads of held jobs, for the site's own policy."""
+"""Acting through HTCondor: answers in the ads of held and idle jobs, for the site's own policy."""

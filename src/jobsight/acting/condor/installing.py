@@ -2,32 +2,134 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from importlib.resources import files
+from pathlib import Path
 
+from jobsight.errors import SourceError
 from jobsight.history.condor.client import CondorClient
 from jobsight.settings import ActingSettings
 
-__all__ = ["POLICY", "PRINT_FORMAT", "file_texts", "missing"]
+__all__ = [
+    "DAG_SCRIPT",
+    "FOLDER",
+    "POLICY",
+    "PROFILE",
+    "SHARING",
+    "SHARING_MAP",
+    "WARNINGS",
+    "file_texts",
+    "missing",
+    "warnings_text",
+]
 
-POLICY, PRINT_FORMAT = "90-jobsight.conf", "held-jobs.cpf"
+FOLDER = Path("/etc/jobsight/htcondor")
+"""Where files are by default."""
+POLICY, WARNINGS = "90-jobsight.conf", "91-jobsight-warnings.conf"
+SHARING, SHARING_MAP = "92-jobsight-sharing.conf", "htcondor-sharing.map"
+"""What follows the map of tokens, and the name of that in the folder of what acts."""
+PROFILE, DAG_SCRIPT = "jobsight.sh", "jobsight-dag.sh"
+_WARNINGS_HEAD = """\
+# Jobsight: what condor_submit warns of, as no slot of this pool had it on {}; nothing is rejected.
+# Written by `jobsight setup htcondor --warnings`; include it on the access point, then run
+# condor_reconfig, and run both again when the pool changes. Needs HTCondor 10 or later.
+"""
+_OF_ONE_GPU = ("Id", "DeviceUuid", "DevicePciBusId")
+_PLAIN = re.compile(r"[A-Za-z0-9 ._/:+-]{1,80}", re.ASCII)
+_MOST_KINDS = 50
 _OLDEST = (9, 5)
 """Release with SYSTEM_PERIODIC_RELEASE_NAMES."""
 
 
-def file_texts(settings: ActingSettings) -> dict[str, str]:
-    """The text of each file by name, with the values of the settings."""
-    folder = files("jobsight.acting").joinpath("files", "htcondor")
-    texts = {name: folder.joinpath(name).read_text("utf-8") for name in (POLICY, PRINT_FORMAT)}
+def file_texts(settings: ActingSettings, folder: Path = FOLDER) -> dict[str, str]:
+    """The text of each file by name, with the values of the settings, as they are in a folder."""
+    kept = files("jobsight.acting").joinpath("files", "htcondor").iterdir()
+    texts = {
+        file.name: file.read_text("utf-8").replace(str(FOLDER), str(folder))
+        for file in sorted(kept, key=lambda file: file.name)
+    }
     values = {
         "VALID": str(settings.valid),
         "MOST_HOLDS": str(settings.most_holds),
         "REMOVES": str(settings.removal),
+        "COOL_DOWN": str(settings.cool_down),
     }
+    where = f"JOBSIGHT_SHARING_MAP = {settings.folder / SHARING_MAP}"
+    texts[SHARING] = re.sub(
+        "^JOBSIGHT_SHARING_MAP = .*$", lambda _: where, texts[SHARING], flags=re.M
+    )
     for name, value in values.items():
         line = rf"^JOBSIGHT_{name} = .*$"
         texts[POLICY] = re.sub(line, f"JOBSIGHT_{name} = {value}", texts[POLICY], flags=re.M)
+        texts[DAG_SCRIPT] = re.sub(
+            rf"^{name}=.*$", f"{name}={value}", texts[DAG_SCRIPT], flags=re.M
+        )
     return texts
+
+
+def warnings_text(client: CondorClient) -> str:
+    """The file of what is said at submission about requests that no slot of the pool meets.
+
+    A requirement that is only a warning rejects all the same where its value is not a boolean, so
+    each is one for any job: what is undefined is not wrong. Jobs of other universes than vanilla
+    and containers do not run in slots.
+
+    Raises:
+        SourceError: the collector gave no answer, or shows no slot.
+    """
+    most = client.largest_slot()
+    if not most.keys() >= {"RequestCpus", "RequestMemory", "RequestDisk"}:
+        raise SourceError(
+            "the collector shows no slot with CPUs, memory and disk: run it again when the pool is "
+            "up; no warnings are written"
+        )
+    rules = {"NoDisk": (
+        "RequestDisk =?= DiskUsage",
+        '"request_disk is not set: the job gets little more disk than its input takes"',
+    )}  # fmt: skip
+    for name, unit in (("Cpus", ""), ("Memory", " MB"), ("Disk", " KB"), ("GPUs", "")):
+        has, asked = int(most.get(f"Request{name}", 0)), f"request_{name.lower()}"
+        largest = f"the largest slot of this pool has {has}{unit}"
+        rules[name] = (
+            f"Request{name} > {has}", f'strcat("{asked} = ", Request{name}, "{unit}: {largest}")'
+        )  # fmt: skip
+    if 0 < len(kinds := sorted(_gpu_kinds(client))) <= _MOST_KINDS:
+        # False of some kinds and true of none; of undefined properties nothing is known.
+        of_each = f"evalInEachContext(RequireGPUs, {{ {', '.join(kinds)} }})"
+        rules["GPUKind"] = (
+            f"RequestGPUs > 0 && member(false, {of_each}) && !member(true, {of_each})",
+            '"no GPU of this pool is of the kind that is required (require_gpus, gpus_minimum_*)"',
+        )
+    lines = [_WARNINGS_HEAD.format(time.strftime("%Y-%m-%d", time.gmtime()))]
+    for name, (wrong, reason) in rules.items():
+        rule = f"SUBMIT_REQUIREMENT_Jobsight{name}"
+        lines.append(
+            f"\nSUBMIT_REQUIREMENT_NAMES = $(SUBMIT_REQUIREMENT_NAMES) Jobsight{name}\n"
+            f"{rule} = (JobUniverse == 5 && {wrong}) =!= true\n"
+            f"{rule}_IS_WARNING = true\n{rule}_REASON = {reason}\n"
+        )
+    return "".join(lines)
+
+
+def _gpu_kinds(client: CondorClient) -> set[str]:
+    """The properties of the pool's GPUs as ClassAds, but for those of a single one.
+
+    Only numbers and plain texts: what a machine says of itself must not become configuration.
+    """
+    kinds = set()
+    for ad in client.slots_with_gpus():
+        gpus = (value for name, value in ad.items() if name.startswith("GPUs_"))
+        for gpu in (value for value in gpus if isinstance(value, dict)):
+            known = {
+                name: json.dumps(value)
+                for name, value in gpu.items()
+                if name not in _OF_ONE_GPU and re.fullmatch(r"\w{1,60}", name, re.ASCII)
+                and (isinstance(value, bool | int | float) or _PLAIN.fullmatch(str(value)))
+            }  # fmt: skip
+            kinds.add(f"[ {'; '.join(f'{name} = {known[name]}' for name in sorted(known))} ]")
+    return kinds
 
 
 def missing(client: CondorClient, user: str) -> list[str]:

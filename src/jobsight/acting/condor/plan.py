@@ -7,10 +7,11 @@ is finished by the next one, and nothing is done twice.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from jobsight.acting.condor.jobsets import Job, ranges
 from jobsight.codes import hold_name
@@ -20,12 +21,14 @@ from jobsight.questions.hold.answering.answer import Answer
 from jobsight.settings import ActingSettings, Mode
 from jobsight.text import printable
 
-__all__ = ["ATTRIBUTES", "QUEUE", "Change", "Plan", "Said", "make_plan"]
+__all__ = ["ATTRIBUTES", "QUEUE", "Change", "Plan", "Said", "Saying", "assigned", "bounded",
+           "change_of", "is_current", "job_of", "make_plan", "plain", "rounded"]  # fmt: skip
 
-ATTRIBUTES = (
+_OF_HOLD = (
     "JobsightVerb", "JobsightProbability", "JobsightReason", "JobsightReleaseAfter",
     "JobsightModel", "JobsightAct",
 )  # fmt: skip
+ATTRIBUTES = (*_OF_HOLD, "JobsightFailure", "JobsightStart")
 """What is written besides ``JobsightAsOf``, the time as of which it is true (seconds)."""
 QUEUE = (
     "ClusterId", "ProcId", "Owner", "JobStatus", "HoldReasonCode", "HoldReasonSubCode",
@@ -44,32 +47,52 @@ _EVIDENCE = ("siblings", "same_owner_and_cause", "same_cause")
 
 
 @dataclass(frozen=True)
-class Said:
-    """What the ad of a job says.
+class Saying(ABC):
+    """What the ad of a job is to say.
+
+    Attributes:
+        reason: one line.
+        model: what gave the probability.
+    """
+
+    reason: str
+    model: str
+
+    @abstractmethod
+    def assignments(self, as_of: int) -> dict[str, str]:
+        """The attributes as ClassAd expressions; `as_of`: seconds since 1970."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """As the decision log has it."""
+
+
+S = TypeVar("S", bound=Saying)
+
+
+@dataclass(frozen=True)
+class Said(Saying):
+    """What the ad of a held job says.
 
     Attributes:
         verb: the answer.
         probability: of success if released now, in steps of 0.05; None: unknown.
-        reason: one line.
         after: seconds since 1970 from which a release is advised; 0: now.
-        model: what gave the probability.
         act: whether the site's policy may act.
     """
 
     verb: str
     probability: float | None
-    reason: str
     after: int | None
-    model: str
     act: bool
 
     @classmethod
     def in_ad(cls, ad: Ad) -> Said:
         """What an ad has now."""
-        verb, probability, reason, after, model, act = map(ad.get, ATTRIBUTES)
-        rounded = round(probability, 2) if isinstance(probability, int | float) else None
+        verb, probability, reason, after, model, act = map(ad.get, _OF_HOLD)
+        chance = round(probability, 2) if isinstance(probability, int | float) else None
         return cls(
-            str(verb), rounded, str(reason), after if type(after) is int else None, str(model),
+            str(reason), str(model), str(verb), chance, after if type(after) is int else None,
             act is True,
         )  # fmt: skip
 
@@ -81,29 +104,49 @@ class Said:
         if verb == "wait" and best is not None:
             later = (answer.moment / 1e6 + best.wait) / _LATER_S
             after = math.ceil(later) * _LATER_S
-        rounded = None if now is None else round(round(now.probability * _STEPS) / _STEPS, 2)
-        model = _plain(answer.model)
-        return cls(verb, rounded, _reason(answer), after, model, act=False)
+        chance = None if now is None else rounded(now.probability)
+        return cls(_reason(answer), plain(answer.model), verb, chance, after, act=False)
 
     def same(self, other: Said) -> bool:
         """Whether both say the same; the counts in a reason are out of date with every outcome."""
         return replace(self, reason="") == replace(other, reason="")
 
     def assignments(self, as_of: int) -> dict[str, str]:
-        """The attributes as ClassAd expressions."""
-        after, act = self.after, "true" if self.act else "undefined"
+        """See `Saying`."""
         values = (
             f'"{self.verb}"',
-            "undefined" if self.probability is None else f"{self.probability:.2f}",
+            None if self.probability is None else f"{self.probability:.2f}",
             f'"{self.reason}"',
-            "undefined" if after is None else str(after),
+            None if self.after is None else str(self.after),
             f'"{self.model}"',
-            act,
+            "true" if self.act else None,
         )
-        return {"JobsightAsOf": str(as_of), **dict(zip(ATTRIBUTES, values, strict=True))}
+        return assigned(as_of, dict(zip(_OF_HOLD, values, strict=True)))
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Saying`."""
+        return {
+            "verb": self.verb, "probability": self.probability, "reason": self.reason,
+            "release_after": self.after, "model": self.model, "act": self.act,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        chance = "" if self.probability is None else f" {self.probability:.0%}"
+        return f"{self.verb}{chance}{', for the policy to act on' if self.act else ''}"
 
 
-def _plain(text: object) -> str:
+def assigned(as_of: int, values: Mapping[str, str | None]) -> dict[str, str]:
+    """All attributes as ClassAd expressions: what is not given, or None, is said no more."""
+    given = {name: text for name, text in values.items() if text is not None}
+    return {"JobsightAsOf": str(as_of), **dict.fromkeys(ATTRIBUTES, "undefined"), **given}
+
+
+def rounded(probability: float) -> float:
+    """To steps of 0.05."""
+    return round(round(probability * _STEPS) / _STEPS, 2)
+
+
+def plain(text: object) -> str:
     """A text as it can stand between quotes in any ClassAd.
 
     In the queue a backslash escapes nothing but quotes, elsewhere itself too: both are replaced.
@@ -119,11 +162,11 @@ def _reason(answer: Answer) -> str:
     elif answer.verdict.why is not None:
         text = answer.verdict.why
     code, subcode = answer.hold_code or 0, answer.hold_subcode or 0
-    return _plain(f"{hold_name(code)} ({code}/{subcode}): {text}".rstrip(": "))
+    return plain(f"{hold_name(code)} ({code}/{subcode}): {text}".rstrip(": "))
 
 
 @dataclass(frozen=True)
-class Change:
+class Change(Generic[S]):
     """One edit of a group of jobs.
 
     Attributes:
@@ -133,7 +176,7 @@ class Change:
         owners, holds: how many jobs of the group each owner and each ``code/sub-code`` has.
     """
 
-    said: Said | None
+    said: S | None
     refused: str | None
     jobs: tuple[Job, ...]
     owners: Mapping[str, int] = field(default_factory=dict)
@@ -144,10 +187,7 @@ class Change:
         said = self.said
         return {
             "known": {"owners": dict(self.owners), "holds": dict(self.holds)},
-            "said": None if said is None else {
-                "verb": said.verb, "probability": said.probability, "reason": said.reason,
-                "release_after": said.after, "model": said.model, "act": said.act,
-            },
+            "said": None if said is None else said.to_json(),
             "refused": self.refused,
         }  # fmt: skip
 
@@ -157,10 +197,8 @@ class Change:
         jobs = f"{len(self.jobs):,} jobs ({shown}{more})"
         if self.said is None:
             return f"take back: {jobs}: {self.refused}"
-        chance = "" if self.said.probability is None else f" {self.said.probability:.0%}"
-        act = ", for the policy to act on" if self.said.act else ""
         why = f"; the policy may not act: {self.refused}" if self.refused else ""
-        return f"{self.said.verb}{chance}{act}: {jobs}: {self.said.reason}{why}"
+        return f"{self.said}: {jobs}: {self.said.reason}{why}"
 
 
 @dataclass(frozen=True)
@@ -176,7 +214,7 @@ class Plan:
     """
 
     asked_at: int
-    changes: list[Change]
+    changes: list[Change[Said]]
     renew: bool
     counts: dict[str, int]
     since: Mapping[Job, int] = field(default_factory=dict)
@@ -218,9 +256,9 @@ def make_plan(
         schedd: name of the access point of the ads.
         marked_lately: jobs that were marked for the policy in the last minute.
     """
-    held = {_job(ad): ad for ad in ads if _asked(ad, asked_at)}
+    held = {job_of(ad): ad for ad in ads if _asked(ad, asked_at)}
     judged = dict(_matching(held, answers, schedd))
-    said = _bounded({job: Said.of_answer(answer) for job, answer in judged.items()})
+    said = bounded({job: Said.of_answer(answer) for job, answer in judged.items()})
     caps = _Caps(settings, settings.per_minute - marked_lately)
     refused: dict[Job, str | None] = {}
     if mode != "advise":
@@ -234,7 +272,7 @@ def make_plan(
             said[job] = replace(said[job], act=refused[job] is None)
     groups: dict[tuple[Said | None, str | None], list[Job]] = {}
     unchanged = 0
-    for job, ad in ((_job(ad), ad) for ad in ads):
+    for job, ad in ((job_of(ad), ad) for ad in ads):
         wanted = said.get(job)
         if ad.get("JobsightAct") is True and not (wanted is not None and wanted.act):
             why = refused.get(job) or (
@@ -243,12 +281,12 @@ def make_plan(
             groups.setdefault((None, why), []).append(job)
         if wanted is None:
             continue
-        if _current(ad) and Said.in_ad(ad).same(wanted):
+        if is_current(ad) and Said.in_ad(ad).same(wanted):
             unchanged += 1
             continue
         groups.setdefault((wanted, refused.get(job)), []).append(job)
-    by_job = {_job(ad): ad for ad in ads}
-    changes = [_change(*key, jobs, by_job) for key, jobs in groups.items()]
+    by_job = {job_of(ad): ad for ad in ads}
+    changes = [change_of(*key, jobs, by_job) for key, jobs in groups.items()]
     changes.sort(key=lambda change: (change.said is not None, -len(change.jobs)))
     times = [ad["JobsightAsOf"] for job, ad in held.items() if _marked(ad) and job in said
              and said[job].act]  # fmt: skip
@@ -264,7 +302,8 @@ def make_plan(
     )  # fmt: skip
 
 
-def _job(ad: Ad) -> Job:
+def job_of(ad: Ad) -> Job:
+    """The id of a job, by its ad."""
     return int(ad["ClusterId"]), int(ad["ProcId"])
 
 
@@ -280,14 +319,14 @@ def _asked(ad: Ad, asked_at: int) -> bool:
     return not _by_hand(ad) and type(since) is int and since < asked_at
 
 
-def _current(ad: Ad) -> bool:
-    """Whether the ad says something about the hold of now."""
+def is_current(ad: Ad) -> bool:
+    """Whether what the ad says was said since the job is held, or idle."""
     as_of, since = ad.get("JobsightAsOf"), ad.get("EnteredCurrentStatus")
     return type(as_of) is int and type(since) is int and since < as_of
 
 
 def _marked(ad: Ad) -> bool:
-    return ad.get("JobsightAct") is True and _current(ad)
+    return ad.get("JobsightAct") is True and is_current(ad)
 
 
 def _matching(
@@ -300,10 +339,10 @@ def _matching(
             continue
         near = abs(ad["EnteredCurrentStatus"] - answer.held_since / 1e6) <= _SAME_HOLD_S
         if near and (answer.access_point or schedd).lower() == schedd.lower():
-            yield _job(ad), answer
+            yield job_of(ad), answer
 
 
-def _bounded(said: dict[Job, Said]) -> dict[Job, Said]:
+def bounded(said: dict[Job, S]) -> dict[Job, S]:
     """The same with at most 30 different reasons: the rarest are replaced by one."""
     reasons = Counter(each.reason for each in said.values())
     if len(reasons) <= _DISTINCT:
@@ -326,11 +365,14 @@ def _too_often(ad: Ad, settings: ActingSettings, said: Said) -> str | None:
     return f"it was held {settings.most_holds} times or more (most_holds)"
 
 
-def _change(
-    said: Said | None, refused: str | None, jobs: Sequence[Job], ads: Mapping[Job, Ad]
-) -> Change:
+def change_of(
+    said: S | None, refused: str | None, jobs: Sequence[Job], ads: Mapping[Job, Ad]
+) -> Change[S]:
+    """The edit of a group of these jobs."""
     owners = Counter(printable(ads[job].get("Owner"), 60) for job in jobs)
     holds = Counter(
-        f"{ads[job].get('HoldReasonCode')}/{ads[job].get('HoldReasonSubCode')}" for job in jobs
+        f"{ads[job]['HoldReasonCode']}/{ads[job].get('HoldReasonSubCode')}"
+        for job in jobs
+        if "HoldReasonCode" in ads[job]
     )
     return Change(said, refused, tuple(jobs), owners, holds)

@@ -7,27 +7,26 @@ cannot be written down, and all that follows a failed edit, is left to the next 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jobsight.acting.condor.jobsets import Job, constraints, ranges
-from jobsight.acting.condor.plan import QUEUE, Change, Plan, make_plan
-from jobsight.acting.control import Switch
+from jobsight.acting.condor.plan import QUEUE, Change, Plan, Said, make_plan
 from jobsight.acting.decisions import DecisionLog
-from jobsight.errors import SourceError
+from jobsight.acting.edits import Edits
 from jobsight.history.condor.client import CondorClient
 from jobsight.questions.hold.answering.answer import Answer
 from jobsight.settings import ActingSettings, CondorSettings, Mode
 from jobsight.text import counted
 
-__all__ = ["EDIT_S", "Judge", "Writeback", "take_back"]
+__all__ = ["EDIT_S", "MOST_EDITS", "Judge", "Writeback", "editor", "spelled", "take_back"]
 
 Judge = Callable[[], Sequence[Answer]]
 """The answers as of now for all held jobs of the access point, those first that are worth most."""
 
 EDIT_S = 4.0
 """Seconds after which an edit is stopped, so that `jobsight acting off` need not wait longer."""
-_MOST_EDITS = 100
+MOST_EDITS = 100
 """Edits of one round; what is left comes in the next one."""
 _MINUTE = 60
 _MARKED = "JobsightAct =?= true"
@@ -54,14 +53,11 @@ class Writeback:
             judge: gives the answers.
         """
         self._client = CondorClient(condor)
-        self._editor = _editor(condor)
+        self._editor = editor(condor)
         self._settings = settings
-        self._mode: Mode = mode
         self._schedd = schedd
         self._judge = judge
-        self._switch = Switch(settings.folder)
-        self._log = DecisionLog(settings.folder)
-        self._observed: set[tuple[Job, int, str]] = set()
+        self._edits = Edits(settings, mode)
 
     def plan(self) -> Plan:
         """What a round would do now.
@@ -72,9 +68,9 @@ class Writeback:
         asked_at = int(time.time())
         ads = self._client.all_held(QUEUE)
         answers = self._judge() if ads else ()
-        lately = self._marked_since(asked_at - _MINUTE)
+        lately = self._edits.intended("marks", asked_at - _MINUTE)
         return make_plan(
-            ads, answers, self._settings, self._mode,
+            ads, answers, self._settings, self._edits.mode,
             asked_at=asked_at, schedd=self._schedd, marked_lately=lately,
         )  # fmt: skip
 
@@ -85,14 +81,16 @@ class Writeback:
             JobsightError: the queue, the history, or the decision log; or an edit failed. The rest
                 is left to the next round.
         """
-        if refusal := self._switch.refusal():
+        edits = self._edits
+        if refusal := edits.switch.refusal():
             return f"nothing is done: {refusal}"
         plan = self.plan()
-        self._log.write("round", mode=self._mode, asked_at=plan.asked_at, jobs=plan.counts)
+        edits.log.write("round", mode=edits.mode, asked_at=plan.asked_at, jobs=plan.counts)
         held = counted(plan.counts["held"], "held job")
-        if self._mode == "observe":
-            return f"{held}, {counted(self._observe(plan), 'decision')} written down"
-        edited, left = 0, _MOST_EDITS
+        if edits.mode == "observe":
+            lines = edits.observe(_decisions(plan), spelled, plan.asked_at)
+            return f"{held}, {counted(lines, 'decision')} written down"
+        edited, left = 0, MOST_EDITS
         for change in plan.changes:
             for part, constraint in constraints(change.jobs):
                 # The policy must not go on with an answer that is taken back.
@@ -121,47 +119,22 @@ class Writeback:
         return self._edit(where, {"JobsightAsOf": str(plan.asked_at)}, fields, plan.asked_at)
 
     def _edit(
-        self, where: str, values: Mapping[str, str], fields: dict[str, Any], asked_at: int
+        self, where: str, values: Mapping[str, str], fields: Mapping[str, Any], asked_at: int
     ) -> int | str:
         """How many jobs were changed, or why none may be."""
-        with self._switch.taken() as refusal:
-            if refusal is not None:
-                self._log.write("stopped", asked_at=asked_at, why=refusal)
-                return refusal
-            self._log.write("intent", mode=self._mode, asked_at=asked_at, **fields)
-            try:
-                done = self._editor.edit(where, values)
-            except SourceError as error:
-                self._log.write("result", asked_at=asked_at, error=str(error))
-                raise
-            self._log.write("result", asked_at=asked_at, edited=done)
-            return done
+        return self._edits.make(lambda: self._editor.edit(where, values), fields, asked_at)
 
-    def _observe(self, plan: Plan) -> int:
-        """Write down what would be done, each decision about a hold once; how many lines."""
-        before, self._observed, lines = self._observed, set(), 0
-        for change in plan.changes:
-            keys = {job: (job, plan.since.get(job, 0), _key(change)) for job in change.jobs}
-            self._observed |= set(keys.values())
-            new = [job for job, key in keys.items() if key not in before]
-            if new:
-                jobs = [str(jobs) for jobs in ranges(new)]
-                fields = change.to_json()
-                self._log.write(
-                    "would", mode="observe", asked_at=plan.asked_at, **fields, jobs=jobs
-                )
-                lines += 1
-        return lines
 
-    def _marked_since(self, since: int) -> int:
-        """Jobs that were marked since then, by the log: a job is counted though the edit failed."""
-        marks = 0
-        for record in self._log.latest():
-            asked_at = record.get("asked_at")
-            if type(asked_at) is int and asked_at < since:
-                break
-            marks += record.get("marks", 0) if record.get("what") == "intent" else 0
-        return marks
+def _decisions(plan: Plan) -> Iterator[tuple[dict[Job, object], dict[str, Any]]]:
+    """What is decided of each job of a group, of its present hold, and the fields for the log."""
+    for change in plan.changes:
+        key = _key(change)
+        yield {job: (plan.since.get(job, 0), key) for job in change.jobs}, change.to_json()
+
+
+def spelled(jobs: Iterable[Job]) -> list[str]:
+    """Jobs as the decision log has them."""
+    return [str(each) for each in ranges(jobs)]
 
 
 def take_back(condor: CondorSettings, log: DecisionLog) -> int:
@@ -176,11 +149,12 @@ def take_back(condor: CondorSettings, log: DecisionLog) -> int:
     return done
 
 
-def _editor(condor: CondorSettings) -> CondorClient:
+def editor(condor: CondorSettings) -> CondorClient:
+    """What edits: each call ends within `EDIT_S`."""
     return CondorClient(condor.model_copy(update={"timeout": min(condor.timeout, EDIT_S)}))
 
 
-def _key(change: Change) -> str:
+def _key(change: Change[Said]) -> str:
     """A decision, without when a release is advised, which moves on from round to round."""
     said = change.said
     shown = None if said is None else (said.verb, said.probability, said.reason, said.act)

@@ -9,17 +9,24 @@ __all__ = ["KINDS", "Cause"]
 KINDS = {
     "memory": "out of memory",
     "gpu-memory": "out of GPU memory",
+    "disk": "more disk used than asked for",
+    "cpu": "more or fewer CPUs used than asked for",
     "time": "time limit reached",
     "node": "machine failed",
     "preempted": "preempted",
     "cancelled": "cancelled",
     "space": "no space left, or quota reached",
     "file": "file missing or unusable",
+    "input": "input missing",
+    "output": "output not written, or not to be written where it goes",
     "permission": "permission denied",
     "software": "program, module, library or package missing or of the wrong version",
     "setup": "environment not set up",
     "script": "error of the script",
     "request": "wrong request or option",
+    "policy": "held by a policy",
+    "spool": "input being spooled",
+    "grid": "compute element, or the batch system behind it",
     "mpi": "MPI start or communication",
     "gpu": "GPU, driver or CUDA",
     "network": "network, download or server",
@@ -46,7 +53,8 @@ class Cause:
         kind: of `KINDS`.
         text: the cause, in a sentence without its period.
         fix: what to do, in a sentence without its period.
-        whose: who can fix it: user, site or either.
+        whose: who can fix it: user, site, either, network (it may pass by itself) or person
+            (nothing is wrong).
         sure: it cannot be anything else.
     """
 

@@ -1,4 +1,6 @@
-r"""Tables of texts and the causes that they name: data, one TOML file for each family.
+r"""Tables of texts and the causes that they name: data, a folder of TOML files for each family.
+
+``output`` is for what jobs print, ``holds`` for the reasons of held jobs.
 
 A file holds a list ``cause``. An entry has these keys:
 
@@ -23,6 +25,15 @@ A file holds a list ``cause``. An entry has these keys:
     texts in which it is not: each is a test.
 ``source``
     where the text was seen, or the program that writes it.
+
+Those of ``holds`` have these too, see `jobsight.history.causes.holds`:
+
+``codes``
+    hold codes that the entry is for; by default all. With an empty pattern every text matches.
+``first``
+    true: a release without the fix only meets the cause again.
+``ask``
+    ``more`` or ``less``: the request of the resource that ``kind`` names is to be changed so.
 """
 
 from __future__ import annotations
@@ -54,6 +65,8 @@ LEVELS = ("final", "error", "general", "effect", "claim", "done", "harmless")
 * ``harmless``: to be passed over, whatever other words its lines have.
 """
 _SHOWN = 100
+_BLANK = re.compile(r" +(?=[ ,:;]|$)")
+"""What a group that shows nothing leaves."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +84,20 @@ class Entry:
     sure: bool
     examples: Sequence[str]
     passes: Sequence[str]
+    source: str
+    codes: Sequence[int]
+    first: bool
+    ask: str
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Compiled where it is needed: few of all are in the output of one job."""
         return re.compile(self.expression, re.MULTILINE)
 
-    def cause(self, match: re.Match[str]) -> Cause:
-        """The cause, with what the match shows."""
-        shown = {group: printable(text or "", _SHOWN) for group, text in match.groupdict().items()}
-        text, fix = self.text.format(**shown), self.fix.format(**shown)
+    def cause(self, match: re.Match[str], most: int = _SHOWN) -> Cause:
+        """The cause, with what the match shows: at most so many characters of each group."""
+        shown = {group: printable(text or "", most) for group, text in match.groupdict().items()}
+        text, fix = (_BLANK.sub("", of.format(**shown)) for of in (self.text, self.fix))
         return Cause(self.name, self.kind, text, fix, self.whose, self.sure)
 
 
@@ -108,4 +125,8 @@ def _entries(family: str) -> Iterator[Entry]:
                 of.get("sure", True),
                 of.get("examples", ()),
                 of.get("passes", ()),
+                of.get("source", ""),
+                of.get("codes", ()),
+                of.get("first", False),
+                of.get("ask", ""),
             )

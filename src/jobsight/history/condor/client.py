@@ -29,7 +29,7 @@ _IDLE, _HELD, _MOST_HELD = 1, 5, 2000
 _STOPPED = f"JobStatus == {_HELD} || (JobStatus == {_IDLE} && VacateReasonCode > 1)"
 _NAME = re.compile(rb'^Name = "([^"\\\r\n]{1,255})"\s*$', re.MULTILINE)
 _EDITED = re.compile(rb"^Set attribute .* for (\d+) matching jobs", re.MULTILINE)
-_SLOT = ("Memory", "Disk", "Cpus")
+_SLOT = ("Memory", "Disk", "Cpus", "GPUs")
 _AMOUNT = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _SHOWN = 200
 _MOST_ANALYSIS, _ANALYSIS_LINES = 1 << 16, 30
@@ -89,8 +89,15 @@ class CondorClient:
 
     def all_held(self, attributes: Collection[str]) -> list[Ad]:
         """These attributes of all held jobs."""
-        held = ["-constraint", f"JobStatus == {_HELD}"]
-        return self._ads("condor_q", ["-allusers", *self._where, *held, *_shown(attributes)])
+        return self._all(_HELD, attributes)
+
+    def all_idle(self, attributes: Collection[str]) -> list[Ad]:
+        """These attributes of all idle jobs."""
+        return self._all(_IDLE, attributes)
+
+    def _all(self, status: int, attributes: Collection[str]) -> list[Ad]:
+        chosen = ["-constraint", f"JobStatus == {status}"]
+        return self._ads("condor_q", ["-allusers", *self._where, *chosen, *_shown(attributes)])
 
     def edit(self, constraint: str, values: Mapping[str, str]) -> int:
         """Set attributes in all jobs of which `constraint` is true, in one transaction.
@@ -116,6 +123,13 @@ class CondorClient:
             return 0
         message = printable(ended.stderr.decode("utf-8", "replace"), _SHOWN)
         raise SourceError(f"condor_qedit: {message or f'failed with status {ended.status}'}")
+
+    def reconfigure(self) -> None:
+        """Have the schedd read its configuration, and the files that this names, again."""
+        ended = self._run("condor_reconfig", ["-schedd", *self._where])
+        if ended.status != 0:
+            message = printable(ended.stderr.decode("utf-8", "replace"), _SHOWN)
+            raise SourceError(f"condor_reconfig: {message or f'failed with status {ended.status}'}")
 
     def history(self, jobs: Collection[str]) -> list[Ad]:
         """The ads of these jobs that have left the queue, in one call."""
@@ -160,7 +174,7 @@ class CondorClient:
         return value if ended.status == 0 and value and "\n" not in value else None
 
     def largest_slot(self) -> dict[str, float]:
-        """The most that a slot of the pool has: RequestMemory (MB), RequestDisk (KB), RequestCpus.
+        """The most that a slot has: RequestMemory (MB), RequestDisk (KB), RequestCpus, RequestGPUs.
 
         Nothing where the collector gives no answer.
         """
@@ -177,6 +191,10 @@ class CondorClient:
                      if most}  # fmt: skip
             return {name: amount for name, amount in found.items() if amount}
         return {}
+
+    def slots_with_gpus(self) -> list[Ad]:
+        """The ads of slots that have GPUs when nothing runs in them."""
+        return self._ads("condor_status", ["-json", "-constraint", "TotalSlotGPUs > 0"])
 
     def schedd_name(self) -> str | None:
         """What this machine's schedd calls itself, in logs and in GlobalJobId; None: unknown.

@@ -49,6 +49,16 @@ IMPORTERS: tuple[Importer, ...] = (
 """One of each format, in the order in which they are listed."""
 
 
+_BINARY = 4096
+
+
+def _is_binary(file: LogFile, importers: Sequence[Importer]) -> bool:
+    """Whether a file is of no known format and no text, such as a core that ``*.log`` matches."""
+    head = file.head[:_BINARY]
+    no_text = b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return no_text and all(importer.sniff(file) < _SURE for importer in importers)
+
+
 def _surest(file: LogFile, importers: Sequence[Importer]) -> Importer:
     """The importer that is surest of a file.
 
@@ -117,6 +127,11 @@ class FileImport:
             passed = f"{counted(len(others), 'file')} of no known format, such as"
             self.report.note(f"passed over {passed} {printable(others[0])}")
         groups: dict[Importer, list[LogFile]] = {importer: [] for importer in importers}
+        binary = [file for file in files if format == "auto" and _is_binary(file, importers)]
+        if 0 < len(binary) < len(files):
+            passed = f"{counted(len(binary), 'file')} that {'is' if len(binary) == 1 else 'are'}"
+            self.report.note(f"passed over {passed} not text, such as {printable(binary[0].name)}")
+            files = [file for file in files if file not in binary]
         for file in files:
             if file.kind == "empty" and not file.head.strip():
                 self.report.note(f"{printable(file.name)} is empty")

@@ -101,7 +101,8 @@ _SIGNS: tuple[tuple[FailureKind, str], ...] = (
     (FailureKind.NO_ACCOUNTING, r"accounting storage is disabled|accounting is disabled"),
     (
         FailureKind.NO_JOB,
-        r"invalid job id|job\S*( [\d_+]+)? not found|job/step already completing|no such job",
+        r"invalid job id|job\S*( [\d_+]+)? not found|job/step already completing|no such job|"
+        r"job has already finished",
     ),
     (
         FailureKind.NO_PERMISSION,
@@ -178,13 +179,16 @@ class SlurmClient:
 
     # --- what can be asked ---
 
-    def queue(self, jobs: Collection[str] | None = None) -> list[Queued]:
+    def queue(self, jobs: Collection[str] | None = None, *, each: bool = False) -> list[Queued]:
         """The queue in one call: all jobs, ended ones too as long as the controller knows them.
 
         Args:
             jobs: only these (``123`` is all of an array); None: all.
+            each: give each pending task of an array a line; else one is given for all of them,
+                also where their records differ.
         """
         asked = [f"--jobs={','.join(sorted(jobs))}"] if jobs is not None else []
+        asked += ["--array"] if each else []
         try:
             options = ("--local", "--noheader", "--all", "--states=all", *asked)
             text = self.run("squeue", *options, f"--Format={format_option(self._delimiter)}")

@@ -44,7 +44,7 @@ COLUMNS = (
     "AllocNodes", "AllocTRES", "NodeList", "Constraints", "Comment", "WorkDir", "SubmitLine",
     "StdOut", "StdErr", "Restarts", "NTasks", "MaxRSS", "TotalCPU", "ConsumedEnergyRaw",
     "TRESUsageInMax", "TRESUsageInTot", "TRESUsageOutTot", "MaxDiskRead", "MaxDiskWrite",
-    "FailedNode", "SLUID",
+    "FailedNode", "SLUID", "SystemComment",
 )  # fmt: skip
 """Columns worth asking for; a version that lacks some is asked for the others."""
 
@@ -56,7 +56,7 @@ FIELDS = (
     "Licenses", "McsLabel", "NCPUS", "NNodes", "Planned", "PlannedCPU", "PlannedCPURAW",
     "QOSRAW", "QOSREQ", "Reason", "ReqCPUFreq", "ReqCPUFreqGov", "ReqCPUFreqMax", "ReqCPUFreqMin",
     "ReqGRES", "ReqReservation", "Reserved", "ReservationId", "ResvCPU", "ResvCPURAW",
-    "SegmentSize", "StdIn", "Suspended", "SystemComment", "SystemCPU",
+    "SegmentSize", "StdIn", "Suspended", "SystemCPU",
     "Timelimit", "UID", "UserCPU", "WCKey", "WCKeyID",
     *(f"{name}{of}" for name in ("MinCPU", "MaxDiskRead", "MaxDiskWrite", "MaxPages", "MaxRSS",
                                  "MaxVMSize") for of in ("", "Node", "Task")),
@@ -179,6 +179,7 @@ class Run(msgspec.Struct, frozen=True):
     energy_j: Annotated[int | None, _Cell("consumedenergyraw", parse_number)] = None
     failed_node: Annotated[str, _Cell("failednode", known_text)] = ""
     sluid: Annotated[str, _Cell("sluid", known_text)] = ""
+    system_comment: Annotated[str, _Cell("systemcomment")] = ""
     steps: tuple[Step, ...] = ()
 
 

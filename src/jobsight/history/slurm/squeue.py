@@ -57,6 +57,8 @@ class Queued(msgspec.Struct, frozen=True):
     """How often it was requeued."""
     tres: Annotated[str, "tres-alloc"] = ""
     """What it asks for, or was given."""
+    admin_comment: Annotated[str, "admin_comment"] = ""
+    """As it is; words for none, which others may write, are words here."""
 
 
 FIELDS: dict[str, str] = {
@@ -108,5 +110,6 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "memory": parse_memory,
     "priority": parse_number,
     "restarts": parse_number,
+    "admin_comment": lambda text: "" if text == "(null)" else text,
 }
 """How cells are read; all others are times, or texts."""

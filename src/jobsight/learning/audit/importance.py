@@ -143,7 +143,8 @@ def _others_of(fitted: Fitted, inputs: Inputs) -> tuple[str, ...]:
 
 def _with_column(inputs: Inputs, name: str, order: NDArray[np.int64]) -> Inputs:
     if name == CAUSES:
-        return replace(inputs, causes={key: col[order] for key, col in inputs.causes.items()})
+        shuffled = inputs.take(order)
+        return replace(inputs, causes=shuffled.causes, facts=shuffled.facts)
     if name == FRAMES and inputs.frames is not None:
         return replace(inputs, frames=inputs.frames[order])
     place = inputs.names.index(name)
@@ -202,12 +203,11 @@ def _by_training(it: Audited) -> list[dict[str, Any]]:
 
 
 def without_family(inputs: Inputs, family: str, dropped: tuple[str, ...]) -> Inputs:
-    """The inputs without the features of a family; models start from none that is dropped."""
+    """The inputs without the features of a family."""
     if family == CAUSES:
-        return replace(inputs, causes={})
+        return replace(inputs, causes={}, learned=())
     if family == FRAMES and inputs.frames is not None:
         return replace(inputs, frames=np.zeros_like(inputs.frames))
     keep = [place for place, name in enumerate(inputs.names) if name not in dropped]
     names = tuple(inputs.names[place] for place in keep)
-    start = inputs.start if inputs.start in names else ""
-    return replace(inputs, features=inputs.features[:, keep], names=names, start=start)
+    return replace(inputs, features=inputs.features[:, keep], names=names)

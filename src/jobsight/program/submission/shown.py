@@ -13,7 +13,7 @@ from collections.abc import Iterator
 __all__ = ["shown_config", "shown_fields", "shown_records"]
 
 _KEY = re.compile(r"(?:^|(?<=\s))([A-Z][A-Za-z0-9/:_]{1,40})=", re.ASCII)
-_CONFIG = re.compile(r"\s*([\w/()]{1,80})\s*=\s?(.*)", re.ASCII)
+_CONFIG = re.compile(r"\s*([\w/()\[\]]{1,80})\s*=\s?(.*)", re.ASCII)
 
 
 def shown_fields(text: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from jobsight.learning.targets import Binary, Target
 from jobsight.models.base import Inputs
 from jobsight.models.rules import RuleSet
 from jobsight.questions.hold.answering.chances import RULE_SETS
-from jobsight.questions.hold.examples.builder import LEARNED_RATE, ExampleBuilder, built_again
+from jobsight.questions.hold.examples.builder import ExampleBuilder, built_again
 from jobsight.questions.hold.examples.decisions import CAUSE, hold_decisions
 from jobsight.questions.hold.settings import HoldSettings, Scale, resolve_scale
 from jobsight.settings import Costs
@@ -35,11 +35,11 @@ class Hold(Question[HoldSettings]):
     settings = HoldSettings
     targets: ClassVar[Mapping[str, Target]] = {"outcome": Binary()}
     models: ClassVar[tuple[str, ...]] = (
-        "constant", *(f"rules:{name}" for name in RULE_SETS), "rates", "rates:learning", "linear",
-        "boosted", "lstm", "mixture",
+        "constant", *(f"rules:{name}" for name in RULE_SETS), "rates", "rates:learning",
+        "rates:learning:0", "rates:learning:20", "rates:learning:all", "linear", "boosted", "lstm",
+        "mixture",
     )  # fmt: skip
     rule_sets: ClassVar[Mapping[str, RuleSet]] = RULE_SETS
-    columns: ClassVar[Mapping[str, str]] = {"rates:learning": LEARNED_RATE}
     searched: ClassVar[tuple[str, ...]] = ("seed", "windows", "frames", "lstm")
     same: ClassVar[tuple[str, ...]] = ("as_of", "success", "removed_by_user")
     key: ClassVar[pl.Expr] = pl.format(
@@ -64,7 +64,7 @@ class Hold(Question[HoldSettings]):
         "this job": ("job", "attempt", "held for", "job and cause"),
         "its cluster": ("cluster", "cluster and cause"),
         "its owner": ("owner", "owner and cause"),
-        "its cause": ("code", "cause", "learned"),
+        "its cause": ("code", "cause"),
         "its site": ("site", "cause at site"),
         "its transfer origin": ("origin", "origin at site", "likely origin"),
         "the whole pool": ("all",),

@@ -10,7 +10,7 @@ import msgspec
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Body, Depends, Path, Query, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from jobsight.documents import to_json
@@ -75,6 +75,20 @@ _EXAMPLES: dict[str, Any] = {
         "uptime_s": 3600.0, "store": "sqlite", "revision": 8123, "jobs": 8600,
     },
 }  # fmt: skip
+
+
+_SUBMISSION = {
+    "requestBody": {
+        "required": True,
+        "description": "The folder, a line; the options as a JSON object, a line; the script.",
+        "content": {
+            "application/octet-stream": {
+                "schema": {"type": "string", "format": "binary"},
+                "example": '/home/ann\n{"argv":["run.sh"],"mem":"1G"}\n#!/bin/bash\nsleep 60\n',
+            }
+        },
+    }
+}
 
 
 def example(name: str) -> dict[int | str, dict[str, Any]]:
@@ -222,6 +236,13 @@ async def check(
     """What will go wrong with a script; nothing of it is run."""
     checking = site.check(who, sent.name, sent.script, sent.options)
     return _json(await unless_gone(request, checking))
+
+
+@router.post("/submission", response_class=PlainTextResponse, openapi_extra=_SUBMISSION)
+async def submission(request: Request, site: TheSite, who: Asking) -> Response:
+    """What to show a user who submits a job to Slurm: lines of text, none where all is well."""
+    lines = await site.submissions.lines(who, await request.body())
+    return PlainTextResponse("".join(f"{line}\n" for line in lines))
 
 
 @router.get("/held", response_model=list[dict[str, Any]], responses=example("held"))

@@ -43,6 +43,7 @@ from jobsight.errors import (
 from jobsight.modes import make_folder
 from jobsight.runtime import socket_paths
 from jobsight.service import status
+from jobsight.service.acting import acting_in
 from jobsight.service.logs import log
 from jobsight.service.systemd import Notifier
 from jobsight.service.web import api, pages
@@ -284,7 +285,11 @@ def serve(
         OutputError: an address cannot be listened on.
     """
     settings = site.settings.serve
-    with _listening(settings.listen) as listener, _local(settings) as local:
+    with (
+        _listening(settings.listen) as listener,
+        _local(settings) as local,
+        acting_in(site.follower, site.store, site.settings),
+    ):
         config = uvicorn.Config(
             application(site, command), http=_Protocol, ws="none", log_config=None,
             access_log=False, server_header=False, proxy_headers=False,
@@ -329,7 +334,7 @@ def _local(settings: ServeSettings) -> Iterator[list[socket.socket]]:
                 yield []
                 return
         path.unlink(missing_ok=True)
-        before = os.umask(0o177)
+        before = os.umask(0o111 if settings.local_users else 0o177)
         try:
             server.bind(str(path))
         finally:

@@ -1,7 +1,8 @@
 """Checks of every request and response, as ASGI middleware.
 
 A request is refused before anything reads it: of a host that is not the service's (DNS rebinding),
-from a page of another site (CSRF), without a valid token from anyone but the service's own user,
+from a page of another site (CSRF), without a valid token from anyone but the service's own user
+(and, where they may, users of this machine on the Unix socket, whom the kernel names),
 too often, or with too large or too slow a body. Each request is in the audit log when it is
 admitted and when it is over: who, what, with which result; never a token, a query or a body.
 """
@@ -9,15 +10,19 @@ admitted and when it is over: who, what, with which result; never a token, a que
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import getpass
 import hashlib
 import itertools
 import json
 import os
+import pwd
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from anyio.to_thread import run_sync
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
@@ -153,7 +158,7 @@ class Gate:
             await send(message)
 
         try:
-            self._admit(scope)
+            await self._admit(scope)
             self._audit(scope, number, "begin")
             limited = _Body(receive, scope, self._settings.body_bytes)
             await self._app(scope, limited.receive, noted)
@@ -166,7 +171,7 @@ class Gate:
             self._served(scope, status[0], time.monotonic() - started)
             self._audit(scope, number, "end", status[0])
 
-    def _admit(self, scope: Scope) -> None:
+    async def _admit(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
         forwarded = "x-forwarded-for" in headers and not self._settings.trusted_proxies
         if forwarded and not self._proxy:
@@ -201,7 +206,11 @@ class Gate:
                 self._count(_client(scope))
                 raise RefusedError(401, "this token is not valid, or not any more")
         elif connection is not None and not any(name in headers for name in _PROXIES):
-            caller = self._own if connection.user == os.getuid() else None
+            if connection.user == os.getuid():
+                caller = self._own
+            elif local and self._settings.local_users and connection.user is not None:
+                with contextlib.suppress(KeyError):
+                    caller = await run_sync(_local_user, connection.user)
         scope["state"]["caller"] = caller
         self._count(caller.name if caller else _client(scope))
         if caller is None and not path.startswith(_OPEN):
@@ -240,6 +249,12 @@ class Gate:
             make_file(path)
         with path.open("a", encoding="ascii") as file:
             file.write(json.dumps(entry) + "\n")
+
+
+@lru_cache(_MOST_CALLERS)
+def _local_user(number: int) -> Caller:
+    """The user of this machine with a number; KeyError: it has no name."""
+    return Caller(pwd.getpwuid(number).pw_name, "user")
 
 
 class _Body:

@@ -54,6 +54,7 @@ from jobsight.service.web.asking import (
 )
 from jobsight.service.web.events import Events, News
 from jobsight.service.web.ready import Follower, Ready
+from jobsight.service.web.submitting import Submissions
 from jobsight.service.web.tokens import Caller, Tokens
 from jobsight.store.packing import cluster_of, user_key
 from jobsight.store.rows import Query
@@ -146,6 +147,7 @@ class Site:
         self.events = Events(settings.serve.streams, settings.serve.streams_per_user)
         self.follower = Follower(store, settings, self._prepare, self._publish_news)
         self.analysts = Analysts(settings.serve.analysts, settings.serve.waiting)
+        self.submissions = Submissions(self.check, lambda: self.follower.current)
         self._started = time.time()
 
     def jobs(

@@ -102,10 +102,12 @@ def test_the_largest_slot_is_that_of_all_in_each_resource(tools: Tools) -> None:
     assert client(tools).largest_slot() == {}
     (tools.folder / "condor_q").rename(tools.folder / "condor_status")
     assert client(tools).largest_slot() == {}
-    dynamic, static = b"100 16000 5 90000000.0 0 8", b"32000 undefined 7 undefined 4 undefined"
-    tools.answer("condor_status", b"\n".join([dynamic, static, b"odd", b"x 1 1 1 1 error", b""]))
+    dynamic = b"100 16000 5 90000000.0 0 8 0 2"
+    static = b"32000 undefined 7 undefined 4 undefined undefined undefined"
+    rest = [b"odd", b"x 1 1 1 1 1 1 error", b""]
+    tools.answer("condor_status", b"\n".join([dynamic, static, *rest]))
     assert client(tools).largest_slot() == {
-        "RequestMemory": 32000.0, "RequestDisk": 90000000.0, "RequestCpus": 8.0,
+        "RequestMemory": 32000.0, "RequestDisk": 90000000.0, "RequestCpus": 8.0, "RequestGPUs": 2.0,
     }  # fmt: skip
     (tools.folder / "condor_status").write_text("#!/bin/sh\nexec sleep 60\n")
     assert CondorClient(CondorSettings(bin=tools.folder, timeout=0.3)).largest_slot() == {}

@@ -58,6 +58,18 @@ def test_a_folder_stands_for_what_is_known_in_it(tmp_path: Path) -> None:
     assert [Path(name).name for name, _ in report.unreadable] == ["lost.swf"]
 
 
+def test_a_binary_file_among_several_is_passed_over(tmp_path: Path) -> None:
+    known, core = tmp_path / "a.log", tmp_path / "core.log"
+    known.write_bytes((SAMPLES / "trace.swf").read_bytes())
+    core.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(500))
+    for names in ([known, core], [tmp_path / "*.log"]):
+        documents, report = imported(*names)
+        assert documents
+        assert report.notes[0] == f"passed over 1 file that is not text, such as {core}"
+    with pytest.raises(SourceError, match="no known format"):
+        imported(core)
+
+
 def test_a_folder_of_nothing_known_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "README").write_text("read me\n")
     with pytest.raises(SourceError, match="no file of a known format in the folder"):

@@ -70,6 +70,11 @@ def test_names_and_comments_of_any_kind_stay_whole() -> None:
     assert jobs[1].time_limit_s is None
 
 
+def test_a_comment_of_an_administrator_is_kept_as_it_is() -> None:
+    jobs, _ = read(line() + line(admin_comment="none ") + line(admin_comment=""))
+    assert [job.admin_comment for job in jobs] == ["", "none ", ""]
+
+
 def test_a_bad_line_is_refused_and_the_next_is_read() -> None:
     jobs, refused = read(line(id="?") + line(submit="soon") + line(id="8"))
     assert [job.id.name for job in jobs] == ["8"]

@@ -106,7 +106,8 @@ def leaking(monkeypatch: pytest.MonkeyPatch, builder: type[ExampleBuilder]) -> A
 
 
 def test_an_outcome_among_the_features_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    with few_trees():  # it learns all that there is
+    with few_trees(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jobsight.models.boosted.PATIENCE", 60)  # it learns all that there is
         case = leaking(monkeypatch, Leaky)
         shuffled = check_shuffled(case).check
     assert shuffled.grade == "failed"
@@ -331,9 +332,10 @@ def test_what_is_no_spell(table: pl.DataFrame) -> None:
     assert (number == -1).all()
 
 
-def test_a_model_without_the_rate_it_starts_from_counts_causes_itself(case: Audited) -> None:
-    _, test = case.test
-    rate = test.inputs.names[0]
-    inputs = replace(test.inputs, start=rate)
-    assert importance.without_family(inputs, "own", (rate,)).start == ""
-    assert importance.without_family(inputs, "other", test.inputs.names[1:2]).start == rate
+def test_without_the_causes_own_record_nothing_is_learned_from_like_decisions(
+    case: Audited,
+) -> None:
+    inputs = case.test[1].inputs
+    without = importance.without_family(inputs, importance.CAUSES, ())
+    assert inputs.learned and not without.learned and not without.causes
+    assert importance.without_family(inputs, "other", inputs.names[1:2]).learned == inputs.learned

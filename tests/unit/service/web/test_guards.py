@@ -3,12 +3,16 @@
 import asyncio
 import gc
 import json
+import os
+import pwd
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import jwt
 import pytest
 from msgspec.structs import replace
@@ -356,3 +360,40 @@ def test_users_see_no_paths_of_this_machine_and_no_names_of_its_users(
         answers = [asked.get("/api/v1/held", headers=one) for one in ({}, admin)]
         assert [one.status_code for one in answers] == [500, 500]
         assert [str(tmp_path) in one.text for one in answers] == [False, True]
+
+
+def asked_by_socket(
+    served: Site, user: int | None, client: tuple[str, int] | None = None, **headers: str
+) -> httpx.Response:
+    """What a user id on the Unix socket gets, or by TCP from `client`."""
+    app = application(served)
+
+    async def connected(scope: Any, receive: Any, send: Any) -> None:
+        state = {"connection": SimpleNamespace(user=user)}
+        await app({**scope, "client": client, "state": state}, receive, send)
+
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(connected)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as found:
+            return await found.get("/api/v1/jobs", headers=headers)
+
+    return asyncio.run(ask())
+
+
+def test_users_of_the_machine_see_their_jobs_on_the_socket_where_they_may(tmp_path: Path) -> None:
+    other = next(entry for entry in pwd.getpwall() if entry.pw_uid != os.getuid())
+    documents = [slurm_job("1", State.PENDING, user=other.pw_name), slurm_job("2", State.PENDING)]
+    (tmp_path / "closed").mkdir()
+    assert asked_by_socket(site(tmp_path / "closed", documents), other.pw_uid).status_code == 401
+    served = site(tmp_path, documents, local_users=True)
+    jobs = asked_by_socket(served, other.pw_uid).json()["jobs"]
+    assert [(job["job"], job["user"]) for job in jobs] == [("1", other.pw_name)]
+    assert len(asked_by_socket(served, os.getuid()).json()["jobs"]) == 2
+    nameless = max(entry.pw_uid for entry in pwd.getpwall()) - 1
+    refused = [
+        asked_by_socket(served, other.pw_uid, ("127.0.0.1", 4000)),
+        asked_by_socket(served, other.pw_uid, None, **{"x-forwarded-for": "192.0.2.1"}),
+        asked_by_socket(served, nameless),
+        asked_by_socket(served, None),
+    ]
+    assert {reply.status_code for reply in refused} == {401}

@@ -60,6 +60,9 @@ class Advice:
 
 
 _SITE = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}", re.ASCII)
+_MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}", re.ASCII)
+_MOST_MACHINES = 5
+"""Where more than so many are to blame, it is not them."""
 _SCHEDD = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9][A-Za-z0-9@._-]{0,254}", re.ASCII)
 
 
@@ -109,6 +112,7 @@ class Group:
         schedd: that has them.
         avoid: sites that hold runs for this cause far more often than others, as the log names
             them (hostile text).
+        leave: machines that are to blame for the hold, as the log names them (hostile text).
         vacated: they are not held, but vacated by a fault, and run again by themselves.
     """
 
@@ -116,6 +120,7 @@ class Group:
     cause: tuple[int, int] | None = None
     schedd: Schedd = Schedd()
     avoid: Sequence[str] = ()
+    leave: Sequence[str] = ()
     vacated: bool = False
 
     def step(self, text: str, tool: str, form: str = "{}") -> Step:
@@ -144,17 +149,24 @@ class Group:
         return self._command("condor_q", asked)
 
     def elsewhere(self) -> list[Step]:
-        """The step that keeps the jobs off the sites to avoid; none where their names are odd."""
-        if not self.avoid or not all(map(_SITE.fullmatch, self.avoid)):
+        """The step that keeps the jobs off what is to be avoided; none where names are odd."""
+        sites, machines = self.avoid, self.leave
+        clauses, texts = "", []
+        if sites and all(map(_SITE.fullmatch, sites)):
+            names = "|".join(sites).replace(".", "[.]")
+            clauses += (
+                f' && !stringListIMember(TARGET.GLIDEIN_Site ?: "", "{",".join(sites)}")'
+                f' && !regexp("[@.]({names})(@|$)", TARGET.Name, "i")'
+            )
+            texts.append(f"{' and '.join(sites)}, where this cause holds far more runs")
+        if 0 < len(machines) <= _MOST_MACHINES and all(map(_MACHINE.fullmatch, machines)):
+            clauses += "".join(f' && TARGET.Machine =!= "{name}"' for name in machines)
+            texts.append(f"{' and '.join(machines)} (Requirements)")
+        if not texts:
             return []
-        names = "|".join(self.avoid).replace(".", "[.]")
         old = self._command("condor_q", f"{self.jobs[0]} -af:r Requirements")
-        new = (
-            f'"($({old}))"\' && !stringListIMember(TARGET.GLIDEIN_Site ?: "", '
-            f'"{",".join(self.avoid)}") && !regexp("[@.]({names})(@|$)", TARGET.Name, "i")\''
-        )
-        text = f"keep it off {' and '.join(self.avoid)}, where this cause holds far more runs"
-        return [Step(text, self.edit("Requirements", new))]
+        text = f"keep it off {', and off '.join(texts)}"
+        return [Step(text, self.edit("Requirements", f"\"($({old}))\"'{clauses}'"))]
 
     def _command(self, tool: str, arguments: str) -> str | None:
         if self.schedd.option is None:
@@ -242,7 +254,7 @@ def _of_held(
         later = group.step(text, "condor_release", f'echo "{{}}" | TZ=UTC at -t {minute}')
         return Advice([*group.elsewhere(), later])
     if verdict.verb == "fix" and fix is not None:
-        return Advice([*_fix(fix, group), _release(group)])
+        return Advice([*_fix(fix, group), *_off(fix, group), _release(group)])
     if verdict.verb == "remove":
         text = "remove it: releases as it is have failed before, and no fix is known"
         return Advice([group.step(text, "condor_rm")])
@@ -270,7 +282,7 @@ def _of_vacated(
     if verdict.verb == "remove":
         text = "remove it: runs as it is have failed before, and no fix is known"
         return Advice([group.step(text, "condor_rm")])
-    if verdict.verb != "unsure" or fix is not None:
+    if verdict.verb != "unsure" or (fix is not None and not fix.passing):
         return None
     if max(tried.own, tried.alike // TRIAL):
         failed = counted(max(tried.own, tried.alike), "run")
@@ -290,7 +302,9 @@ def _of_vacated(
 _SUBMITTED_ON_HOLD, _SPOOLING = 15, 16
 
 
-def by_hand(code: int | None, reason: str, owner: str | None, group: Group) -> Advice:
+def by_hand(
+    code: int | None, reason: str, owner: str | None, group: Group, fix: Fix | None = None
+) -> Advice:
     """The advice for a job that is held by a person's own hand, or for an unknown reason.
 
     Args:
@@ -298,6 +312,7 @@ def by_hand(code: int | None, reason: str, owner: str | None, group: Group) -> A
         reason: of the hold (hostile text).
         owner: of the job; None if the log has not recorded one.
         group: the jobs it is for.
+        fix: what is known to fix the cause that the words name.
     """
     if code == _SUBMITTED_ON_HOLD:
         text = "nothing to decide: it was submitted on hold; release it when it is to run"
@@ -313,8 +328,12 @@ def by_hand(code: int | None, reason: str, owner: str | None, group: Group) -> A
     if code == _SPOOLING:
         text = "nothing to decide: its input is being spooled, after which it is released by itself"
         return Advice([Step(text)])
+    if fix is not None:
+        return Advice([*_fix(fix, group), *_off(fix, group), _release(group)])
     unknown = "the log has no hold code" if code is None else f"hold code {code} names no cause"
     text = f"{unknown}: fix what its reason says{_quoted(reason)}"
+    if not reason:
+        text = f"{unknown}, nor is there a reason: see its output, and the access point's ShadowLog"
     return Advice([Step(text), _release(group)])
 
 
@@ -343,7 +362,12 @@ def other_holder(code: int | None, reason: str, owner: str | None) -> str | None
 
 
 def _hint(fix: Fix | None) -> str:
-    return "" if fix is None else f"; should it be held again: {fix.text}"
+    return "" if fix is None or fix.passing else f"; should it be held again: {fix.text}"
+
+
+def _off(fix: Fix, group: Group) -> list[Step]:
+    """What keeps the jobs off a machine that is to blame."""
+    return [] if fix.machine is None else group.elsewhere()
 
 
 def _release(group: Group) -> Step:
@@ -361,7 +385,7 @@ def _fix(fix: Fix, group: Group) -> list[Step]:
 def _unsure(
     fix: Fix | None, group: Group, alike: Sequence[JobId], tried: Tried, reason: str
 ) -> Advice:
-    if fix is None and max(tried.own, tried.alike // TRIAL):
+    if (fix is None or fix.passing) and max(tried.own, tried.alike // TRIAL):
         own = f"it was released for this cause {counted(tried.own, 'time')} and held again"
         others = f"{counted(tried.alike, 'release')} with this cause failed, and none succeeded"
         text = (
@@ -380,13 +404,16 @@ def _unsure(
             f"{counted(len(alike), 'job')} {of}wait alike: release {TRIAL} of them as a trial, and "
             "ask again when these have ended"
         )
-        fixes = [] if fix is None else _fix(fix, few)
-        return Advice([*fixes, few.step(text, "condor_release")])
+        fixes = [] if fix is None or fix.passing else _fix(fix, few)
+        return Advice([*fixes, *few.elsewhere(), few.step(text, "condor_release")])
     little = "too little is known to say whether it would succeed as it is"
     if fix is None:
         text = (
             f"{little}: release it once and see; should it be held again, fix what its reason names"
         )
         return Advice([group.step(text + _quoted(reason), "condor_release")])
+    if fix.passing:
+        return Advice([group.step(f"{fix.text}; {little}", "condor_release")])
     step, *more = _fix(fix, group)
-    return Advice([replace(step, text=f"{step.text}; {little}"), *more, _release(group)])
+    step = replace(step, text=f"{step.text}; {little}")
+    return Advice([step, *more, *_off(fix, group), _release(group)])

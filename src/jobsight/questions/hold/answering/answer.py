@@ -37,11 +37,12 @@ from jobsight.questions.hold.answering.chances import (
     rule_findings,
 )
 from jobsight.questions.hold.answering.findings import Finding, FindingIndex, Findings, sites_alone
-from jobsight.questions.hold.answering.fixes import RESOURCE_CODES, Fix
+from jobsight.questions.hold.answering.fixes import RESOURCE_CODES, Fix, known_fix
 from jobsight.questions.hold.answering.heldjob import JOB_POLICY, UNKNOWN, Held, Pool, about_job
 from jobsight.questions.hold.answering.retries import fix_after_retries
 from jobsight.questions.hold.answering.verdict import (
     Chance,
+    Verb,
     Verdict,
     decide,
     earliest,
@@ -54,6 +55,9 @@ from jobsight.text import printable
 
 __all__ = ["Answer", "Answerer"]
 
+_ERRORS = (EventCode.SHADOW_EXCEPTION, EventCode.REMOTE_ERROR)
+_LIFE = (EventCode.EXECUTE, EventCode.HELD, EventCode.RELEASED)
+_QUOTED = 2000
 NO_MODEL = "none"
 """What an answer names as its model where nothing is predicted: a hold by the user's own hand."""
 
@@ -185,6 +189,7 @@ class Answerer:
         resolved = table.filter("kept", pl.col("outcome").is_not_null())
         self._index = FindingIndex(history, labels, table)
         self._memory = history.table["memory_mb"].cast(pl.Float64).fill_null(-1.0).to_numpy()
+        self._in_slot = history.table["slot"].is_not_null().to_numpy()
         self._recorded = history.table["attributes"].is_not_null().to_numpy()
         self._predictor = (
             None if model is None else Predictor(model, table, labels, self._index.evidence)
@@ -249,7 +254,7 @@ class Answerer:
             ad = ads.get(row["job"])
             row["owner"] = row["owner"] or (ad or {}).get("Owner")
             if not own:
-                answers.append(self._by_hand(row, moment, findings))
+                answers.append(self._by_hand(row, moment, findings, ad))
                 continue
             extra = rules[place : place + 1]
             what_held = replace(
@@ -318,7 +323,8 @@ class Answerer:
         evidence = findings.about(row["job"], row["hold_row"], row["site"], reason, lasting=lasting)
         alike = findings.alike(row["hold_row"], reason, lasting=lasting)
         job, schedd = JobId(row["cluster"], row["proc"]), self._schedd(row["access_point"])
-        group = Group([job], schedd=schedd, avoid=sites_alone(evidence))
+        leave = [fix.machine] if fix is not None and fix.machine else []
+        group = Group([job], schedd=schedd, avoid=sites_alone(evidence), leave=leave)
         counts = (findings.ended(of, row["hold_row"]) for of in ("job and cause", "cause"))
         tried = Tried(*(0 if count.succeeded else count.releases for count in counts))
         unseen = what_held.policy is None and row["hold_code"] == JOB_POLICY
@@ -340,24 +346,56 @@ class Answerer:
             model=LABEL if self._model is None else self._model.label,
         )
 
-    def _by_hand(self, row: dict[str, Any], moment: int, findings: Findings) -> Answer:
-        """A hold of the user's own hand is the user's to end: nothing is predicted."""
-        personal = row["hold_code"] in PERSONAL_HOLD_CODES
+    def _by_hand(
+        self,
+        row: dict[str, Any],
+        moment: int,
+        findings: Findings,
+        ad: Mapping[str, Any] | None,
+    ) -> Answer:
+        """A hold of the user's own hand is the user's to end: nothing is predicted.
+
+        Of one without a code, the words may say what to fix: its own, else those of an error right
+        before it.
+        """
         job, schedd = JobId(row["cluster"], row["proc"]), self._schedd(row["access_point"])
-        group = Group([job], schedd=schedd)
+        reason, evidence = row["reason"] or "", findings.own(row["job"])
+        verb: Verb = "unsure"
+        fix: Fix | None = None
+        if row["hold_code"] in PERSONAL_HOLD_CODES:
+            verb = "user_hold"
+        elif not row["hold_code"]:
+            held = self._what_held(row, moment, ad)
+            fix = known_fix(held)
+            if fix is None and (before := self._error_before(row)):
+                text = f"right before it the log has: {printable(before, _QUOTED)}"
+                evidence = [{"what": "exception", "text": text}, *evidence]
+                fix = known_fix(replace(held, reason=before))
+            verb = "fix" if fix is not None and fix.certain else verb
+        leave = [fix.machine] if fix is not None and fix.machine else []
+        group = Group([job], schedd=schedd, leave=leave)
         return self._put(
             row,
             moment,
-            verdict=Verdict("user_hold" if personal else "unsure", None, 0.0),
+            verdict=Verdict(verb, None, 0.0),
             now=None,
             alike=[job],
-            fix=None,
+            fix=fix,
             tried=Tried(),
             unseen_policy=False,
-            evidence=findings.own(row["job"]),
-            advice=by_hand(row["hold_code"], row["reason"] or "", row["owner"], group),
+            evidence=evidence,
+            advice=by_hand(row["hold_code"], reason, row["owner"], group, fix),
             model=NO_MODEL,
         )
+
+    def _error_before(self, row: dict[str, Any]) -> str | None:
+        """What the log says of an error of the same run before the hold (007, 021)."""
+        rows = self.history.rows_of(row["job"])
+        rows = rows[(rows < row["hold_row"]) & np.isin(self.history.code[rows], _ERRORS + _LIFE)]
+        if not len(rows) or self.history.code[rows[-1]] not in _ERRORS:
+            return None
+        text: str | None = self.history.table["reason"][int(rows[-1])]
+        return text
 
     def _put(self, row: dict[str, Any], moment: int, **rest: Any) -> Answer:
         known = [row["hold_code"], row["hold_subcode"], row["reason"], rest["evidence"]]
@@ -390,6 +428,7 @@ class Answerer:
         used = float(self._memory[rows].max(initial=-1.0))
         recorded = rows[self._recorded[rows]]
         ad = self.history.table["attributes"][int(recorded[-1])] if len(recorded) else None
+        slots = rows[self._in_slot[rows]]
         return Held(
             code=row["hold_code"],
             subcode=row["hold_subcode"],
@@ -397,6 +436,7 @@ class Answerer:
             memory_mb=used if used >= 0 else None,
             ad=(parse_ad(ad or "{}") or {}) | dict(now or {}),
             fresh=now is not None or (len(recorded) > 0 and recorded[-1] >= row["hold_row"]),
+            slot=self.history.table["slot"][int(slots[-1])] if len(slots) else None,
         )
 
 

@@ -44,6 +44,7 @@ _ENDED = {
 _SITE_HOLDS, _SITE_RATIO = 5, 3.0
 """A site is said to hold runs alone from so many on, if surely so many times as often as others."""
 _SIBLINGS = "cluster and cause"
+_WAIT = ("wait", "waits")
 _ACTIVE = ("cause", "cause at site", "origin", "site", _SIBLINGS)
 
 
@@ -227,15 +228,15 @@ class Findings:
         key = self._index.key("cause", hold_row)
         lately = self._count(self._index.held["cause"], key, self._since)
         later = self._count(self._index.held["cause"], key, since)
-        waiting = self.waiting(hold_row)
-        if lately == 1 and since > self._since and waiting <= 1:
+        waiting = max(self.waiting(hold_row) - 1, 0)
+        if lately == 1 and since > self._since and not waiting:
             return []
         return [
             {
                 "what": "cause_lately",
                 "text": f"in the last {format_span(self._window)} this cause held "
                 f"{counted(lately, 'job')}, {later:,} since this one; "
-                f"{waiting:,} of this cluster still wait with it",
+                f"{counted(waiting, 'other')} of this cluster still {_WAIT[waiting == 1]} with it",
                 "window": self._window,
                 "holds": lately,
                 "holds_since": later,

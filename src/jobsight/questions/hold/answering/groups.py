@@ -115,7 +115,8 @@ def _advice(said_for: Sequence[Answer], *, whole: bool) -> Advice:
         else None
     )
     avoid = sorted({site for answer in said_for for site in sites_alone(answer.evidence)})
-    group = Group([answer.job for answer in said_for], cause, first.schedd, avoid)
+    leave = sorted({answer.fix.machine for answer in said_for if answer.fix and answer.fix.machine})
+    group = Group([answer.job for answer in said_for], cause, first.schedd, avoid, leave)
     fix = first.fix
     if fix is not None and len({answer.fix.text for answer in said_for if answer.fix}) > 1:
         # Each has its own file or figure; the command serves all, the words one of them.

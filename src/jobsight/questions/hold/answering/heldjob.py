@@ -224,6 +224,16 @@ class Resource:
         """More of it, in a word."""
         return self.name if self.size else f"{self.name}s"
 
+    @property
+    def kind(self) -> str:
+        """Of `jobsight.history.causes.cause.KINDS`."""
+        return self.name.lower()
+
+    @property
+    def command(self) -> str:
+        """The command of submit files that asks for it."""
+        return f"request_{self.request.removeprefix('Request').lower()}"
+
     def amount(self, figure: float) -> str:
         """An amount in words; a fraction only of what is counted."""
         if self.size:
@@ -294,6 +304,7 @@ class Held:
         runs: what records of its last runs say (`jobsight.history.allotments`).
         largest: the most that a slot of the pool has, by the attribute of the request.
         fresh: the ad is not older than the hold.
+        slot: that it ran in last, as the log has it (hostile text); None if unknown.
     """
 
     code: int | None
@@ -304,6 +315,7 @@ class Held:
     runs: Sequence[Mapping[str, float]] = ()
     largest: Mapping[str, float] = field(default_factory=dict)
     fresh: bool = True
+    slot: str | None = None
 
     def known(self, of: Resource) -> Known:
         """All that is known of a resource; figures that no machine has are left out."""

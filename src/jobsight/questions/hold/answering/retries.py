@@ -42,6 +42,8 @@ def fix_after_retries(held: Held, findings: Findings, hold_row: int, costs: Cost
     rate = log_rate(findings, hold_row)
     if rate is None or siblings.succeeded or not siblings.releases:
         return fix
+    if fix is not None and fix.passing:
+        return fix
     alike = _OTHER if fix is None else _FIXABLE
     left = chance_left(rate.probability, siblings.releases, alike)
     if left >= release_threshold(costs):
@@ -62,10 +64,12 @@ def _policy_fix(held: Held, fix: Fix | None) -> Fix | None:
         held: what is known of the job.
         fix: of its cause by its code and its words; None if none is known.
     """
-    if held.policy is not None:
-        fix = _by_policy(held, held.policy, fix)
     # A policy of the job that would hold or remove it next.
     acts = next((policy for policy in held.ahead if policy.when == "at once"), None)
+    if (held.policy or acts) and fix is not None and fix.passing:
+        fix = None  # what passes by itself is not what the policy waits for
+    if held.policy is not None:
+        fix = _by_policy(held, held.policy, fix)
     if acts is None:
         return fix
     does = "hold it again" if acts.name == "PeriodicHold" else "remove it"
@@ -79,7 +83,7 @@ def _by_policy(held: Held, policy: Policy, fix: Fix | None) -> Fix | None:
     edits = policy.name if policy.own else None
     change = "switch it off, or change what it names" if policy.own else _ASK
     if policy.when == "at once":
-        if fix is None or fix.what not in _USAGE or f"request{fix.what}" not in policy.names:
+        if fix is None or fix.kind not in _USAGE or _USAGE[fix.kind] not in policy.names:
             text = f"{policy.shown} {policy.again}: {change}"
             return Fix("policy", text, edit=(policy.name, "false") if edits else None, first=True)
         return replace(fix, first=True)
@@ -103,7 +107,7 @@ def _by_policy(held: Held, policy: Policy, fix: Fix | None) -> Fix | None:
     return Fix("policy", f"{text}: {do}", first=True, policy=edits)
 
 
-_USAGE = ("memory", "disk", "cpus")
+_USAGE = {"memory": "requestmemory", "disk": "requestdisk", "cpu": "requestcpus"}
 _ASK = "change what it names, or ask those who run the access point"
 
 

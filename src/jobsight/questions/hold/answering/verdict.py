@@ -10,8 +10,9 @@ a fix comes first: no retry here has got past the cause                         
 else: a release at the earliest moment, or a later one that surely beats it,
 gains 0 or more                                                    ``release``, ``wait``
 else: a fix is known, and is certain, or the upper bound of p(0) is under θ       ``fix``
-else: no fix is known, the upper bound of every p(h) is under θ, and at least
-five like batches failed                                                          ``remove``
+else: no fix is known (a failure of the network is none of the job's, see
+`Fix.passing`), the upper bound of every p(h) is under θ, and at least five like
+batches failed                                                                    ``remove``
 else                                                                              ``unsure``
 ================================================================================  ==========
 
@@ -170,7 +171,7 @@ def decide(
         why = None if best.probability >= 0.5 else unlikely
         return Verdict("wait" if best.wait > 0 else "release", best, worth, why)
     threshold = release_threshold(costs)
-    if fix is not None:
+    if fix is not None and not fix.passing:
         if fix.certain or now.high < threshold:
             return Verdict("fix", best, loss)
     elif failed_batches >= FAILED_BATCHES and all(c.high < threshold for c in chances):

@@ -13,9 +13,9 @@ from all holds over the code and the cause to what is particular: a site, an ori
 cluster, the job itself. A rate of a window leans on the rate of all time. So every rate is defined,
 and a feature is NaN only where the log does not record it.
 
-The *learned rate* counts batches instead of releases, each by its first outcome, and leans more on
-what is coarser: 8 batches, chosen on two pools. Its last level is the job's own earlier tries with
-this cause, each of which counts. It is the baseline ``rates:learning``.
+Models begin from counts of batches instead of releases, each by its first outcome
+(`Inputs.learned`). Their last level is the job's own earlier tries with this cause, each of which
+counts.
 """
 
 from __future__ import annotations
@@ -47,12 +47,14 @@ from jobsight.questions.hold.examples.decisions import held_jobs, resolved_relea
 from jobsight.questions.hold.examples.evidence import FAMILIES, Evidence, gather_evidence
 from jobsight.questions.hold.settings import HoldSettings, Scale
 
-__all__ = ["LEARNED_RATE", "ExampleBuilder", "built_again", "frames_of"]
+__all__ = ["ExampleBuilder", "built_again", "frames_of"]
 
 _MICRO = 1_000_000
-_STRENGTH, _BATCHES = 2.0, 8.0
-LEARNED_RATE = "learned: rate"
-_LEARNED = ("all", "code", "cause", "cluster", "cluster and cause")
+_STRENGTH = 2.0
+_OWN = "job and cause"
+_LEARNED = {"all": "all", "subcode": "code", "reason": "cause", "cluster": "cluster",
+            "cluster and cause": "cluster and cause"}  # fmt: skip
+"""Families of which batches are counted, by level of `Inputs.learned`; `_OWN` is the last."""
 _COARSER = {
     "cause": "code", "cause at site": "cause", "origin": "cause", "origin at site": "origin",
     "site": "all", "owner": "all", "owner and cause": "cause", "cluster": "owner",
@@ -156,12 +158,13 @@ class ExampleBuilder:
                 name: texts.to_numpy().astype(np.str_) for name, texts in causes.to_dict().items()
             },
             facts={name: codes.to_numpy() for name, codes in numbers.to_dict().items()}
-            | {"num_holds": self._index.holds(views)},
+            | {"num_holds": self._index.holds(views)}
+            | self._index.known(views),
             frames=frames,
             state_events=len(self._settings.frames.state_events),
             rising=frozenset(name for name in columns if name.endswith(_RISING)),
             few=frozenset(name for name in columns if name.endswith(_FEW)),
-            start=LEARNED_RATE,
+            learned=(*_LEARNED, _OWN),
         )
 
     @cached_property
@@ -225,13 +228,27 @@ class _FeatureIndex:
             evidence.indexes, (evidence.held, evidence.good, evidence.bad, evidence.left)
         )
         self._batches = tuple(
-            evidence.indexes(stream, _LEARNED)
+            evidence.indexes(stream, _LEARNED.values())
             for stream in (evidence.first_good, evidence.first_bad)
         )
 
     def holds(self, views: Views) -> Ints:
         """Holds (012) of each job so far, this one among them: int64 (n,)."""
         return self._own.holds(views)
+
+    def known(self, views: Views) -> dict[str, Ints]:
+        """How like releases ended as of each of n decisions, see `Inputs.learned`."""
+        keys = self._keys(views)
+        counts: dict[str, Ints] = {}
+        for level, family in _LEARNED.items():
+            for what, index in zip(("good", "bad"), self._batches, strict=True):
+                counts[f"{what} {level}"] = index[family].count(keys[family], views.clean_cuts)
+        own = self._resolved(_OWN, keys[_OWN], views)
+        return counts | {f"good {_OWN}": own[0], f"bad {_OWN}": own[1]}
+
+    def _keys(self, views: Views) -> dict[str, Ints]:
+        number = self._evidence.hold_numbers(views.hold_row)
+        return {name: column[number] for name, column in self._evidence.keys.items()}
 
     def features(self, views: Views, delay: Floats) -> Columns:
         """The features of n decisions, by name: each float64 (n,).
@@ -241,8 +258,7 @@ class _FeatureIndex:
             delay: float64 (n,), seconds from the decision's time to the release asked about.
         """
         time_scale = self._scale.time_scale
-        number = self._evidence.hold_numbers(views.hold_row)
-        keys = {name: column[number] for name, column in self._evidence.keys.items()}
+        keys = self._keys(views)
         waited = (views.moment - self._history.clock[views.hold_row]) / _MICRO
         columns = {
             "delay": np.log1p(delay / time_scale),
@@ -285,14 +301,6 @@ class _FeatureIndex:
             columns[f"{family}: rate"] = _rate(good, bad, coarser)
             columns[f"{family}: settled"] = np.log1p(good + bad)
         columns["job: worst rate of a cause"] = self._worst(views, columns["cause: rate"])
-        learned = np.full(len(views), 0.5)
-        for family in _LEARNED:
-            good, bad = (
-                index[family].count(keys[family], views.clean_cuts) for index in self._batches
-            )
-            learned = _rate(good, bad, learned, _BATCHES if family != "all" else 1.0)
-        own = self._resolved("job and cause", keys["job and cause"], views)
-        columns[LEARNED_RATE] = _rate(*own, learned, _BATCHES)
         return columns
 
     def _worst(self, views: Views, rate: Floats) -> Floats:
@@ -370,8 +378,8 @@ class _FeatureIndex:
         return span(seconds, self._scale.time_scale)
 
 
-def _rate(good: Ints, bad: Ints, coarser: Floats, strength: float = _STRENGTH) -> Floats:
-    rate: Floats = (good + strength * coarser) / (good + bad + strength)
+def _rate(good: Ints, bad: Ints, coarser: Floats) -> Floats:
+    rate: Floats = (good + _STRENGTH * coarser) / (good + bad + _STRENGTH)
     return rate
 
 

@@ -233,6 +233,46 @@ def test_holds_by_hand(
     assert commands(found)[-1] == ("condor_release 12.3" if releases else None)
 
 
+@pytest.mark.parametrize("code", [0, None])
+def test_words_say_what_to_fix_where_there_is_no_code(code: int | None) -> None:
+    step, release = by_hand(code, "denied", "ann", Group([JOB]), FIX).steps
+    assert FIX.text in step.text
+    assert release.command == "condor_release 12.3"
+
+
+BROKEN = Fix("node", "the machine is broken", certain=False, machine="wn51.example.org")
+
+
+@pytest.mark.parametrize("verb", ["fix", "unsure", "release"])
+def test_a_broken_machine_is_left_out_by_its_requirements(verb: Verb) -> None:
+    group = Group([JOB], leave=["wn51.example.org", "wn52"])
+    steps = advice(verb, BROKEN, group=group).steps
+    off = next(step for step in steps if "keep it off" in step.text)
+    assert "wn51.example.org and wn52" in off.text
+    assert off.command == (
+        'condor_qedit 12.3 Requirements "($(condor_q 12.3 -af:r Requirements))"\''
+        ' && TARGET.Machine =!= "wn51.example.org" && TARGET.Machine =!= "wn52"\''
+    )
+    assert steps[-1].command == "condor_release 12.3"
+
+
+@pytest.mark.parametrize(
+    "leave", [["a' && rm -rf ~ '"], ['x"'], ["-x"], ["\x1b[31m"], [f"wn{k}" for k in range(6)]]
+)
+def test_odd_or_many_machines_are_in_no_command(leave: list[str]) -> None:
+    assert Group([JOB], leave=leave).elsewhere() == []
+
+
+def test_a_failure_of_the_network_is_released_in_one_step() -> None:
+    fix = Fix("network", "a server did not answer: release it", certain=False, passing=True)
+    (step,) = unsure(Tried(), fix).steps
+    assert step.command == "condor_release 12.3"
+    assert step.text.startswith(fix.text)
+    (trial,) = unsure(Tried(), fix, alike=9).steps
+    assert "as a trial" in trial.text
+    assert fix.text not in advice("release", fix).steps[0].text
+
+
 def unsure(tried: Tried, fix: Fix | None = None, *, alike: int = 1, unseen: bool = False) -> Advice:
     return advise(
         Verdict("unsure", None, 0.0),
@@ -291,6 +331,8 @@ def test_a_vacated_job_runs_again_by_itself() -> None:
     assert commands(advice("remove", group=VACATED)) == ["condor_rm 12.3"]
     (see,) = advice("unsure", group=VACATED).steps
     assert see.command is None and "run again by itself and see" in see.text
+    passing = Fix("network", "a server did not answer", certain=False, passing=True)
+    assert advice("unsure", passing, VACATED).steps == [see]
     elsewhere, run = advice("release", group=Group([JOB], avoid=["mwt2"], vacated=True)).steps
     assert elsewhere.command is not None and elsewhere.command.startswith("condor_qedit 12.3 Requ")
     assert run.command is None

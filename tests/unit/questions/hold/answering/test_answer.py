@@ -130,7 +130,8 @@ def test_json_has_the_keys_that_are_promised() -> None:
     found = json.loads(json.dumps(ask(of, 1010, constant_model(0.7))["20.0"].to_json()))
     assert list(found) == [
         "job", "id", "access_point", "at", "answer", "vacated", "at_best", "probability",
-        "interval", "hold_code", "hold_subcode", "reason", "owner", "evidence", "advice", "model",
+        "interval",
+        "hold_code", "hold_subcode", "reason", "owner", "evidence", "advice", "model",
     ]  # fmt: skip
     assert (found["job"], found["at"]) == ("20.0", "2026-11-21 00:16:50Z")
     assert (found["id"], found["access_point"]) == ("htcondor:ap:20.0", "ap")
@@ -438,6 +439,45 @@ def test_the_queue_is_asked_before_the_log() -> None:
     now = {"PeriodicHold": "NumJobStarts > 0", "NumJobStarts": 1}
     (found,) = answered(of, moment, pool=Pool(ads=lambda _: {jobs["job"][0]: now}))
     assert (found.verdict.verb, found.now) == ("fix", None)
+
+
+def test_the_cause_of_a_hold_without_code_is_in_its_words_or_before_it() -> None:
+    missing = (
+        "Error from slot1_2@wn57: STARTER at 192.0.2.57 failed to send file(s) to <192.0.2.9:9618>"
+        ": error reading from /srv/dir_3/scores.csv: (errno 2) No such file or directory"
+    )
+    rows = held(10, 1, cause=(0, 0, ""))
+    rows.insert(2, rows[1] | {"at": 10, "code": 7, "slot": None, "reason": missing})
+    found = ask(history(rows), 20)["1.0"]
+    assert (found.verdict.verb, commands(found)) == ("fix", [None, "condor_release -name ap 1.0"])
+    assert "never wrote scores.csv" in found.advice.steps[0].text
+    assert missing in finding(found, "exception")["text"]
+    # An exception of an earlier run is not the cause.
+    again = [rows[1] | {"at": 10, "code": 1}]
+    assert ask(history(rows[:3], again, rows[3:]), 20)["1.0"].fix is None
+    denied = (0, 0, "Error connecting to schedd ce1: AUTHENTICATE:1003:Failed to authenticate")
+    found = ask(history(held(10, 1, cause=denied)), 20)["1.0"]
+    assert found.verdict.verb == "unsure"
+    assert "proxy or token" in found.advice.steps[0].text
+
+
+def test_a_machine_that_is_to_blame_is_left_out() -> None:
+    broken = (45, 0, "Error from slot1_3@wn51.example.org: Singularity test failed: no loop device")
+    of = history(*(held(10, 1, proc, cause=broken) for proc in range(2)))
+    found = ask(of, 20)["1.0"]
+    assert 'TARGET.Machine =!= "wn51.example.org"' in (commands(found)[1] or "")
+    (group,) = group_answers(list(ask(of, 20).values()))
+    assert 'TARGET.Machine =!= "wn51.example.org"' in (commands(group)[1] or "")
+    # Without a slot in its reason it is the one of its run.
+    quiet = ask(history(held(10, 1, cause=(45, 0, ""))), 20)["1.0"]
+    assert 'TARGET.Machine =!= "vm"' in (commands(quiet)[1] or "")
+
+
+def test_a_job_does_not_wait_with_itself() -> None:
+    alone = ask(history(held(10, 1), held(11, 2)), 20)["1.0"]
+    assert finding(alone, "cause_lately")["waiting"] == 0
+    three = ask(history(*(held(10, 1, proc) for proc in range(3))), 20)["1.0"]
+    assert "2 others of this cluster still wait with it" in finding(three, "cause_lately")["text"]
 
 
 def test_nothing_known_is_no_dead_end() -> None:

@@ -29,7 +29,7 @@ OUTPUT = (
 )
 
 CASES: list[tuple[int, int, str, str, str]] = [
-    # code, sub-code, reason, what, in the text
+    # code, sub-code, reason, kind, in the text
     (34, 102, "Job has gone over cgroup memory limit of 3072 megabytes. Peak usage: 3070 "
      "megabytes.  Consider resubmitting with a higher request_memory.", "memory", "4,608 MB"),
     (34, 0, SLOT + "Job has gone over memory limit of 2000 megabytes. Peak usage: 14435 "
@@ -38,53 +38,35 @@ CASES: list[tuple[int, int, str, str, str]] = [
     (26, 34, "memory usage 163 MB exceeded request_memory 128 MB", "memory", "256 MB"),
     (21, 102, "", "memory", "request_memory"),
     (21, 104, SLOT + "disk usage exceeded request_disk", "disk", "request_disk"),
-    (26, 46, "job exceeded the allowed execute duration of 75 seconds", "duration",
+    (26, 0, "SYSTEM_PERIODIC_HOLD Disk/Memory Limit", "memory", "request_disk or request_memory"),
+    (26, 46, "job exceeded the allowed execute duration of 75 seconds", "time",
      "allowed_execute_duration"),
-    (46, 0, "The job exceeded allowed job duration of 20:00:00", "duration",
-     "allowed_job_duration"),
-    (47, 0, "", "duration", "allowed_execute_duration"),
-    (26, 120, "Ran longer than the 600 seconds allowed", "duration", "the policy that held it"),
-    (3, 7, "Job exceeded its wall time of 3 hours", "duration", "checkpoint"),
-    (4, 0, "Proxy has expired", "credential", "renew"),
-    (26, 0, "the x509 proxy of the job has expired", "credential", "renew"),
-    (21, 102, "Job did not complete within 72 hrs", "duration", "checkpoint"),
-    (26, 0, "GPU memory usage exceeded", "gpu", "gpus_minimum_memory"),
-    (34, 0, SLOT + "write /home/ann/x: Disk quota exceeded", "space", "quota"),
-    (26, 0, "CPU efficiency below 10 percent", "CPU", "fewer CPUs"),
+    (46, 0, "The job exceeded allowed job duration of 20:00:00", "time", "allowed_job_duration"),
+    (47, 0, "", "time", "allowed_execute_duration"),
+    (26, 120, "Ran longer than the 600 seconds allowed", "time", "the policy that held it"),
+    (4, 0, "", "credentials", "renew"),
+    (26, 0, "the x509 proxy of the job has expired", "credentials", "renew"),
+    (21, 102, "Job did not complete within 72 hrs", "time", "checkpoint"),
+    (26, 0, "CPU efficiency below 10 percent", "cpu", "fewer CPUs"),
     (26, 0, "Job has low GPU utilization", "gpu", "request_gpus"),
-    (26, 0, "Job reached the wall time limit of 72 hours", "duration", "checkpoint"),
-    (6, 7, SLOT + "Failed to execute '/a/b.sh' with arguments x: (errno=7: 'Argument list too "
-     "long')", "script", "too long for /a/b.sh"),
-    (35, 0, "Cannot pull", "image", "Docker"),
-    (45, 1, "Singularity test failed", "image", "container"),
-    (21, 0, "Job failed to complete in 72 hrs", "duration", "checkpoint"),
-    (26, 0, "Maximum wallclock time exceeded", "duration", "the policy that held it"),
-    (6, 2, SLOT + "Failed to execute '/var/lib/condor/execute/dir_15/bad.py' with arguments run=1:"
-     " invalid interpreter (/opt/none/python) specified on first line of script (errno=2: 'No such"
-     " file or directory')", "executable", "/opt/none/python"),
-    (6, 8, SLOT + "Failed to execute '/var/lib/condor/execute/dir_1/condor_exec.exe': (errno=8: "
-     "'Exec format error')", "executable", "condor_exec.exe cannot be executed"),
-    (6, 13, SLOT + "Failed to execute '/gpfs/user/run.sh': (errno=13: 'Permission denied')",
-     "permission", "chmod +x"),
+    (35, 0, "", "container", "Docker image"),
+    (6, 13, SLOT + "Failed to execute '/var/lib/condor/execute/dir_15/bad.py' with arguments run=1:"
+     " (errno=13: 'Permission denied')", "permission", "make bad.py executable (chmod +x)"),
     (6, 2, SLOT + "Failed to execute '/x/dir_3/condor_exec.exe' with arguments 3: (errno=2: 'No "
-     "such file or directory')", "executable", "Windows"),
-    (7, 13, SLOT + "Failed to open '/home/r/out' as standard output: Permission denied (errno 13)",
-     "permission", "/home/r/out"),
+     "such file or directory')", "software", "Windows"),
     (7, 2, SLOT + "Failed to open '/home/r/log/out' as standard output: No such file or directory "
-     "(errno 2)", "directory", "folder of /home/r/log/out"),
-    (8, 2, "Failed to open '/home/r/in' as standard input: No such file or directory (errno 2)",
-     "input", "supply /home/r/in"),
-    (14, 2, "Cannot access initial working directory /sdf/x: No such file or directory",
-     "directory", "/sdf/x"),
-    (32, 0, "", "size", "max_transfer_input_mb"),
-    (33, 0, "", "size", "max_transfer_output_mb"),
-    (13, 2, SLOT + "SHADOW at 1.2.3.4 failed to send file(s) to <1.2.3.5:9618>: error reading from "
-     "/home/c/in.svm: (errno 2) No such file or directory; STARTER failed to receive file(s) from "
-     "<1.2.3.4:9618>", "input", "/home/c/in.svm"),
+     "(errno 2)", "output", "make the folder of /home/r/log/out"),
+    (9, 2, "", "output", "folder"),
+    (10, 2, "", "input", "standard input"),
+    (14, 2, "", "file", "initial working directory"),
+    (32, 0, "", "request", "max_transfer_input_mb"),
+    (33, 0, "", "request", "max_transfer_output_mb"),
     (13, 256, INPUT + "HTTP response code 404: data/984 not found on ap20 ( URL file = "
      "lab://ap20/data/984 )|", "input", "lab://ap20/data/984"),
     (13, 256, INPUT + "HTTP response code 403: authorization denied for data/8 ( URL file = "
      "lab://ap20/data/8 )|", "permission", "lab://ap20/data/8"),
+    (13, 256, INPUT + "Client Error: object not found ( URL file = osdf:///lab/in 9.gz )|", "input",
+     "osdf:///lab/in"),
     (12, 2, OUTPUT + "out/result.dat: (errno 2) No such file or directory", "output",
      "never wrote out/result.dat"),
     # In older logs 13 is a failure to send, here by the starter: an output all the same.
@@ -96,21 +78,28 @@ CASES: list[tuple[int, int, str, str, str]] = [
      "execution point. Details: Error from slot1_1@e1: STARTER at 1.2.3.4 failed to send file(s) "
      "at ap40; failed to read from file /srv/dir_7/out.root: (errno 2) No such file or directory",
      "output", "never wrote out.root"),
-    (13, 2, "failed to read from file /home/r/in.dat: (errno 2)", "input", "/home/r/in.dat"),
+    (12, 2, "Transfer output files failure at access point s1 while receiving files. Details: "
+     "writing to file /eos/user/a/ann/run7/map out.txt: (errno 2) No such file or directory",
+     "output", "cannot write the output /eos/user/a/ann/run7/map out.txt"),
+    (13, 2, "failed to read from file /home/r/i n.dat: (errno 2)", "input", "/home/r/i n.dat"),
     (13, 13, "failed to read from file /home/r/in.dat: (errno 13)", "permission", "/home/r/in.dat"),
-    (0, 0, "Cannot expand $$(GLIDEIN_Site).", "expression", "$$(GLIDEIN_Site:"),
+    (13, 2, SLOT + "SHADOW at 1.2.3.4 failed to send file(s) to <1.2.3.5:9618>: error reading from "
+     "/tmp/x509up_u812: (errno 2) No such file or directory", "credentials", "x509userproxy"),
+    (0, 0, "Cannot expand $$(GLIDEIN_Site).", "request", "$$(GLIDEIN_Site:"),
     (12, 122, OUTPUT + "x: (errno 122) Disk quota exceeded", "space", "quota"),
-    (5, 0, "", "expression", "undefined"),
-    (20, 0, "", "schedule", "deferral_time"),
-    (22, 0, "", "permission", "log file"),
+    (5, 0, "", "request", "undefined"),
+    (20, 0, "", "request", "deferral_time"),
+    (22, 0, "", "file", "log file"),
     (44, 0, "", "script", "post-command"),
+    (2, 17, "", "grid", "compute element"),
+    (26, 120, "too many restarts", "policy", "in its log"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("code", "subcode", "reason", "what", "said"), CASES)
-def test_known_causes(code: int, subcode: int, reason: str, what: str, said: str) -> None:
+@pytest.mark.parametrize(("code", "subcode", "reason", "kind", "said"), CASES)
+def test_known_causes(code: int, subcode: int, reason: str, kind: str, said: str) -> None:
     found = sure(code, subcode, reason)
-    assert found.what == what
+    assert found.kind == kind
     assert said in found.text
 
 
@@ -119,16 +108,7 @@ def test_known_causes(code: int, subcode: int, reason: str, what: str, said: str
     [
         (3, 1, "job exited with code 1"),
         (3, 1, "job exited with code 137"),
-        (13, 256, INPUT + "FILETRANSFER:1:non-zero exit (139) from curl_plugin"),
         (3, 0, "The job attribute PeriodicHold expression '(NumJobStarts >= 3)' evaluated to TRUE"),
-        (
-            13,
-            256,
-            INPUT + "timed out waiting for response from origin ap2 ( URL file = lab://a/b )|",
-        ),
-        (13, 256, INPUT + "could not reach cache from MWT2: connection reset by peer (ap2)|"),
-        (12, 2, OUTPUT + "_condor_stdout: (errno 2) No such file or directory"),
-        (26, 120, "too many restarts"),
         (None, None, ""),
         (6, 0, "something else"),
         (26, 1, "exceeded the disk-jockey quota of user memory-lane"),
@@ -152,7 +132,7 @@ def test_unknown_causes(code: int | None, subcode: int | None, reason: str) -> N
 )  # fmt: skip
 def test_a_segmentation_fault_is_a_bug(reason: str, ad: dict[str, Any]) -> None:
     found = sure(3, 0, reason, ad=ad)
-    assert (found.what, found.first, found.certain) == ("bug", True, True)
+    assert (found.kind, found.first, found.certain) == ("crash", True, True)
     assert "segmentation fault" in found.text
     retried = found.though_retried(3, 20)
     assert (retried.first, retried.certain) == (False, False)
@@ -160,13 +140,13 @@ def test_a_segmentation_fault_is_a_bug(reason: str, ad: dict[str, Any]) -> None:
 
 
 def test_exits_that_say_what_to_fix() -> None:
-    assert sure(3, 126, "job exited with code 126").what == "permission"
+    assert sure(3, 126, "job exited with code 126").kind == "permission"
     assert "not found" in sure(3, 127, "exited with status 127").text
     killed, ad = "job exited with code 137", {"RequestMemory": 1000}
     found = sure(3, 137, killed, ad=ad, memory_mb=990.0)
-    assert (found.what, found.edit, found.certain) == ("memory", ("RequestMemory", 1536), False)
+    assert (found.kind, found.edit, found.certain) == ("memory", ("RequestMemory", 1536), False)
     assert fix(3, 137, killed, ad=ad, memory_mb=200.0) is None
-    assert sure(26, 0, "cmsRun exit code 50660", ad={"RequestMemory": 1000}).what == "memory"
+    assert sure(26, 0, "cmsRun exit code 50660", ad={"RequestMemory": 1000}).kind == "memory"
     assert fix(13, 2, "job exited with code 139") is None
 
 
@@ -288,8 +268,10 @@ def test_of_several_resources_the_one_that_was_exceeded_counts() -> None:
     )
     ad = {"RequestMemory": 2048, "RequestDisk": 1000, "DiskUsage": 3000, "MemoryUsage": 90}
     assert sure(26, 0, reason, ad=ad).edit == ("RequestDisk", 4096)
-    assert sure(26, 0, reason, ad=ad | {"DiskUsage": 9, "MemoryUsage": 2100}).what == "memory"
-    assert fix(26, 0, reason, ad={"RequestMemory": 2048}) is None
+    assert sure(26, 0, reason, ad=ad | {"DiskUsage": 9, "MemoryUsage": 2100}).kind == "memory"
+    unclear = sure(26, 0, reason, ad={"RequestMemory": 2048})
+    assert (unclear.edit, unclear.certain) == (None, False)
+    assert "request_disk or request_memory" in unclear.text
 
 
 def test_a_number_without_a_unit_that_nothing_explains_is_quoted() -> None:
@@ -322,7 +304,8 @@ def test_no_more_than_the_largest_slot_known() -> None:
 )  # fmt: skip
 def test_a_broken_machine_is_not_the_jobs_fault(code: int, reason: str, said: str) -> None:
     found = sure(code, 0, reason)
-    assert (found.what, found.certain, found.first) == ("machine", False, False)
+    assert (found.kind, found.certain, found.first) == ("node", False, False)
+    assert found.machine == "vm"
     assert said in found.text
     assert "(slot1_8@mwt2@vm) is broken" in found.text
 
@@ -332,11 +315,36 @@ def test_room_is_made_only_where_its_user_can() -> None:
     inputs = sure(13, 28, INPUT + f"writing to file {path}")
     image = sure(35, 0, SLOT + "failed to register layer: no space left on device")
     for found in (inputs, image):
-        assert (found.what, found.certain) == ("space", False)
+        assert (found.kind, found.certain) == ("space", False)
         assert "release it to run on another machine" in found.text
     place = "Transfer output files failure at access point ap while receiving files. Details: "
     output = sure(12, 28, place + "writing to file /home/ann/out: No space left on device")
     assert "where its output goes" in output.text
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        "timed out waiting for response from origin ap2 ( URL file = lab://a/b )|",
+        "could not reach cache from MWT2: connection reset by peer (ap2)|",
+        "FILETRANSFER:1:non-zero exit (139) from curl_plugin",
+    ],
+)
+def test_a_failure_of_the_network_is_none_of_the_job(details: str) -> None:
+    found = sure(13, 256, INPUT + details)
+    assert (found.kind, found.passing, found.certain) == ("network", True, False)
+    assert "try again" in found.text
+
+
+def test_the_machine_to_leave_is_that_of_the_reason_else_that_of_the_last_run() -> None:
+    reason = "Singularity test failed: no loop device"
+    assert (
+        sure(45, 0, "Error from slot1_3@wn51.example.org: " + reason).machine == "wn51.example.org"
+    )
+    assert sure(45, 0, reason, slot="slot1@wn52").machine == "wn52"
+    assert sure(45, 0, reason).machine is None
+    lost = sure(12, 2, OUTPUT + "_condor_stdout: (errno 2) No such file or directory")
+    assert (lost.kind, lost.certain) == ("node", False)
 
 
 def test_absurd_figures_do_not_count() -> None:
@@ -359,10 +367,10 @@ def test_what_may_be_an_outage_is_not_certain() -> None:
 
 def test_hostile_reasons_are_made_plain() -> None:
     found = sure(
-        6, 2, "invalid interpreter (/x\x1b[31m\n\u202e" + "a" * 390 + ") specified on first line"
+        6, 2, "invalid interpreter (/x\x1b[31m\u202e" + "a" * 290 + ") specified on first line"
     )
     assert found.text.isprintable()
-    assert len(found.text) < 400
+    assert len(found.text) < 600
     assert known_fix(Held(34, 102, "memory " * 100_000)) is not None
 
 

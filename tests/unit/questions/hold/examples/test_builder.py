@@ -81,6 +81,21 @@ def test_facts_count_this_hold_among_the_holds() -> None:
     assert facts["hold_subcode"].tolist() == [256, 256]
 
 
+def test_facts_count_how_like_releases_ended_each_batch_once() -> None:
+    """Two releases of a cluster within a minute are a batch; of the job itself each counts."""
+    others = [*released(outcomes=[False, True]), *released(outcomes=[True], at=100.0, cluster=3)]
+    own = [held(200), event(201, 13), held(202), event(203, 13), held(204), event(210, 13)]
+    inputs = built([*others, *own])
+    counts = {
+        level: tuple(int(inputs.facts[f"{what} {level}"][-1]) for what in ("good", "bad"))
+        for level in inputs.learned
+    }
+    assert counts == {
+        "all": (1, 2), "subcode": (1, 2), "reason": (1, 2), "cluster": (0, 1),
+        "cluster and cause": (0, 1), "job and cause": (0, 2),
+    }  # fmt: skip
+
+
 def test_a_subcode_that_is_not_told_is_minus_one() -> None:
     inputs = built([held(5, hold_subcode=None), event(9, 13)])
     assert inputs.facts["hold_subcode"].tolist() == [-1]

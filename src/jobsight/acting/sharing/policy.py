@@ -1,0 +1,163 @@
+"""The placement policy: tokens by user and job name, for Slurm and HTCondor.
+
+Slurm's is the file that ``jobsight-submit.lua`` follows (`jobsight.acting.slurm.policy`).
+HTCondor's is a map file, which the transforms of ``92-jobsight-sharing.conf`` ask by userMap():
+lines of ``* KEY VALUE``, where KEY is ``TOKEN/user/name`` with ``#`` for each number in the name,
+and one of the date (seconds since 1970). A schedd reads it when it is reconfigured. Both expire
+after 24 hours. Only enforce gives tokens.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jobsight.acting.condor.installing import SHARING_MAP
+from jobsight.acting.control import Switch
+from jobsight.acting.decisions import DecisionLog
+from jobsight.acting.sharing.slowdown import Matrix
+from jobsight.acting.sharing.vectors import Key, Kind, Node, vectors
+from jobsight.acting.slurm import policy as slurm_policy
+from jobsight.answering.session import AnswerSession
+from jobsight.clock import now_micros
+from jobsight.documents import JobDocument
+from jobsight.errors import OutputError, SourceError
+from jobsight.files import new_file
+from jobsight.history.condor.client import CondorClient
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.questions.bound.answering import BOUND_ANSWERS
+from jobsight.settings import ActingSettings, Mode, Settings
+from jobsight.store import Store
+from jobsight.store.packing import cluster_of
+
+__all__ = ["Found", "found_in", "map_file", "map_text", "matrix_of", "publish", "withdraw"]
+
+Found = Mapping[Key, Kind]
+_NEWEST = 100_000
+"""Jobs of the store that are looked at."""
+_RECONFIG_S = 3600
+"""Between two reconfigurations of a schedd."""
+_OLD_S = 86400 / 2
+"""A policy of that age is written again though nothing has changed."""
+_PLAIN = re.compile(r"[^\s\"\\/*#][^\s\"\\]*/[^\s\"\\]+", re.ASCII)
+_CONDOR = ("membw", "diskbw", "netbw")
+
+
+def matrix_of(settings: ActingSettings) -> Matrix:
+    """The measured slowdowns of the cluster's nodes.
+
+    Raises:
+        SourceError: none were measured yet.
+    """
+    path = settings.folder / "sharing.json"
+    if not path.exists():
+        raise SourceError(
+            f"{path} is missing: run `jobsight share measure --output {path}` on a node of the "
+            "cluster while nothing else runs there"
+        )
+    return Matrix.read(path)
+
+
+def found_in(store: Store, node: Node, settings: Settings) -> dict[Key, Kind]:
+    """The vectors of the kinds of job of which the store's newest jobs are."""
+    session = AnswerSession(BOUND_ANSWERS, None, now_micros(), settings)
+
+    def judge(document: JobDocument) -> tuple[Mapping[str, float], str] | None:
+        if document.submission.script is None:
+            return None
+        answer = session.answerer(cluster_of(document.id)).of_document(document)
+        sure = answer.is_job and answer.kind not in ("unsure", "gpu")
+        return (answer.shares, answer.model) if sure else None
+
+    return vectors(store.scan(newest_first=True, limit=_NEWEST), node, judge)
+
+
+def map_file(settings: ActingSettings) -> Path:
+    """Where HTCondor's map is."""
+    return settings.folder / SHARING_MAP
+
+
+def map_text(found: Found, now: float) -> str:
+    """The map; jobs whose names it cannot hold are left out."""
+    return "".join([f"* date {int(now)}\n", *_lines(found)])
+
+
+def _lines(found: Found) -> Iterator[str]:
+    for key, kind in list(found.items())[: slurm_policy.MOST_RULES]:
+        name = f"{key.user}/{key.name}"
+        if _PLAIN.fullmatch(name):
+            for token, count in kind.tokens().items():
+                if token in _CONDOR:
+                    yield f"* {token}/{name} {count}\n"
+
+
+def publish(found: Found, settings: Settings, mode: Mode, log: DecisionLog) -> str:
+    """Write the policy of the schedulers that this machine has; what was done, in a line.
+
+    Raises:
+        OutputError: the policy or the decision log cannot be written.
+        SourceError: the schedd cannot be reconfigured: it reads the map at its next one.
+    """
+    acting = settings.acting
+    tokens = {key: given for key, kind in found.items() if (given := kind.tokens())}
+    shown: dict[str, Any] = {
+        "mode": mode, "rules": len(tokens),
+        "tokens": [[*key, given, found[key].why] for key, given in list(tokens.items())[:1000]],
+    }  # fmt: skip
+    switch = Switch(acting.folder)
+    with switch.taken() as refusal:
+        if refusal is not None:
+            log.write("stopped", why=refusal)
+            return f"no policy is written: {refusal}"
+        log.write("intent", sharing=shown)
+        done = []
+        if SlurmClient(settings.slurm).has("scontrol"):
+            rules = {
+                (key.user, key.name): slurm_policy.Rule(given) for key, given in tokens.items()
+            }
+            slurm_policy.write(acting.model_copy(update={"mode": mode}), rules)
+            done.append("Slurm")
+        condor = CondorClient(settings.condor)
+        if mode == "enforce" and condor.has("condor_reconfig"):
+            if _write_map(map_file(acting), map_text(found, time.time())):
+                condor.reconfigure()
+            done.append("HTCondor")
+        log.write("result", sharing={"published": done})
+    names = " and ".join(done) or "no scheduler"
+    return f"{mode}: tokens for {len(tokens):,} kinds of job, written for {names}"
+
+
+def _write_map(path: Path, text: str) -> bool:
+    """Write the map where it differs, at most hourly, or is old; whether it was written."""
+    try:
+        before, age = path.read_text("utf-8"), time.time() - path.stat().st_mtime
+    except (OSError, ValueError):
+        before, age = "", float("inf")
+    same = before.partition("\n")[2] == text.partition("\n")[2]
+    if age < (_OLD_S if same else _RECONFIG_S):
+        return False
+    with new_file(path) as temporary:
+        temporary.write_text(text, "utf-8")
+        temporary.chmod(0o644)
+    return True
+
+
+def withdraw(settings: Settings) -> bool:
+    """Remove what was published; whether there was any.
+
+    Raises:
+        OutputError: it cannot be removed.
+        SourceError: the schedd cannot be reconfigured: it follows the map until that is a day old.
+    """
+    path = map_file(settings.acting)
+    slurm, condor = slurm_policy.withdraw(settings.acting), path.exists()
+    if condor:
+        try:
+            path.unlink()
+        except OSError as error:
+            raise OutputError(f"cannot remove {path}: {error.strerror}") from None
+        CondorClient(settings.condor).reconfigure()
+    return slurm or condor

@@ -1,0 +1,195 @@
+"""Acting, round by round: of `jobsight acting run`, and in a thread of the service."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from jobsight.acting.condor.idle import Expected, IdleWriteback, expected_by, pending_at
+from jobsight.acting.condor.writeback import Writeback as CondorWriteback
+from jobsight.acting.control import Switch
+from jobsight.acting.decisions import DecisionLog
+from jobsight.acting.sharing.policy import found_in, matrix_of, publish
+from jobsight.acting.slurm.pending import answers_of_pending
+from jobsight.acting.slurm.writeback import Writeback as SlurmWriteback
+from jobsight.errors import JobsightError, SourceError
+from jobsight.history.condor.client import CondorClient
+from jobsight.history.slurm.client import SlurmClient
+from jobsight.questions.hold.heldqueue import HeldQueue, here
+from jobsight.service.configured import log_files
+from jobsight.service.logs import LastError, log
+
+if TYPE_CHECKING:
+    from jobsight.acting.slurm.plan import Answers
+    from jobsight.questions.hold.answering.answer import Answer
+    from jobsight.service.web.ready import Follower, Ready
+    from jobsight.settings import ActingSettings, Settings
+    from jobsight.store import Store
+
+__all__ = ["Judges", "Writeback", "act", "acting_in", "writebacks"]
+
+_STOP_S = 5.0
+_SHARING_S = 3600.0
+Round = Callable[[], str]
+
+
+class Judges(NamedTuple):
+    """What gives the answers that are written back.
+
+    Attributes:
+        held: those for all held jobs of this machine's schedd, by use.
+        pending: those for pending jobs of the Slurm cluster, by name.
+        idle: what is expected of the idle jobs of a schedd.
+    """
+
+    held: Callable[[], Sequence[Answer]]
+    pending: Callable[[Collection[str]], Mapping[str, Answers]]
+    idle: Callable[[str], Sequence[Expected]]
+
+
+class Writeback(Protocol):
+    """Write-back into jobs of one scheduler."""
+
+    def plan(self) -> Any:
+        """What a round would do: `changes`, and `counts` of jobs."""
+
+    def round(self) -> str:
+        """Do it; what was done, in a line."""
+
+
+def writebacks(settings: Settings, judges: Judges) -> list[tuple[Writeback, float]]:
+    """Write-back into each scheduler of which this machine has the tools.
+
+    Returns:
+        Each, with the seconds that pass at least between two of its rounds.
+
+    Raises:
+        SourceError: it has none.
+    """
+    acting, found = settings.acting, list[tuple[Writeback, float]]()
+    condor = CondorClient(settings.condor).has("condor_qedit")
+    if condor and (schedd := settings.access_point or here(settings)) is not None:
+        held = CondorWriteback(settings.condor, acting, acting.mode, schedd, judges.held)
+        found.append((held, 0.0))
+        if acting.idle:
+            judge = partial(judges.idle, schedd)
+            idle = IdleWriteback(settings.condor, acting, acting.mode, judge)
+            found.append((idle, acting.renew))
+    if SlurmClient(settings.slurm).has("scontrol"):
+        slurm = SlurmWriteback(settings.slurm, acting, acting.mode, judges.pending)
+        found.append((slurm, 0.0))
+    if not found:
+        raise SourceError(
+            "there is no scheduler to act through: neither scontrol nor condor_qedit and the name "
+            "of a schedd are found; see the settings slurm.bin and condor.bin"
+        )
+    return found
+
+
+def act(
+    rounds: Sequence[tuple[Round, float]], settings: ActingSettings, stop: threading.Event
+) -> None:
+    """Rounds, each with the seconds between two of it, until it is to stop.
+
+    One that fails is logged, and the next begins anew.
+
+    Raises:
+        SourceError: another process acts already.
+        OutputError: the folder or the lock file cannot be made.
+    """
+    failed, due = [LastError() for _ in rounds], [0.0 for _ in rounds]
+    with Switch(settings.folder).alone():
+        while not stop.is_set():
+            for number, (round_, every) in enumerate(rounds):
+                if due[number] > time.monotonic():
+                    continue
+                due[number] = time.monotonic() + every
+                try:
+                    log("round", done=round_())
+                    failed[number].resolve()
+                except JobsightError as error:
+                    failed[number].record("round failed", error)
+            stop.wait(settings.every)
+
+
+@contextmanager
+def acting_in(follower: Follower, store: Store, settings: Settings) -> Iterator[None]:
+    """Within the block a thread acts on what the service has ready, if the settings say so."""
+    if settings.acting.mode == "off":
+        yield
+        return
+    stop = threading.Event()
+    thread = threading.Thread(
+        target=_act, args=(follower, store, settings, stop), name="acting", daemon=True
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(_STOP_S)
+
+
+def _act(follower: Follower, store: Store, settings: Settings, stop: threading.Event) -> None:
+    """Act until it is to stop, and while another process does, wait for its end."""
+    acting, failed = settings.acting, LastError()
+    judges = Judges(
+        partial(_held, follower, settings), partial(_pending, follower, settings),
+        partial(_idle, follower),
+    )  # fmt: skip
+    while not stop.is_set():
+        try:
+            rounds = [(each.round, every) for each, every in writebacks(settings, judges)]
+            if acting.share:
+                rounds.append((partial(_share, store, settings), _SHARING_S))
+            act(rounds, acting, stop)
+        except JobsightError as error:
+            failed.record("nothing acts", error)
+            stop.wait(acting.every)
+
+
+def _ready(follower: Follower) -> Ready:
+    if (ready := follower.current) is None:
+        raise SourceError("the store has not been read yet")
+    return ready
+
+
+def _held(follower: Follower, settings: Settings) -> list[Answer]:
+    """The answers for all held jobs as of now."""
+    ready = _ready(follower)
+    queue = HeldQueue(settings, here(settings))
+    pool = queue.pool(partial(log_files, settings))
+    with ready.lock:
+        session = ready.session("hold", step=1000).adapted(lambda answerer: answerer.within(pool))
+        return queue.answers(session, pool)
+
+
+def _pending(
+    follower: Follower, settings: Settings, names: Collection[str]
+) -> Mapping[str, Answers]:
+    """The answers for pending jobs as of now."""
+    ready, cluster = _ready(follower), SlurmClient(settings.slurm).cluster_name()
+    with ready.lock:
+        start, fail = (ready.session(name, step=1000).answer for name in ("start", "fail"))
+        return answers_of_pending(names, cluster, start, fail)
+
+
+def _idle(follower: Follower, schedd: str) -> list[Expected]:
+    """What is expected of idle jobs as of now."""
+    ready = _ready(follower)
+    with ready.lock:
+        fails, starts = (
+            ready.session(name, step=1000).answer(pending_at(schedd)) for name in ("fail", "start")
+        )
+    return expected_by(fails, starts)
+
+
+def _share(store: Store, settings: Settings) -> str:
+    """Publish the placement policy; what was done."""
+    acting = settings.acting
+    found = found_in(store, matrix_of(acting).node(), settings)
+    return publish(found, settings, acting.mode, DecisionLog(acting.folder))
