@@ -11,11 +11,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import polars as pl
-
-from jobsight.acting.condor.jobsets import Job, constraints
 from jobsight.acting.condor.plan import (
     QUEUE,
     Change,
@@ -30,18 +27,12 @@ from jobsight.acting.condor.plan import (
 )
 from jobsight.acting.condor.writeback import MOST_EDITS, editor, spelled
 from jobsight.acting.edits import Edits
-from jobsight.documents import State
 from jobsight.history.condor.client import Ad, CondorClient
-from jobsight.questions.fail.wording import worded
+from jobsight.history.condor.jobsets import Job, constraints
 from jobsight.settings import ActingSettings, CondorSettings, Mode
 from jobsight.text import counted
 
-if TYPE_CHECKING:
-    from jobsight.questions.fail.answering import Answer as FailAnswer
-    from jobsight.questions.start.answering import Answer as StartAnswer
-
-__all__ = ["Expected", "IdleJudge", "IdleWriteback", "Outlook", "expected_by", "idle_changes",
-           "pending_at"]  # fmt: skip
+__all__ = ["Expected", "IdleJudge", "IdleWriteback", "Outlook", "idle_changes"]
 
 _STEPS = ((3600, 600), (86400, 3600), (math.inf, 86400))
 """Seconds to a start, and to how many of them it is rounded up where it is nearer."""
@@ -184,37 +175,6 @@ class IdlePlan(NamedTuple):
     asked_at: int
     changes: list[Change[Outlook]]
     counts: dict[str, int]
-
-
-def pending_at(schedd: str) -> pl.Expr:
-    """The pending jobs of a schedd, as an expression over the job table."""
-    place = pl.col("scheduler_name").cast(pl.String).str.to_lowercase()
-    return (
-        (pl.col("state").cast(pl.String) == State.PENDING.value)
-        & (pl.col("scheduler") == "htcondor")
-        # A log that does not name its access point is of this one.
-        & ((place == schedd.lower()) | place.str.contains(r"^log-[0-9a-f]+$"))
-    )
-
-
-def expected_by(fails: Sequence[FailAnswer], starts: Sequence[StartAnswer]) -> list[Expected]:
-    """What the answers of two questions for the same pending jobs come to."""
-    spans = {answer.id: answer.starts for answer in starts}
-    expected = []
-    for answer in fails:
-        job, words, start = answer.job, worded(answer.to_json()), spans.get(answer.id)
-        cluster, _, proc = job["job"].partition(".")
-        expected.append(
-            Expected(
-                (int(cluster), int(proc)),
-                job["submit"] and job["submit"].timestamp(),
-                answer.probability,
-                start and (start[0] / 1e6, start[1] / 1e6, start[2] / 1e6),
-                answer.blocked or words.advice or next(iter(words.evidence), ""),
-                answer.model,
-            )
-        )
-    return expected
 
 
 class IdleWriteback:

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from jobsight.acting.condor.jobsets import Job, ranges
 from jobsight.codes import hold_name
 from jobsight.history.condor.client import Ad
+from jobsight.history.condor.jobsets import Job, ranges
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES
 from jobsight.questions.hold.answering.answer import Answer
 from jobsight.settings import ActingSettings, Mode

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jobsight.acting.condor.jobsets import Job, constraints, ranges
 from jobsight.acting.condor.plan import QUEUE, Change, Plan, Said, make_plan
 from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.edits import Edits
 from jobsight.history.condor.client import CondorClient
+from jobsight.history.condor.jobsets import Job, constraints, ranges
 from jobsight.questions.hold.answering.answer import Answer
 from jobsight.settings import ActingSettings, CondorSettings, Mode
 from jobsight.text import counted

@@ -4,7 +4,7 @@ import classad2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.acting.condor.jobsets import Job, constraints, ranges
+from jobsight.history.condor.jobsets import Job, constraints, ranges
 
 JOBS = st.sets(st.tuples(st.integers(1, 6), st.integers(0, 9)))
 
