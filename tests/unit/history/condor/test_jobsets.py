@@ -22,3 +22,4 @@ def test_constraints_are_true_of_these_jobs_alone(jobs: set[Job], most: int) -> 
     for job in ((cluster, proc) for cluster in range(1, 7) for proc in range(10)):
         ad = classad2.ClassAd({"ClusterId": job[0], "ProcId": job[1]})
         assert [tree.eval(ad) for tree in trees].count(True) == (job in jobs)
+        assert not any(classad2.ExprTree(f"false && {text}").eval(ad) for _, text in parts)
