@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -21,14 +21,15 @@ from jobsight.questions.hold.answering.answer import Answer
 from jobsight.settings import ActingSettings, Mode
 from jobsight.text import printable
 
-__all__ = ["ATTRIBUTES", "QUEUE", "Change", "Plan", "Said", "Saying", "assigned", "bounded",
-           "change_of", "is_current", "job_of", "make_plan", "plain", "rounded"]  # fmt: skip
+__all__ = ["ATTRIBUTES", "QUEUE", "Change", "Plan", "S", "Said", "Saying", "bounded", "change_of",
+           "is_current", "job_of", "make_plan", "plain", "rounded"]  # fmt: skip
 
-_OF_HOLD = (
-    "JobsightVerb", "JobsightProbability", "JobsightReason", "JobsightReleaseAfter",
-    "JobsightModel", "JobsightAct",
-)  # fmt: skip
-ATTRIBUTES = (*_OF_HOLD, "JobsightFailure", "JobsightStart")
+_NAMES = {
+    "verb": "JobsightVerb", "probability": "JobsightProbability", "reason": "JobsightReason",
+    "release_after": "JobsightReleaseAfter", "model": "JobsightModel", "act": "JobsightAct",
+    "failure": "JobsightFailure", "start": "JobsightStart",
+}  # fmt: skip
+ATTRIBUTES = tuple(_NAMES.values())
 """What is written besides ``JobsightAsOf``, the time as of which it is true (seconds)."""
 QUEUE = (
     "ClusterId", "ProcId", "Owner", "JobStatus", "HoldReasonCode", "HoldReasonSubCode",
@@ -58,13 +59,30 @@ class Saying(ABC):
     reason: str
     model: str
 
+    @property
     @abstractmethod
-    def assignments(self, as_of: int) -> dict[str, str]:
-        """The attributes as ClassAd expressions; `as_of`: seconds since 1970."""
+    def decision(self) -> Hashable:
+        """What of it is the same in each round, as long as the answer is."""
 
-    @abstractmethod
+    def assignments(self, as_of: int) -> dict[str, str]:
+        """All attributes as ClassAd expressions, as of then (seconds since 1970).
+
+        What is not known is said no more.
+        """
+        given = {**vars(self), "reason": self.reason or None}
+        known = {_NAMES[name]: _expression(value) for name, value in given.items()
+                 if value is not None and value is not False}  # fmt: skip
+        return {"JobsightAsOf": str(as_of), **dict.fromkeys(ATTRIBUTES, "undefined"), **known}
+
     def to_json(self) -> dict[str, Any]:
         """As the decision log has it."""
+        return dict(vars(self))
+
+
+def _expression(value: str | float) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    return f"{value:.2f}" if isinstance(value, float) else str(value).lower()
 
 
 S = TypeVar("S", bound=Saying)
@@ -77,19 +95,19 @@ class Said(Saying):
     Attributes:
         verb: the answer.
         probability: of success if released now, in steps of 0.05; None: unknown.
-        after: seconds since 1970 from which a release is advised; 0: now.
+        release_after: seconds since 1970 from which a release is advised; 0: now.
         act: whether the site's policy may act.
     """
 
     verb: str
     probability: float | None
-    after: int | None
+    release_after: int | None
     act: bool
 
     @classmethod
     def in_ad(cls, ad: Ad) -> Said:
         """What an ad has now."""
-        verb, probability, reason, after, model, act = map(ad.get, _OF_HOLD)
+        verb, probability, reason, after, model, act, *_ = map(ad.get, ATTRIBUTES)
         chance = round(probability, 2) if isinstance(probability, int | float) else None
         return cls(
             str(reason), str(model), str(verb), chance, after if type(after) is int else None,
@@ -111,34 +129,14 @@ class Said(Saying):
         """Whether both say the same; the counts in a reason are out of date with every outcome."""
         return replace(self, reason="") == replace(other, reason="")
 
-    def assignments(self, as_of: int) -> dict[str, str]:
-        """See `Saying`."""
-        values = (
-            f'"{self.verb}"',
-            None if self.probability is None else f"{self.probability:.2f}",
-            f'"{self.reason}"',
-            None if self.after is None else str(self.after),
-            f'"{self.model}"',
-            "true" if self.act else None,
-        )
-        return assigned(as_of, dict(zip(_OF_HOLD, values, strict=True)))
-
-    def to_json(self) -> dict[str, Any]:
-        """See `Saying`."""
-        return {
-            "verb": self.verb, "probability": self.probability, "reason": self.reason,
-            "release_after": self.after, "model": self.model, "act": self.act,
-        }  # fmt: skip
+    @property
+    def decision(self) -> Hashable:
+        """See `Saying`: without when a release is advised, which moves on from round to round."""
+        return self.verb, self.probability, self.reason, self.act
 
     def __str__(self) -> str:
         chance = "" if self.probability is None else f" {self.probability:.0%}"
         return f"{self.verb}{chance}{', for the policy to act on' if self.act else ''}"
-
-
-def assigned(as_of: int, values: Mapping[str, str | None]) -> dict[str, str]:
-    """All attributes as ClassAd expressions: what is not given, or None, is said no more."""
-    given = {name: text for name, text in values.items() if text is not None}
-    return {"JobsightAsOf": str(as_of), **dict.fromkeys(ATTRIBUTES, "undefined"), **given}
 
 
 def rounded(probability: float) -> float:
@@ -202,21 +200,22 @@ class Change(Generic[S]):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Generic[S]):
     """What a round is to do.
 
     Attributes:
         asked_at: seconds since 1970, just before the queue was read.
         changes: edits in order: first what is taken back.
+        counts: jobs held or idle, answered, unchanged; of held ones also marked (that the policy
+            may act on) and by_hand.
         renew: whether the time of the answers to act on is to be renewed.
-        counts: jobs held, answered, unchanged, marked (that the policy may act on), by_hand.
         since: when the hold of each job began, seconds since 1970.
     """
 
     asked_at: int
-    changes: list[Change[Said]]
-    renew: bool
+    changes: list[Change[S]]
     counts: dict[str, int]
+    renew: bool = False
     since: Mapping[Job, int] = field(default_factory=dict)
 
 
@@ -244,8 +243,8 @@ class _Caps:
 def make_plan(
     ads: Sequence[Ad], answers: Sequence[Answer], settings: ActingSettings, mode: Mode,
     *, asked_at: int, schedd: str, marked_lately: int = 0,
-) -> Plan:  # fmt: skip
-    """The plan of a round.
+) -> Plan[Said]:  # fmt: skip
+    """The plan of a round for held jobs.
 
     Args:
         ads: of all held jobs, with the attributes `QUEUE`.
@@ -293,11 +292,11 @@ def make_plan(
     return Plan(
         asked_at,
         changes,
-        bool(times) and asked_at - min(times) >= settings.renew,
         {
             "held": len(ads), "answered": len(judged), "unchanged": unchanged,
             "marked": caps.users.total(), "by_hand": sum(map(_by_hand, ads)),
         },
+        bool(times) and asked_at - min(times) >= settings.renew,
         {job: ad["EnteredCurrentStatus"] for job, ad in held.items()},
     )  # fmt: skip
 
