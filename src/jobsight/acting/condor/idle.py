@@ -77,11 +77,10 @@ class Outlook(Saying):
         """What an ad has now."""
         failure, start = ad.get("JobsightFailure"), ad.get("JobsightStart")
         return cls(
-            str(ad.get("JobsightReason")),
-            str(ad.get("JobsightModel")),
+            str(ad.get("JobsightReason")), str(ad.get("JobsightModel")),
             round(failure, 2) if isinstance(failure, int | float) else None,
             start if type(start) is int else None,
-        )
+        )  # fmt: skip
 
     @classmethod
     def of(cls, expected: Expected, now: int) -> Outlook:

@@ -125,10 +125,6 @@ class Said(Saying):
         chance = None if now is None else rounded(now.probability)
         return cls(_reason(answer), plain(answer.model), verb, chance, after, act=False)
 
-    def same(self, other: Said) -> bool:
-        """Whether both say the same; the counts in a reason are out of date with every outcome."""
-        return replace(self, reason="") == replace(other, reason="")
-
     @property
     def decision(self) -> Hashable:
         """See `Saying`: without when a release is advised, which moves on from round to round."""
@@ -255,15 +251,17 @@ def make_plan(
         schedd: name of the access point of the ads.
         marked_lately: jobs that were marked for the policy in the last minute.
     """
-    held = {job_of(ad): ad for ad in ads if _asked(ad, asked_at)}
+    by_job = {job_of(ad): ad for ad in ads}
+    held = {job: ad for job, ad in by_job.items() if _asked(ad, asked_at)}
     judged = dict(_matching(held, answers, schedd))
     said = bounded({job: Said.of_answer(answer) for job, answer in judged.items()})
     caps = _Caps(settings, settings.per_minute - marked_lately)
     refused: dict[Job, str | None] = {}
+    actable = ("release", "remove") if settings.removal else ("release",)
     if mode != "advise":
         # Those that are marked already come first: a cap does not take turns.
         for job in sorted(said, key=lambda job: not _marked(held[job])):
-            if not _actable(said[job], settings):
+            if said[job].verb not in actable:
                 continue
             refused[job] = _too_often(held[job], settings, said[job]) or caps.refusal(
                 str(held[job].get("Owner")), marked=_marked(held[job])
@@ -271,7 +269,7 @@ def make_plan(
             said[job] = replace(said[job], act=refused[job] is None)
     groups: dict[tuple[Said | None, str | None], list[Job]] = {}
     unchanged = 0
-    for job, ad in ((job_of(ad), ad) for ad in ads):
+    for job, ad in by_job.items():
         wanted = said.get(job)
         if ad.get("JobsightAct") is True and not (wanted is not None and wanted.act):
             why = refused.get(job) or (
@@ -280,11 +278,11 @@ def make_plan(
             groups.setdefault((None, why), []).append(job)
         if wanted is None:
             continue
-        if is_current(ad) and Said.in_ad(ad).same(wanted):
+        # The counts in a reason are out of date with every outcome.
+        if is_current(ad) and replace(Said.in_ad(ad), reason=wanted.reason) == wanted:
             unchanged += 1
             continue
         groups.setdefault((wanted, refused.get(job)), []).append(job)
-    by_job = {job_of(ad): ad for ad in ads}
     changes = [change_of(*key, jobs, by_job) for key, jobs in groups.items()]
     changes.sort(key=lambda change: (change.said is not None, -len(change.jobs)))
     times = [ad["JobsightAsOf"] for job, ad in held.items() if _marked(ad) and job in said
@@ -351,10 +349,6 @@ def bounded(said: dict[Job, S]) -> dict[Job, S]:
         job: each if each.reason in kept else replace(each, reason=_OTHER)
         for job, each in said.items()
     }
-
-
-def _actable(said: Said, settings: ActingSettings) -> bool:
-    return said.verb == "release" or (said.verb == "remove" and settings.removal)
 
 
 def _too_often(ad: Ad, settings: ActingSettings, said: Said) -> str | None:

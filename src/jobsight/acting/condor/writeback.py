@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from typing import Any, Generic
 
 from jobsight.acting.condor.plan import QUEUE, Plan, S, Said, make_plan
@@ -77,7 +78,9 @@ class Rounds(ABC, Generic[S]):
         edits.log.write("round", mode=edits.mode, asked_at=plan.asked_at, jobs=plan.counts)
         jobs = counted(next(iter(plan.counts.values())), self.what)
         if edits.mode == "observe":
-            lines = edits.observe(_decisions(plan), _spelled, plan.asked_at)
+            lines = edits.observe(
+                _decisions(plan), lambda ids: list(map(str, ranges(ids))), plan.asked_at
+            )
             return f"{jobs}, {counted(lines, 'decision')} written down"
         edited, left, marked = 0, _MOST_EDITS, plan.counts.get("marked")
         present = f"JobStatus == {self.status} && EnteredCurrentStatus < {plan.asked_at}"
@@ -93,26 +96,20 @@ class Rounds(ABC, Generic[S]):
                 if marked is not None:
                     count = sum(each.last - each.first + 1 for each in part)
                     fields["marks"] = count if values.get("JobsightAct") == "true" else 0
-                done = self._edit(where, values, fields, plan.asked_at)
+                edit = partial(self._editor.edit, where, values)
+                done = edits.make(edit, fields, plan.asked_at)
                 if isinstance(done, str):
                     return f"{jobs}, {edited:,} edited, then stopped: {done}"
                 edited, left = edited + done, left - 1
-        if plan.renew and isinstance(done := self._renew(plan.asked_at), str):
-            return f"{jobs}, {edited:,} edited, then stopped: {done}"
+        if plan.renew:
+            # Of holds that the answers to act on were given for alone.
+            where = f"{_MARKED} && JobStatus == 5 && EnteredCurrentStatus < JobsightAsOf"
+            edit = partial(self._editor.edit, where, {"JobsightAsOf": str(plan.asked_at)})
+            fields = {"said": "the answers to act on are as of now"}
+            if isinstance(done := edits.make(edit, fields, plan.asked_at), str):
+                return f"{jobs}, {edited:,} edited, then stopped: {done}"
         policy = "" if marked is None else f", {marked:,} for the policy to act on"
         return f"{jobs}, {edited:,} edited{policy}"
-
-    def _renew(self, asked_at: int) -> int | str:
-        """Renew the time of the answers to act on: of holds that these were given for alone."""
-        where = f"{_MARKED} && JobStatus == 5 && EnteredCurrentStatus < JobsightAsOf"
-        fields = {"said": "the answers to act on are as of now"}
-        return self._edit(where, {"JobsightAsOf": str(asked_at)}, fields, asked_at)
-
-    def _edit(
-        self, where: str, values: Mapping[str, str], fields: Mapping[str, Any], asked_at: int
-    ) -> int | str:
-        """How many jobs were changed, or why none may be."""
-        return self.edits.make(lambda: self._editor.edit(where, values), fields, asked_at)
 
 
 class Writeback(Rounds[Said]):
@@ -148,10 +145,6 @@ def _decisions(plan: Plan[S]) -> Iterator[tuple[dict[Job, Hashable], dict[str, A
     for change in plan.changes:
         key = (change.said and change.said.decision, change.refused)
         yield {job: (plan.since.get(job, 0), key) for job in change.jobs}, change.to_json()
-
-
-def _spelled(jobs: Iterable[Job]) -> list[str]:
-    return [str(each) for each in ranges(jobs)]
 
 
 def take_back(condor: CondorSettings, log: DecisionLog) -> int:

@@ -101,8 +101,7 @@ class Writeback:
         )  # fmt: skip
 
     def _calls_left(self, asked_at: int) -> int:
-        made = self._edits.intended("calls", asked_at - _MINUTE)
-        return self._settings.slurm_per_minute - made
+        return self._settings.slurm_per_minute - self._edits.intended("calls", asked_at - _MINUTE)
 
     def round(self) -> str:
         """Do what is to be done now; what was done, in a line.
