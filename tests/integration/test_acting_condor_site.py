@@ -98,9 +98,9 @@ def _write(pool: HtcondorPool, verb: Verb, mode: Any = "advise") -> None:
     until(lambda: int(time.time()) > second, "a second to pass")
     folder = pool.folder / "acting-site"
     folder.mkdir(exist_ok=True)
-    settings = QUICK.model_copy(update={"folder": folder})
+    settings = QUICK.model_copy(update={"folder": folder, "mode": mode})
     judge = lambda: answers_for(pool.queue("JobStatus == 5"), verb)  # noqa: E731
-    Writeback(condor_of(pool), settings, mode, pool.hostname, judge).round()
+    Writeback(condor_of(pool), settings, pool.hostname, judge).round()
 
 
 @pytest.fixture(scope="module")

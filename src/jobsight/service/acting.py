@@ -135,14 +135,14 @@ def writebacks(settings: Settings, judges: Judges) -> list[tuple[Writeback, floa
     acting, found = settings.acting, list[tuple[Writeback, float]]()
     condor = CondorClient(settings.condor).has("condor_qedit")
     if condor and (schedd := settings.access_point or here(settings)) is not None:
-        held = CondorWriteback(settings.condor, acting, acting.mode, schedd, judges.held)
+        held = CondorWriteback(settings.condor, acting, schedd, judges.held)
         found.append((held, 0.0))
         if acting.idle:
             judge = partial(judges.idle, schedd)
-            idle = IdleWriteback(settings.condor, acting, acting.mode, judge)
+            idle = IdleWriteback(settings.condor, acting, judge)
             found.append((idle, acting.renew))
     if SlurmClient(settings.slurm).has("scontrol"):
-        slurm = SlurmWriteback(settings.slurm, acting, acting.mode, judges.pending)
+        slurm = SlurmWriteback(settings.slurm, acting, judges.pending)
         found.append((slurm, 0.0))
     if not found:
         raise SourceError(

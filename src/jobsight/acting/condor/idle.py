@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jobsight.acting.condor.plan import (
@@ -25,7 +25,7 @@ from jobsight.acting.condor.plan import (
 from jobsight.acting.condor.writeback import Rounds
 from jobsight.history.condor.client import Ad
 from jobsight.history.condor.jobsets import Job
-from jobsight.settings import ActingSettings, CondorSettings, Mode
+from jobsight.settings import ActingSettings, CondorSettings
 
 __all__ = ["Expected", "IdleJudge", "IdleWriteback", "Outlook", "idle_plan"]
 
@@ -71,6 +71,7 @@ class Outlook(Saying):
 
     failure: float | None
     start: int | None
+    decisive = ("failure", "model")
 
     @classmethod
     def in_ad(cls, ad: Ad) -> Outlook:
@@ -103,11 +104,6 @@ class Outlook(Saying):
         else:
             same = self.start > now and starts[0] <= self.start <= max(starts[2], wanted.start or 0)
         return same and (self.failure, self.model) == (wanted.failure, wanted.model)
-
-    @property
-    def decision(self) -> Hashable:
-        """See `Saying`: without what moves on."""
-        return self.failure, self.model
 
     def __str__(self) -> str:
         fails = "" if self.failure is None else f" fails {self.failure:.0%}"
@@ -154,10 +150,8 @@ class IdleWriteback(Rounds[Outlook]):
 
     status, what = 1, "idle job"
 
-    def __init__(
-        self, condor: CondorSettings, settings: ActingSettings, mode: Mode, judge: IdleJudge
-    ) -> None:
-        super().__init__(condor, settings, mode)
+    def __init__(self, condor: CondorSettings, settings: ActingSettings, judge: IdleJudge) -> None:
+        super().__init__(condor, settings)
         self._judge = judge
 
     def plan(self) -> Plan[Outlook]:

@@ -7,18 +7,17 @@ is finished by the next one, and nothing is done twice.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from jobsight.codes import hold_name
 from jobsight.history.condor.client import Ad
 from jobsight.history.condor.jobsets import Job, ranges
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES
 from jobsight.questions.hold.answering.answer import Answer
-from jobsight.settings import ActingSettings, Mode
+from jobsight.settings import ActingSettings
 from jobsight.text import printable
 
 __all__ = ["ATTRIBUTES", "QUEUE", "Change", "Plan", "S", "Said", "Saying", "bounded", "change_of",
@@ -48,7 +47,7 @@ _EVIDENCE = ("siblings", "same_owner_and_cause", "same_cause")
 
 
 @dataclass(frozen=True)
-class Saying(ABC):
+class Saying:
     """What the ad of a job is to say.
 
     Attributes:
@@ -59,10 +58,8 @@ class Saying(ABC):
     reason: str
     model: str
 
-    @property
-    @abstractmethod
-    def decision(self) -> Hashable:
-        """What of it is the same in each round, as long as the answer is."""
+    decisive: ClassVar[Sequence[str]]
+    """Names of what does not move on from round to round."""
 
     def assignments(self, as_of: int) -> dict[str, str]:
         """All attributes as ClassAd expressions, as of then (seconds since 1970).
@@ -103,6 +100,7 @@ class Said(Saying):
     probability: float | None
     release_after: int | None
     act: bool
+    decisive = ("verb", "probability", "reason", "act")
 
     @classmethod
     def in_ad(cls, ad: Ad) -> Said:
@@ -124,11 +122,6 @@ class Said(Saying):
             after = math.ceil(later) * _LATER_S
         chance = None if now is None else rounded(now.probability)
         return cls(_reason(answer), plain(answer.model), verb, chance, after, act=False)
-
-    @property
-    def decision(self) -> Hashable:
-        """See `Saying`: without when a release is advised, which moves on from round to round."""
-        return self.verb, self.probability, self.reason, self.act
 
     def __str__(self) -> str:
         chance = "" if self.probability is None else f" {self.probability:.0%}"
@@ -178,17 +171,16 @@ class Change(Generic[S]):
 
     def to_json(self) -> dict[str, Any]:
         """As the decision log has it: known, said, refused."""
-        said = self.said
         return {
             "known": {"owners": dict(self.owners), "holds": dict(self.holds)},
-            "said": None if said is None else said.to_json(),
+            "said": self.said and self.said.to_json(),
             "refused": self.refused,
         }  # fmt: skip
 
     def __str__(self) -> str:
-        shown = ", ".join(map(str, ranges(self.jobs)[:5]))
-        more = "" if len(ranges(self.jobs)) <= 5 else ", …"
-        jobs = f"{len(self.jobs):,} jobs ({shown}{more})"
+        spans = [*map(str, ranges(self.jobs))]
+        shown = ", ".join(spans if len(spans) <= 5 else [*spans[:5], "…"])
+        jobs = f"{len(self.jobs):,} jobs ({shown})"
         if self.said is None:
             return f"take back: {jobs}: {self.refused}"
         why = f"; the policy may not act: {self.refused}" if self.refused else ""
@@ -237,16 +229,15 @@ class _Caps:
 
 
 def make_plan(
-    ads: Sequence[Ad], answers: Sequence[Answer], settings: ActingSettings, mode: Mode,
-    *, asked_at: int, schedd: str, marked_lately: int = 0,
+    ads: Sequence[Ad], answers: Sequence[Answer], settings: ActingSettings, *,
+    asked_at: int, schedd: str, marked_lately: int = 0,
 ) -> Plan[Said]:  # fmt: skip
     """The plan of a round for held jobs.
 
     Args:
         ads: of all held jobs, with the attributes `QUEUE`.
         answers: for held jobs, those first that are worth most.
-        settings: caps, and what may be done.
-        mode: advise, enforce, or observe: as enforce.
+        settings: caps, and what may be done: observe plans as enforce does.
         asked_at: see `Plan`.
         schedd: name of the access point of the ads.
         marked_lately: jobs that were marked for the policy in the last minute.
@@ -258,7 +249,7 @@ def make_plan(
     caps = _Caps(settings, settings.per_minute - marked_lately)
     refused: dict[Job, str | None] = {}
     actable = ("release", "remove") if settings.removal else ("release",)
-    if mode != "advise":
+    if settings.mode != "advise":
         # Those that are marked already come first: a cap does not take turns.
         for job in sorted(said, key=lambda job: not _marked(held[job])):
             if said[job].verb not in actable:
@@ -281,8 +272,8 @@ def make_plan(
         # The counts in a reason are out of date with every outcome.
         if is_current(ad) and replace(Said.in_ad(ad), reason=wanted.reason) == wanted:
             unchanged += 1
-            continue
-        groups.setdefault((wanted, refused.get(job)), []).append(job)
+        else:
+            groups.setdefault((wanted, refused.get(job)), []).append(job)
     changes = [change_of(*key, jobs, by_job) for key, jobs in groups.items()]
     changes.sort(key=lambda change: (change.said is not None, -len(change.jobs)))
     times = [ad["JobsightAsOf"] for job, ad in held.items() if _marked(ad) and job in said

@@ -18,7 +18,7 @@ from jobsight.acting.edits import Edits
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.condor.jobsets import Job, constraints, ranges
 from jobsight.questions.hold.answering.answer import Answer
-from jobsight.settings import ActingSettings, CondorSettings, Mode
+from jobsight.settings import ActingSettings, CondorSettings
 from jobsight.text import counted
 
 __all__ = ["EDIT_S", "Judge", "Rounds", "Writeback", "take_back"]
@@ -42,16 +42,15 @@ class Rounds(ABC, Generic[S]):
     what: str
     """One of them, in words."""
 
-    def __init__(self, condor: CondorSettings, settings: ActingSettings, mode: Mode) -> None:
+    def __init__(self, condor: CondorSettings, settings: ActingSettings) -> None:
         """Nothing is asked or done yet.
 
         Args:
             condor: how HTCondor's tools are run.
-            settings: caps and folder.
-            mode: observe, advise or enforce.
+            settings: mode, caps and folder.
         """
         self.client = CondorClient(condor)
-        self.edits = Edits(settings, mode)
+        self.edits = Edits(settings)
         self._editor = CondorClient(
             condor.model_copy(update={"timeout": min(condor.timeout, EDIT_S)})
         )
@@ -123,10 +122,9 @@ class Writeback(Rounds[Said]):
     status, what = 5, "held job"
 
     def __init__(
-        self, condor: CondorSettings, settings: ActingSettings, mode: Mode, schedd: str,
-        judge: Judge,
-    ) -> None:  # fmt: skip
-        super().__init__(condor, settings, mode)
+        self, condor: CondorSettings, settings: ActingSettings, schedd: str, judge: Judge
+    ) -> None:
+        super().__init__(condor, settings)
         self._settings, self._schedd, self._judge = settings, schedd, judge
 
     def plan(self) -> Plan[Said]:
@@ -135,7 +133,7 @@ class Writeback(Rounds[Said]):
         ads = self.client.all_held(QUEUE)
         answers = self._judge() if ads else ()
         return make_plan(
-            ads, answers, self._settings, self.edits.mode, asked_at=asked_at, schedd=self._schedd,
+            ads, answers, self._settings, asked_at=asked_at, schedd=self._schedd,
             marked_lately=self.edits.intended("marks", asked_at - _MINUTE),
         )  # fmt: skip
 
@@ -143,7 +141,8 @@ class Writeback(Rounds[Said]):
 def _decisions(plan: Plan[S]) -> Iterator[tuple[dict[Job, Hashable], dict[str, Any]]]:
     """What is decided of each job of a group, of its present hold, and the fields for the log."""
     for change in plan.changes:
-        key = (change.said and change.said.decision, change.refused)
+        said = change.said
+        key = (said and tuple(vars(said)[name] for name in said.decisive), change.refused)
         yield {job: (plan.since.get(job, 0), key) for job in change.jobs}, change.to_json()
 
 

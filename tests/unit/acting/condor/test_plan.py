@@ -26,7 +26,7 @@ def plan_of(
     ads: list[Any], answers: list[Answer], mode: Mode = "enforce", lately: int = 0, **settings: Any
 ) -> Plan[Said]:
     return make_plan(
-        ads, answers, ActingSettings(**settings), mode,
+        ads, answers, ActingSettings(mode=mode, **settings),
         asked_at=NOW, schedd="ap", marked_lately=lately,
     )  # fmt: skip
 

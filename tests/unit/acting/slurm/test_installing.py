@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from lupa import lua51
 from tests.support.calling import jobsight
 
-from jobsight.acting.filling import filled
 from jobsight.acting.slurm.installing import Cluster
 from jobsight.settings import ActingSettings, ServeSettings, Settings, SlurmSettings
 
