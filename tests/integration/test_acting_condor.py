@@ -233,6 +233,8 @@ def test_nothing_is_released_after_the_loop_died(pool: HtcondorPool) -> None:
         {"JobsightAct": "true", "JobsightVerb": '"release"', "JobsightAsOf": str(asked_at),
          "JobsightReleaseAfter": str(asked_at + VALID)},
     )  # fmt: skip
+    # Held twice at once where its shadow evaluates the policy as well as the schedd.
+    holds = pool.job(cluster)["NumHolds"]
     until(lambda: time.time() > asked_at + VALID, "the answer to expire")
     control = held(pool)
     acting.judged = lambda ads: answers_for(ad for ad in ads if ad["ClusterId"] == control)
@@ -242,7 +244,7 @@ def test_nothing_is_released_after_the_loop_died(pool: HtcondorPool) -> None:
          "JobsightAsOf": str(int(time.time()))},
     )  # fmt: skip
     released(pool, control)
-    assert (pool.job(cluster)["JobStatus"], pool.job(cluster)["NumHolds"]) == (5, 1)
+    assert (pool.job(cluster)["JobStatus"], pool.job(cluster)["NumHolds"]) == (5, holds)
 
 
 def test_off_stops_in_the_middle_of_a_batch(pool: HtcondorPool) -> None:

@@ -162,12 +162,14 @@ def test_a_submission_is_warned_of_and_goes_through(
 def test_a_run_that_a_fault_ended_is_not_repeated_at_once(pool: HtcondorPool) -> None:
     """Twice as long after the second; not where somebody vacates the job."""
     cluster = pool.submit("sleep 600")
-    pool.wait_running(cluster)
+    first = pool.wait_for(cluster, _executes, "to run")
     pool.run("condor_vacate_job", str(cluster))
-    ad = pool.wait_for(cluster, lambda ad: ad["NumJobStarts"] == 2, "to run again")
+    ad = pool.wait_for(
+        cluster, lambda ad: ad.get("JobCurrentStartDate") != first["JobCurrentStartDate"], "again"
+    )
     assert "NumJobCoolDowns" not in ad
     for count in (1, 2):
-        pool.wait_running(cluster)
+        pool.wait_for(cluster, _executes, "to run")
         until(lambda: pool.namespace.kill("condor_starter"), "its starter")
         cooled = partial(_cooled, count)
         ad = pool.wait_for(cluster, cooled, "to cool down")
@@ -177,8 +179,14 @@ def test_a_run_that_a_fault_ended_is_not_repeated_at_once(pool: HtcondorPool) ->
         time.sleep(max(0.0, end + 1 - time.time()))
         # 23.9 looks for such jobs only when its list of jobs changes, else every 20 minutes.
         pool.submit()
-        pool.wait_running(cluster, timeout=30)
+        pool.wait_running(cluster)
         assert pool.job(cluster)["JobCurrentStartDate"] >= end
+
+
+def _executes(ad: dict[str, Any]) -> bool:
+    """Whether the program runs: not only its shadow, or the transfer of its input."""
+    begun = ad.get("JobCurrentStartExecutingDate", 0)
+    return ad["JobStatus"] == 2 and bool(begun >= ad.get("JobCurrentStartDate", time.time()))
 
 
 def _cooled(count: int, ad: dict[str, Any]) -> bool:

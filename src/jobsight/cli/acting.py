@@ -6,6 +6,7 @@ the call is wrong.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable
@@ -195,7 +196,19 @@ def _of_sharing(settings: Settings, log: DecisionLog) -> str:
     return "the policy on sharing nodes"
 
 
-_TAKERS = (_of_sharing, _of_condor, _of_slurm)
+def _of_profiles(settings: Settings, log: DecisionLog) -> str:
+    folder = settings.acting.profiles
+    if folder is None:
+        return ""
+    try:
+        (folder / "off").touch()
+    except OSError as error:
+        raise SourceError(f"cannot write {folder / 'off'}: {error.strerror}") from None
+    log.write("off", profiles="ended")
+    return "samplers of Slurm's prologs, which end within 5 s"
+
+
+_TAKERS = (_of_sharing, _of_profiles, _of_condor, _of_slurm)
 
 
 def on(config: ConfigOption = None) -> None:
@@ -203,6 +216,9 @@ def on(config: ConfigOption = None) -> None:
     settings = load(config, {})
     _as_owner(settings.acting.folder)
     Switch(settings.acting.folder).turn_on()
+    if (profiles := settings.acting.profiles) is not None:
+        with contextlib.suppress(OSError):  # it is not there, or another account's
+            (profiles / "off").unlink()
     say(f"on; the mode is {settings.acting.mode}")
 
 

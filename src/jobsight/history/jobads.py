@@ -325,8 +325,10 @@ def _present(ad: Mapping[str, JSON], state: State, entered: int, source: str) ->
     if state is State.PENDING and vacated is not None and abs(vacated - entered) <= _MICROS:
         code, subcode = (_whole(ad.get(f"VacateReason{of}")) for of in ("Code", "SubCode"))
         reason = _text(ad.get("VacateReason"))
-        codes = {"vacate_code": code, "vacate_subcode": subcode} if code else {}
-        return _event(entered, source, 4, state, reason=reason, **codes)
+        return _event(
+            entered, source, 4, state, reason=reason, vacate_code=code or None,
+            vacate_subcode=subcode if code else None,
+        )  # fmt: skip
     if state is State.CANCELLED:
         reason = _text(ad.get("RemoveReason"))
         return _event(entered, source, 9, condor_state(9, None, reason) or state, reason=reason)

@@ -295,11 +295,11 @@ def _mixed(
     # a few rates of success each, they drew all answers towards the mean. Rates of training alone
     # are left to those that begin from them.
     begin = any(isinstance(one.model, LearningRates) for one in fitted.values())
-    others: tuple[type[Model], ...] = (Rules, Rates) if begin else (Rules,)
+    others = ("lstm", Rates.name) if begin else ("lstm",)
     fitted = {
         name: one
         for name, one in fitted.items()
-        if name != "lstm" and not isinstance(one.model, others)
+        if name not in others and not isinstance(one.model, Rules)
     }
     loss, levels = data.goal.metric(data.goal.loss), data.goal.output.levels
     each = {

@@ -196,15 +196,11 @@ def rate_as_known(inputs: Inputs, taught: RateTable, cap: float) -> Floats:
     return rate
 
 
-class LearningRates(Stored):
+class LearningRates(Rates):
     """Answers the rate as known at each decision, from which other models begin too."""
 
     name: ClassVar[str] = "rates:learning"
-    needs_both: ClassVar[bool] = False
     cap: ClassVar[float] = START_CAP
-
-    def __init__(self) -> None:
-        self.table = RateTable(())
 
     def fit(self, train: Labelled, *, seed: int) -> None:
         if not len(train) or not train.inputs.learned:
@@ -213,12 +209,6 @@ class LearningRates(Stored):
 
     def predict(self, inputs: Inputs) -> Floats:
         return rate_as_known(inputs, self.table, self.cap)
-
-    def save(self, folder: Path) -> None:
-        save_body(folder, self.name, self.table.to_json())
-
-    def _read(self, folder: Path, body: dict[str, Any]) -> None:
-        self.table = RateTable.from_json(body)
 
 
 class LearningRates0(LearningRates):

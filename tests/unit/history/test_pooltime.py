@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.support.hold_models import EXITED, MEMORY, TIMED_OUT, held, history, released
@@ -57,3 +59,16 @@ def test_a_timeline_of_one_moment() -> None:
 def test_exits_other_than_zero_are_told_apart() -> None:
     of = history(held(10, 1, cause=EXITED), [{"at": 9, "code": 5, "cluster": 2, "signal": 9}])
     assert int(pool_timeline(of, label_rows(of)).failed.sum()) == 1
+
+
+def test_a_job_is_held_from_its_vacate_to_its_next_start() -> None:
+    job: dict[str, Any] = {"cluster": 1, "proc": 0, "hold_code": None}
+    fault = {"code": 4, "vacate_code": 13, "vacate_subcode": 256, "reason": "no origin"}
+    hold = {"code": 12, "hold_code": 13, "hold_subcode": 256, "reason": "no origin"}
+    rows: list[tuple[int, dict[str, Any]]]
+    rows = [(0, {"code": 0}), (30, fault), (60, {"code": 1}), (90, fault), (90, hold),
+            (120, {"code": 5, "return_value": 0})]  # fmt: skip
+    pool = history([job | row | {"at": at} for at, row in rows])
+    seen = pool_timeline(pool, label_rows(pool))
+    assert {cause: int(holds.sum()) for cause, holds in seen.holds.items()} == {"no origin": 2}
+    assert [int(seen.held[at]) for at in (28, 31, 58, 61, 88, 91, 118)] == [0, 1, 1, 0, 0, 1, 1]

@@ -8,10 +8,12 @@ from tests.support import pools
 
 from jobsight.errors import TrainingError
 from jobsight.history.timelines import History
+from jobsight.learning.bootstrap import Bootstrap
 from jobsight.learning.dataset import Dataset
-from jobsight.learning.evaluation import Evaluation, evaluate
+from jobsight.learning.evaluation import Evaluation, _against_baselines, evaluate
 from jobsight.learning.fingerprints import fingerprints
 from jobsight.learning.modeldir import ModelDir
+from jobsight.learning.targets import Binary
 from jobsight.models import is_baseline
 from jobsight.questions.hold.question import HOLD
 
@@ -74,6 +76,23 @@ def test_a_model_surely_worse_than_the_best_baseline_fails_its_test(model: Model
     assert tested.chosen == tested.to_json()["chosen"] == best != "constant"
     assert f"{best} (" in tested.rejected["why"]
     assert evaluate(model.main, data, rows, left_out, test=True).rejected is None
+
+
+def test_a_mixture_only_fails_where_it_is_surely_worse_than_the_constant() -> None:
+    """It has the constant as a member: what it loses by chance is no reason to stop following."""
+    values = np.random.default_rng(0).random(60) < 0.5
+    even = np.full(60, 0.5)
+    noisy = even + 0.1 * np.where(np.arange(60) % 2, values - 0.5, 0.5 - values) - 0.002
+    noisy = np.where(np.arange(60) < 2, np.where(values, 0.4, 0.6), noisy)
+    bootstrap = Bootstrap(values, np.ones(60), np.arange(60))
+    for name in ("linear", "mixture"):
+        gains, failure = _against_baselines(
+            name, Binary(), {"constant": even, name: noisy}, bootstrap
+        )
+        gain = gains[name]
+        assert gain.value is not None and gain.value > 0.0
+        assert gain.low is not None and gain.low < 0.0
+        assert (failure is None) == (name == "mixture")
 
 
 def test_strata_and_quality_add_up(model: ModelDir) -> None:

@@ -13,6 +13,7 @@ from jobsight.history.timelines import History
 from jobsight.learning import train as training
 from jobsight.learning.backtest import backtest
 from jobsight.learning.dataset import Dataset
+from jobsight.learning.mixture import REFIT, Mixture
 from jobsight.learning.targets import BinaryCalibrated
 from jobsight.learning.train import fit_model, model_names, train
 from jobsight.models.base import Floats, Inputs, Labelled, Model
@@ -151,3 +152,15 @@ def test_a_model_that_could_not_be_fitted_early_enough_is_skipped(
     assert set(made.model.fitted) == {"constant", "rates"}
     with pytest.raises(TrainingError, match="linear: too little"):
         train(data, names=("constant", "rates", "linear"), required="linear")
+
+
+def test_a_mixture_has_rates_that_begin_from_training_with_several_caps() -> None:
+    """Their own history cannot show which of them suits another one: they begin alike."""
+    rates = ("rates:learning", "rates:learning:0", "rates:learning:20", "rates:learning:all")
+    data = Dataset.for_training(HOLD, pools.history(), pools.settings(delays=()))
+    made = train(data, names=("constant", "rates", *rates, "linear", "mixture"))
+    mixture = made.model.fitted["mixture"].model
+    assert isinstance(mixture, Mixture)
+    assert list(mixture.members) == ["constant", *rates, "linear", REFIT]
+    assert len(set(mixture.weights.now[:-1].tolist())) == 1
+    assert np.array_equal(mixture.weights.now, mixture.weights.usual)

@@ -31,6 +31,19 @@ def test_queue_and_history_are_asked_in_one_call_each(tools: Tools) -> None:
     assert asked.calls == {"condor_q": 1, "condor_history": 1}
 
 
+def test_held_jobs_and_those_that_wait_after_a_vacate(tools: Tools) -> None:
+    vacated = {"ClusterId": 2, "JobStatus": 1, "VacateReasonCode": 13}
+    ads = [{"ClusterId": 1, "JobStatus": 5}, vacated, vacated | {"JobStatus": 2}]
+    tools.answer("condor_q", [*ads, {"ClusterId": 3, "JobStatus": 1, "VacateReasonCode": 0}])
+    assert client(tools).held([]) == ads[:2]
+    assert client(tools).held(["2.0"]) == ads[:2]
+    (everything, named) = tools.calls()
+    assert everything[everything.index("-constraint") + 1] == (
+        "JobStatus == 5 || (JobStatus == 1 && VacateReasonCode > 1)"
+    )
+    assert "-constraint" not in named
+
+
 def test_an_analysis_is_a_bounded_number_of_lines_that_are_safe_to_show(tools: Tools) -> None:
     lines = b"".join(b"line %d \x1b[2J\n\n" % number for number in range(100))
     tools.answer("condor_q", lines)

@@ -1,3 +1,5 @@
+from typing import Any
+
 from tests.support.hold_models import MEMORY, TIMED_OUT, held, history, released
 
 from jobsight.questions.hold.overview import overview
@@ -27,3 +29,16 @@ def test_a_log_without_holds_has_no_tables() -> None:
     found = overview(history(held(10, 1, cause=BY_HAND)), HoldSettings())
     assert found.points[0] == "0 of 1 job (0 %) were held, 0 times in all."
     assert not any(found.tables.values())
+
+
+def test_a_vacate_counts_as_a_hold_once_the_job_ran_again() -> None:
+    job: dict[str, Any] = {"cluster": 1, "proc": 0, "owner": "ann"}
+    fault = {"vacate_code": 13, "vacate_subcode": -1004, "reason": "Transfer input files failure"}
+    start = {"code": 40, "detail": 2}
+    rows: list[dict[str, Any]]
+    rows = [{"code": 0}, {"code": 4} | fault, start, {"code": 4} | fault, start]
+    found = overview(
+        history([job | row | {"at": at} for at, row in enumerate(rows)]), HoldSettings()
+    )
+    assert found.points[0] == "1 of 1 job (100 %) were held, 2 times in all."
+    assert found.points[1] == "Of 2 releases 1 failed again: wasted runs."

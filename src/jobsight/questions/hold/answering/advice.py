@@ -282,7 +282,7 @@ def _of_vacated(
     if verdict.verb == "remove":
         text = "remove it: runs as it is have failed before, and no fix is known"
         return Advice([group.step(text, "condor_rm")])
-    if verdict.verb != "unsure" or fix is not None:
+    if verdict.verb != "unsure" or (fix is not None and not fix.passing):
         return None
     if max(tried.own, tried.alike // TRIAL):
         failed = counted(max(tried.own, tried.alike), "run")

@@ -331,6 +331,8 @@ def test_a_vacated_job_runs_again_by_itself() -> None:
     assert commands(advice("remove", group=VACATED)) == ["condor_rm 12.3"]
     (see,) = advice("unsure", group=VACATED).steps
     assert see.command is None and "run again by itself and see" in see.text
+    passing = Fix("network", "a server did not answer", certain=False, passing=True)
+    assert advice("unsure", passing, VACATED).steps == [see]
     elsewhere, run = advice("release", group=Group([JOB], avoid=["mwt2"], vacated=True)).steps
     assert elsewhere.command is not None and elsewhere.command.startswith("condor_qedit 12.3 Requ")
     assert run.command is None
