@@ -64,7 +64,8 @@ class Acting:
         return self.judged(self.pool.queue("JobStatus == 5"))
 
     def writeback(self, mode: Mode = "enforce") -> Writeback:
-        return Writeback(self.condor, self.settings, mode, self.pool.hostname, self.judge)
+        settings = self.settings.model_copy(update={"mode": mode})
+        return Writeback(self.condor, settings, self.pool.hostname, self.judge)
 
     def records(self) -> list[dict[str, Any]]:
         return list(DecisionLog(self.folder).latest())[::-1]

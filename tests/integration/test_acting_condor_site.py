@@ -14,7 +14,7 @@ from tests.support.heldanswers import answers_for
 from tests.testbed.condor import HtcondorPool
 from tests.testbed.namespace import until
 
-from jobsight.acting.condor.installing import DAG_SCRIPT, WARNINGS, file_texts
+from jobsight.acting.condor.installing import WARNINGS, file_texts
 from jobsight.acting.condor.plan import ATTRIBUTES
 from jobsight.acting.condor.writeback import Writeback
 from jobsight.history.condor.client import CondorClient
@@ -98,9 +98,9 @@ def _write(pool: HtcondorPool, verb: Verb, mode: Any = "advise") -> None:
     until(lambda: int(time.time()) > second, "a second to pass")
     folder = pool.folder / "acting-site"
     folder.mkdir(exist_ok=True)
-    settings = QUICK.model_copy(update={"folder": folder})
+    settings = QUICK.model_copy(update={"folder": folder, "mode": mode})
     judge = lambda: answers_for(pool.queue("JobStatus == 5"), verb)  # noqa: E731
-    Writeback(condor_of(pool), settings, mode, pool.hostname, judge).round()
+    Writeback(condor_of(pool), settings, pool.hostname, judge).round()
 
 
 @pytest.fixture(scope="module")
@@ -197,8 +197,8 @@ def _dag(pool: HtcondorPool, verb: str, program: str) -> Path:
     """A DAG of one node, whose job is held once, with our scripts; submitted."""
     folder = pool.folder / "work" / f"dag-{verb}-{time.monotonic_ns()}"
     folder.mkdir()
-    script = folder / DAG_SCRIPT
-    script.write_text(file_texts(QUICK)[DAG_SCRIPT].replace("PAUSE=15", "PAUSE=1"))
+    script = folder / "jobsight-dag.sh"
+    script.write_text(file_texts(QUICK)["jobsight-dag.sh"].replace("PAUSE=15", "PAUSE=1"))
     script.chmod(0o755)
     (folder / "node.sh").write_text(f"#!/bin/sh\n{program}\n")
     (folder / "node.sh").chmod(0o755)
@@ -207,8 +207,8 @@ def _dag(pool: HtcondorPool, verb: str, program: str) -> Path:
         "periodic_hold = (NumHolds ?: 0) == 0\nlog = node.log\nqueue\n"
     )
     (folder / "small.dag").write_text(
-        f"JOB A.b node.sub\nSCRIPT HOLD ALL_NODES {DAG_SCRIPT} {verb} $JOB\n"
-        f"SCRIPT POST ALL_NODES {DAG_SCRIPT} post $JOB $RETURN $RETRY $MAX_RETRIES\n"
+        f"JOB A.b node.sub\nSCRIPT HOLD ALL_NODES {'jobsight-dag.sh'} {verb} $JOB\n"
+        f"SCRIPT POST ALL_NODES {'jobsight-dag.sh'} post $JOB $RETURN $RETRY $MAX_RETRIES\n"
     )
     pool.namespace.own(folder, "alice")
     pool.run("sh", "-c", f"cd {folder} && condor_submit_dag small.dag", user="alice")

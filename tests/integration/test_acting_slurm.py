@@ -70,7 +70,8 @@ class Acting:
         self.judge: Callable[[Collection[str]], Mapping[str, Answers]] = answers_for
 
     def writeback(self, mode: Mode = "advise") -> Writeback:
-        return Writeback(self.slurm, self.settings, mode, self.judge)
+        settings = self.settings.model_copy(update={"mode": mode})
+        return Writeback(self.slurm, settings, self.judge)
 
     def round(self) -> str:
         return self.writeback().round()

@@ -27,8 +27,8 @@ class Edits:
         switch: the switch of the folder.
     """
 
-    def __init__(self, settings: ActingSettings, mode: Mode) -> None:
-        self.mode: Mode = mode
+    def __init__(self, settings: ActingSettings) -> None:
+        self.mode: Mode = settings.mode
         self.log = DecisionLog(settings.folder)
         self.switch = Switch(settings.folder)
         self._observed: set[tuple[Hashable, Hashable]] = set()

@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobsight.acting.condor.idle import expected_by, pending_at
 from jobsight.acting.condor.writeback import EDIT_S, take_back
 from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.sharing.policy import withdraw
-from jobsight.acting.slurm.pending import answers_of_pending
 from jobsight.acting.slurm.plan import is_ours, is_waiting
 from jobsight.acting.slurm.writeback import take_back as take_back_comments
 from jobsight.cli.common import AnswerModelOption, ConfigOption, LogOption, StoreOption
@@ -33,7 +31,14 @@ from jobsight.history.slurm.client import SlurmClient
 from jobsight.questions.fail.question import FAIL
 from jobsight.questions.hold.question import HOLD
 from jobsight.questions.start.question import START
-from jobsight.service.acting import Judges, act, writebacks
+from jobsight.service.acting import (
+    Judges,
+    act,
+    answers_of_pending,
+    expected_by,
+    pending_at,
+    writebacks,
+)
 from jobsight.service.collector import stopping_on_signals
 from jobsight.service.logs import set_up
 from jobsight.text import counted, printable

@@ -194,7 +194,7 @@ def _job_id(slurm: int | None, settings: Settings) -> str:
 
 def _save(job: str, found: Profile, settings: Settings) -> None:
     """Keep what was measured in the document of a job; `StoreError`: the store refuses it."""
-    from jobsight.acting.slurm.profiles import job_on_node, keep
+    from jobsight.service.profiles import job_on_node, keep
     from jobsight.store import open_store
 
     key = parse_key(job)

@@ -9,31 +9,41 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from jobsight.acting.condor.idle import Expected, IdleWriteback, expected_by, pending_at
+import polars as pl
+
+from jobsight.acting.condor.idle import Expected, IdleWriteback
 from jobsight.acting.condor.writeback import Writeback as CondorWriteback
 from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.sharing.policy import found_in, matrix_of, publish
-from jobsight.acting.slurm.pending import answers_of_pending
+from jobsight.acting.slurm.plan import Answers
 from jobsight.acting.slurm.writeback import Writeback as SlurmWriteback
+from jobsight.documents import State, slurm_id
+from jobsight.documents.keys import first_id
 from jobsight.errors import JobsightError, SourceError
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
+from jobsight.questions.fail.wording import worded
 from jobsight.questions.hold.heldqueue import HeldQueue, here
 from jobsight.service.configured import log_files
 from jobsight.service.logs import LastError, log
 
 if TYPE_CHECKING:
-    from jobsight.acting.slurm.plan import Answers
+    from jobsight.answering.question import Answer as AnyAnswer
+    from jobsight.questions.fail.answering import Answer as FailAnswer
     from jobsight.questions.hold.answering.answer import Answer
+    from jobsight.questions.start.answering import Answer as StartAnswer
     from jobsight.service.web.ready import Follower, Ready
     from jobsight.settings import ActingSettings, Settings
     from jobsight.store import Store
 
-__all__ = ["Judges", "Writeback", "act", "acting_in", "writebacks"]
+__all__ = ["Judges", "Writeback", "act", "acting_in", "answers_of_pending", "expected_by",
+           "pending_at", "writebacks"]  # fmt: skip
 
 _STOP_S = 5.0
 _SHARING_S = 3600.0
+Ask = Callable[[pl.Expr], Sequence[Any]]
+"""Asks a question about the jobs that an expression over the job table selects."""
 Round = Callable[[], str]
 
 
@@ -49,6 +59,58 @@ class Judges(NamedTuple):
     held: Callable[[], Sequence[Answer]]
     pending: Callable[[Collection[str]], Mapping[str, Answers]]
     idle: Callable[[str], Sequence[Expected]]
+
+
+def answers_of_pending(
+    names: Collection[str], cluster: str, start: Ask, fail: Ask
+) -> dict[str, Answers]:
+    """The answers for pending jobs of a cluster, by their names (``12``, ``12_5``).
+
+    Raises:
+        JobsightError: as `start` and `fail`.
+    """
+    ids = {slurm_id(cluster, name): name for name in names}
+    waits = pl.col("state").cast(pl.String).is_in([State.PENDING.value, State.HELD.value])
+    first = pl.col("id").cast(pl.String).str.replace(r"@\d+$", "")
+    rows = waits & first.is_in(list(ids))
+
+    def by_name(ask: Ask) -> dict[str, Any]:
+        answers: Sequence[AnyAnswer] = ask(rows)
+        return {ids[first_id(str(answer.id))]: answer for answer in answers}
+
+    starts, fails = by_name(start), by_name(fail)
+    return {name: Answers(starts.get(name), fails.get(name)) for name in {**starts, **fails}}
+
+
+def pending_at(schedd: str) -> pl.Expr:
+    """The pending jobs of a schedd, as an expression over the job table."""
+    place = pl.col("scheduler_name").cast(pl.String).str.to_lowercase()
+    return (
+        (pl.col("state").cast(pl.String) == State.PENDING.value)
+        & (pl.col("scheduler") == "htcondor")
+        # A log that does not name its access point is of this one.
+        & ((place == schedd.lower()) | place.str.contains(r"^log-[0-9a-f]+$"))
+    )
+
+
+def expected_by(fails: Sequence[FailAnswer], starts: Sequence[StartAnswer]) -> list[Expected]:
+    """What the answers of two questions for the same pending jobs come to."""
+    spans = {answer.id: answer.starts for answer in starts}
+    expected = []
+    for answer in fails:
+        job, words, start = answer.job, worded(answer.to_json()), spans.get(answer.id)
+        cluster, _, proc = job["job"].partition(".")
+        expected.append(
+            Expected(
+                (int(cluster), int(proc)),
+                job["submit"] and job["submit"].timestamp(),
+                answer.probability,
+                start and (start[0] / 1e6, start[1] / 1e6, start[2] / 1e6),
+                answer.blocked or words.advice or next(iter(words.evidence), ""),
+                answer.model,
+            )
+        )
+    return expected
 
 
 class Writeback(Protocol):
@@ -73,14 +135,14 @@ def writebacks(settings: Settings, judges: Judges) -> list[tuple[Writeback, floa
     acting, found = settings.acting, list[tuple[Writeback, float]]()
     condor = CondorClient(settings.condor).has("condor_qedit")
     if condor and (schedd := settings.access_point or here(settings)) is not None:
-        held = CondorWriteback(settings.condor, acting, acting.mode, schedd, judges.held)
+        held = CondorWriteback(settings.condor, acting, schedd, judges.held)
         found.append((held, 0.0))
         if acting.idle:
             judge = partial(judges.idle, schedd)
-            idle = IdleWriteback(settings.condor, acting, acting.mode, judge)
+            idle = IdleWriteback(settings.condor, acting, judge)
             found.append((idle, acting.renew))
     if SlurmClient(settings.slurm).has("scontrol"):
-        slurm = SlurmWriteback(settings.slurm, acting, acting.mode, judges.pending)
+        slurm = SlurmWriteback(settings.slurm, acting, judges.pending)
         found.append((slurm, 0.0))
     if not found:
         raise SourceError(

@@ -21,7 +21,6 @@ from types import FrameType
 from typing import Any, Protocol
 
 from jobsight import __version__
-from jobsight.acting.slurm.profiles import pick_up
 from jobsight.clock import now_micros
 from jobsight.commands import end_commands
 from jobsight.documents import JSON
@@ -30,6 +29,7 @@ from jobsight.files import write_json
 from jobsight.history.sources import Pause, Source
 from jobsight.service import status as status_file
 from jobsight.service.logs import LastError, log
+from jobsight.service.profiles import pick_up
 from jobsight.service.systemd import Notifier
 from jobsight.service.worker import Worker
 from jobsight.settings import CollectSettings

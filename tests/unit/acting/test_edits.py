@@ -14,7 +14,7 @@ from jobsight.settings import ActingSettings
 
 
 def edits(folder: Path) -> Edits:
-    return Edits(ActingSettings(folder=folder), "advise")
+    return Edits(ActingSettings(folder=folder, mode="advise"))
 
 
 def records(folder: Path) -> list[dict[str, Any]]:

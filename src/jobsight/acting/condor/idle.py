@@ -8,19 +8,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
 
-import polars as pl
-
-from jobsight.acting.condor.jobsets import Job, constraints
 from jobsight.acting.condor.plan import (
     QUEUE,
-    Change,
+    Plan,
     Saying,
-    assigned,
     bounded,
     change_of,
     is_current,
@@ -28,20 +22,12 @@ from jobsight.acting.condor.plan import (
     plain,
     rounded,
 )
-from jobsight.acting.condor.writeback import MOST_EDITS, editor, spelled
-from jobsight.acting.edits import Edits
-from jobsight.documents import State
-from jobsight.history.condor.client import Ad, CondorClient
-from jobsight.questions.fail.wording import worded
-from jobsight.settings import ActingSettings, CondorSettings, Mode
-from jobsight.text import counted
+from jobsight.acting.condor.writeback import Rounds
+from jobsight.history.condor.client import Ad
+from jobsight.history.condor.jobsets import Job
+from jobsight.settings import ActingSettings, CondorSettings
 
-if TYPE_CHECKING:
-    from jobsight.questions.fail.answering import Answer as FailAnswer
-    from jobsight.questions.start.answering import Answer as StartAnswer
-
-__all__ = ["Expected", "IdleJudge", "IdleWriteback", "Outlook", "expected_by", "idle_changes",
-           "pending_at"]  # fmt: skip
+__all__ = ["Expected", "IdleJudge", "IdleWriteback", "Outlook", "idle_plan"]
 
 _STEPS = ((3600, 600), (86400, 3600), (math.inf, 86400))
 """Seconds to a start, and to how many of them it is rounded up where it is nearer."""
@@ -85,17 +71,17 @@ class Outlook(Saying):
 
     failure: float | None
     start: int | None
+    decisive = ("failure", "model")
 
     @classmethod
     def in_ad(cls, ad: Ad) -> Outlook:
         """What an ad has now."""
         failure, start = ad.get("JobsightFailure"), ad.get("JobsightStart")
         return cls(
-            str(ad.get("JobsightReason")),
-            str(ad.get("JobsightModel")),
+            str(ad.get("JobsightReason")), str(ad.get("JobsightModel")),
             round(failure, 2) if isinstance(failure, int | float) else None,
             start if type(start) is int else None,
-        )
+        )  # fmt: skip
 
     @classmethod
     def of(cls, expected: Expected, now: int) -> Outlook:
@@ -119,47 +105,28 @@ class Outlook(Saying):
             same = self.start > now and starts[0] <= self.start <= max(starts[2], wanted.start or 0)
         return same and (self.failure, self.model) == (wanted.failure, wanted.model)
 
-    def assignments(self, as_of: int) -> dict[str, str]:
-        """See `Saying`."""
-        values = {
-            "JobsightFailure": None if self.failure is None else f"{self.failure:.2f}",
-            "JobsightStart": None if self.start is None else str(self.start),
-            "JobsightReason": f'"{self.reason}"' if self.reason else None,
-            "JobsightModel": f'"{self.model}"',
-        }
-        return assigned(as_of, values)
-
-    def to_json(self) -> dict[str, Any]:
-        """See `Saying`."""
-        return {
-            "failure": self.failure, "start": self.start, "reason": self.reason,
-            "model": self.model,
-        }  # fmt: skip
-
     def __str__(self) -> str:
         fails = "" if self.failure is None else f" fails {self.failure:.0%}"
         return f"idle{fails}" + ("" if self.start is None else f", starts by {self.start}")
 
 
-def idle_changes(
-    ads: Sequence[Ad], expected: Sequence[Expected], asked_at: int
-) -> tuple[list[Change[Outlook]], dict[str, int]]:
-    """The edits of idle jobs, largest groups first, and counts: idle, answered, unchanged.
+def idle_plan(ads: Sequence[Ad], expected: Sequence[Expected], asked_at: int) -> Plan[Outlook]:
+    """The plan of a round for idle jobs, largest groups first.
 
     Args:
-        ads: of all idle jobs, with the attributes `QUEUE`.
+        ads: of all idle jobs, with the attributes `QUEUE`, and QDate.
         expected: of these.
-        asked_at: seconds since 1970, just before the queue was read.
+        asked_at: see `Plan`.
     """
     idle = {job_of(ad): ad for ad in ads if ad.get("EnteredCurrentStatus", asked_at) < asked_at}
     known = {
-        one.job: one
-        for one in expected
-        if one.job in idle
-        and _same_job(idle[one.job], one)
-        and not (one.failure is None and one.starts is None)
+        each.job: each
+        for each in expected
+        if each.job in idle
+        and _same_job(idle[each.job], each)
+        and not (each.failure is None and each.starts is None)
     }
-    said = bounded({job: Outlook.of(one, asked_at) for job, one in known.items()})
+    said = bounded({job: Outlook.of(each, asked_at) for job, each in known.items()})
     groups: dict[Outlook, list[Job]] = {}
     for job, outlook in said.items():
         ad = idle[job]
@@ -170,7 +137,7 @@ def idle_changes(
     changes.sort(key=lambda change: -len(change.jobs))
     edited = sum(len(change.jobs) for change in changes)
     counts = {"idle": len(ads), "answered": len(said), "unchanged": len(said) - edited}
-    return changes, counts
+    return Plan(asked_at, changes, counts)
 
 
 def _same_job(ad: Ad, expected: Expected) -> bool:
@@ -178,95 +145,17 @@ def _same_job(ad: Ad, expected: Expected) -> bool:
     return submitted is None or queued is None or abs(queued - submitted) <= _SAME_JOB_S
 
 
-class IdlePlan(NamedTuple):
-    """What a round is to do; see `jobsight.acting.condor.plan.Plan`."""
+class IdleWriteback(Rounds[Outlook]):
+    """Write-back into the idle jobs of a schedd; `judge` gives what is expected of them."""
 
-    asked_at: int
-    changes: list[Change[Outlook]]
-    counts: dict[str, int]
+    status, what = 1, "idle job"
 
-
-def pending_at(schedd: str) -> pl.Expr:
-    """The pending jobs of a schedd, as an expression over the job table."""
-    place = pl.col("scheduler_name").cast(pl.String).str.to_lowercase()
-    return (
-        (pl.col("state").cast(pl.String) == State.PENDING.value)
-        & (pl.col("scheduler") == "htcondor")
-        # A log that does not name its access point is of this one.
-        & ((place == schedd.lower()) | place.str.contains(r"^log-[0-9a-f]+$"))
-    )
-
-
-def expected_by(fails: Sequence[FailAnswer], starts: Sequence[StartAnswer]) -> list[Expected]:
-    """What the answers of two questions for the same pending jobs come to."""
-    spans = {answer.id: answer.starts for answer in starts}
-    expected = []
-    for answer in fails:
-        job, words, start = answer.job, worded(answer.to_json()), spans.get(answer.id)
-        cluster, _, proc = job["job"].partition(".")
-        expected.append(
-            Expected(
-                (int(cluster), int(proc)),
-                job["submit"] and job["submit"].timestamp(),
-                answer.probability,
-                start and (start[0] / 1e6, start[1] / 1e6, start[2] / 1e6),
-                answer.blocked or words.advice or next(iter(words.evidence), ""),
-                answer.model,
-            )
-        )
-    return expected
-
-
-class IdleWriteback:
-    """Write-back into the idle jobs of one schedd. One thread, in the block of `Switch.alone`."""
-
-    def __init__(
-        self, condor: CondorSettings, settings: ActingSettings, mode: Mode, judge: IdleJudge
-    ) -> None:
-        """Nothing is asked or done yet; the arguments are those of `Writeback`."""
-        self._client = CondorClient(condor)
-        self._editor = editor(condor)
+    def __init__(self, condor: CondorSettings, settings: ActingSettings, judge: IdleJudge) -> None:
+        super().__init__(condor, settings)
         self._judge = judge
-        self._edits = Edits(settings, mode)
 
-    def plan(self) -> IdlePlan:
-        """What a round would do now.
-
-        Raises:
-            JobsightError: the queue or the history cannot be read.
-        """
+    def plan(self) -> Plan[Outlook]:
+        """See `Rounds`."""
         asked_at = int(time.time())
-        ads = self._client.all_idle(("QDate", *QUEUE))
-        changes, counts = idle_changes(ads, self._judge() if ads else (), asked_at)
-        return IdlePlan(asked_at, changes, counts)
-
-    def round(self) -> str:
-        """Do what is to be done now; what was done, in a line. Raises as `Writeback.round`."""
-        edits, edited, left = self._edits, 0, MOST_EDITS
-        if refusal := edits.switch.refusal():
-            return f"nothing is done: {refusal}"
-        asked_at, changes, counts = self.plan()
-        edits.log.write("round", mode=edits.mode, asked_at=asked_at, jobs=counts)
-        idle = counted(counts["idle"], "idle job")
-        if edits.mode == "observe":
-            lines = edits.observe(map(_decision, changes), spelled, asked_at)
-            return f"{idle}, {counted(lines, 'decision')} written down"
-        for change in changes:
-            for part, constraint in constraints(change.jobs):
-                if left <= 0 or change.said is None:
-                    return f"{idle}, {edited:,} edited, the rest in the next round"
-                where = f"JobStatus == 1 && EnteredCurrentStatus < {asked_at} && {constraint}"
-                fields = {**change.to_json(), "jobs": list(map(str, part))}
-                edit = partial(self._editor.edit, where, change.said.assignments(asked_at))
-                done = edits.make(edit, fields, asked_at)
-                if isinstance(done, str):
-                    return f"{idle}, {edited:,} edited, then stopped: {done}"
-                edited, left = edited + done, left - 1
-        return f"{idle}, {edited:,} edited"
-
-
-def _decision(change: Change[Outlook]) -> tuple[Mapping[Job, object], Mapping[str, Any]]:
-    """What is decided of each job, without what moves on, and the fields for the decision log."""
-    said = change.said
-    shown = None if said is None else (said.failure, said.model)
-    return dict.fromkeys(change.jobs, shown), change.to_json()
+        ads = self.client.all_idle(("QDate", *QUEUE))
+        return idle_plan(ads, self._judge() if ads else (), asked_at)

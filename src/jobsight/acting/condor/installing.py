@@ -5,32 +5,22 @@ from __future__ import annotations
 import json
 import re
 import time
-from importlib.resources import files
 from pathlib import Path
 
+from jobsight.acting.filling import filled_files
 from jobsight.errors import SourceError
 from jobsight.history.condor.client import CondorClient
 from jobsight.settings import ActingSettings
 
-__all__ = [
-    "DAG_SCRIPT",
-    "FOLDER",
-    "POLICY",
-    "PROFILE",
-    "SHARING",
-    "SHARING_MAP",
-    "WARNINGS",
-    "file_texts",
-    "missing",
-    "warnings_text",
-]
+__all__ = ["FOLDER", "POLICY", "PROFILE", "SHARING", "SHARING_MAP", "WARNINGS",
+           "file_texts", "missing", "warnings_text"]  # fmt: skip
 
 FOLDER = Path("/etc/jobsight/htcondor")
 """Where files are by default."""
 POLICY, WARNINGS = "90-jobsight.conf", "91-jobsight-warnings.conf"
 SHARING, SHARING_MAP = "92-jobsight-sharing.conf", "htcondor-sharing.map"
 """What follows the map of tokens, and the name of that in the folder of what acts."""
-PROFILE, DAG_SCRIPT = "jobsight.sh", "jobsight-dag.sh"
+PROFILE = "jobsight.sh"
 _WARNINGS_HEAD = """\
 # Jobsight: what condor_submit warns of, as no slot of this pool had it on {}; nothing is rejected.
 # Written by `jobsight setup htcondor --warnings`; include it on the access point, then run
@@ -45,28 +35,9 @@ _OLDEST = (9, 5)
 
 def file_texts(settings: ActingSettings, folder: Path = FOLDER) -> dict[str, str]:
     """The text of each file by name, with the values of the settings, as they are in a folder."""
-    kept = files("jobsight.acting").joinpath("files", "htcondor").iterdir()
-    texts = {
-        file.name: file.read_text("utf-8").replace(str(FOLDER), str(folder))
-        for file in sorted(kept, key=lambda file: file.name)
-    }
-    values = {
-        "VALID": str(settings.valid),
-        "MOST_HOLDS": str(settings.most_holds),
-        "REMOVES": str(settings.removal),
-        "COOL_DOWN": str(settings.cool_down),
-    }
-    where = f"JOBSIGHT_SHARING_MAP = {settings.folder / SHARING_MAP}"
-    texts[SHARING] = re.sub(
-        "^JOBSIGHT_SHARING_MAP = .*$", lambda _: where, texts[SHARING], flags=re.M
-    )
-    for name, value in values.items():
-        line = rf"^JOBSIGHT_{name} = .*$"
-        texts[POLICY] = re.sub(line, f"JOBSIGHT_{name} = {value}", texts[POLICY], flags=re.M)
-        texts[DAG_SCRIPT] = re.sub(
-            rf"^{name}=.*$", f"{name}={value}", texts[DAG_SCRIPT], flags=re.M
-        )
-    return texts
+    place, shares = re.compile(re.escape(str(FOLDER))), settings.folder / SHARING_MAP
+    more = {"REMOVES": str(settings.removal), "SHARING_MAP": shares}
+    return filled_files("htcondor", place, folder, settings, **more)
 
 
 def warnings_text(client: CondorClient) -> str:

@@ -7,28 +7,28 @@ is finished by the next one, and nothing is done twice.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from jobsight.acting.condor.jobsets import Job, ranges
 from jobsight.codes import hold_name
 from jobsight.history.condor.client import Ad
+from jobsight.history.condor.jobsets import Job, ranges
 from jobsight.history.outcomes import PERSONAL_HOLD_CODES
 from jobsight.questions.hold.answering.answer import Answer
-from jobsight.settings import ActingSettings, Mode
+from jobsight.settings import ActingSettings
 from jobsight.text import printable
 
-__all__ = ["ATTRIBUTES", "QUEUE", "Change", "Plan", "Said", "Saying", "assigned", "bounded",
-           "change_of", "is_current", "job_of", "make_plan", "plain", "rounded"]  # fmt: skip
+__all__ = ["ATTRIBUTES", "QUEUE", "Change", "Plan", "S", "Said", "Saying", "bounded", "change_of",
+           "is_current", "job_of", "make_plan", "plain", "rounded"]  # fmt: skip
 
-_OF_HOLD = (
-    "JobsightVerb", "JobsightProbability", "JobsightReason", "JobsightReleaseAfter",
-    "JobsightModel", "JobsightAct",
-)  # fmt: skip
-ATTRIBUTES = (*_OF_HOLD, "JobsightFailure", "JobsightStart")
+_NAMES = {
+    "verb": "JobsightVerb", "probability": "JobsightProbability", "reason": "JobsightReason",
+    "release_after": "JobsightReleaseAfter", "model": "JobsightModel", "act": "JobsightAct",
+    "failure": "JobsightFailure", "start": "JobsightStart",
+}  # fmt: skip
+ATTRIBUTES = tuple(_NAMES.values())
 """What is written besides ``JobsightAsOf``, the time as of which it is true (seconds)."""
 QUEUE = (
     "ClusterId", "ProcId", "Owner", "JobStatus", "HoldReasonCode", "HoldReasonSubCode",
@@ -47,7 +47,7 @@ _EVIDENCE = ("siblings", "same_owner_and_cause", "same_cause")
 
 
 @dataclass(frozen=True)
-class Saying(ABC):
+class Saying:
     """What the ad of a job is to say.
 
     Attributes:
@@ -58,13 +58,28 @@ class Saying(ABC):
     reason: str
     model: str
 
-    @abstractmethod
-    def assignments(self, as_of: int) -> dict[str, str]:
-        """The attributes as ClassAd expressions; `as_of`: seconds since 1970."""
+    decisive: ClassVar[Sequence[str]]
+    """Names of what does not move on from round to round."""
 
-    @abstractmethod
+    def assignments(self, as_of: int) -> dict[str, str]:
+        """All attributes as ClassAd expressions, as of then (seconds since 1970).
+
+        What is not known is said no more.
+        """
+        given = {**vars(self), "reason": self.reason or None}
+        known = {_NAMES[name]: _expression(value) for name, value in given.items()
+                 if value is not None and value is not False}  # fmt: skip
+        return {"JobsightAsOf": str(as_of), **dict.fromkeys(ATTRIBUTES, "undefined"), **known}
+
     def to_json(self) -> dict[str, Any]:
         """As the decision log has it."""
+        return dict(vars(self))
+
+
+def _expression(value: str | float) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    return f"{value:.2f}" if isinstance(value, float) else str(value).lower()
 
 
 S = TypeVar("S", bound=Saying)
@@ -77,19 +92,20 @@ class Said(Saying):
     Attributes:
         verb: the answer.
         probability: of success if released now, in steps of 0.05; None: unknown.
-        after: seconds since 1970 from which a release is advised; 0: now.
+        release_after: seconds since 1970 from which a release is advised; 0: now.
         act: whether the site's policy may act.
     """
 
     verb: str
     probability: float | None
-    after: int | None
+    release_after: int | None
     act: bool
+    decisive = ("verb", "probability", "reason", "act")
 
     @classmethod
     def in_ad(cls, ad: Ad) -> Said:
         """What an ad has now."""
-        verb, probability, reason, after, model, act = map(ad.get, _OF_HOLD)
+        verb, probability, reason, after, model, act, *_ = map(ad.get, ATTRIBUTES)
         chance = round(probability, 2) if isinstance(probability, int | float) else None
         return cls(
             str(reason), str(model), str(verb), chance, after if type(after) is int else None,
@@ -107,38 +123,9 @@ class Said(Saying):
         chance = None if now is None else rounded(now.probability)
         return cls(_reason(answer), plain(answer.model), verb, chance, after, act=False)
 
-    def same(self, other: Said) -> bool:
-        """Whether both say the same; the counts in a reason are out of date with every outcome."""
-        return replace(self, reason="") == replace(other, reason="")
-
-    def assignments(self, as_of: int) -> dict[str, str]:
-        """See `Saying`."""
-        values = (
-            f'"{self.verb}"',
-            None if self.probability is None else f"{self.probability:.2f}",
-            f'"{self.reason}"',
-            None if self.after is None else str(self.after),
-            f'"{self.model}"',
-            "true" if self.act else None,
-        )
-        return assigned(as_of, dict(zip(_OF_HOLD, values, strict=True)))
-
-    def to_json(self) -> dict[str, Any]:
-        """See `Saying`."""
-        return {
-            "verb": self.verb, "probability": self.probability, "reason": self.reason,
-            "release_after": self.after, "model": self.model, "act": self.act,
-        }  # fmt: skip
-
     def __str__(self) -> str:
         chance = "" if self.probability is None else f" {self.probability:.0%}"
         return f"{self.verb}{chance}{', for the policy to act on' if self.act else ''}"
-
-
-def assigned(as_of: int, values: Mapping[str, str | None]) -> dict[str, str]:
-    """All attributes as ClassAd expressions: what is not given, or None, is said no more."""
-    given = {name: text for name, text in values.items() if text is not None}
-    return {"JobsightAsOf": str(as_of), **dict.fromkeys(ATTRIBUTES, "undefined"), **given}
 
 
 def rounded(probability: float) -> float:
@@ -184,17 +171,16 @@ class Change(Generic[S]):
 
     def to_json(self) -> dict[str, Any]:
         """As the decision log has it: known, said, refused."""
-        said = self.said
         return {
             "known": {"owners": dict(self.owners), "holds": dict(self.holds)},
-            "said": None if said is None else said.to_json(),
+            "said": self.said and self.said.to_json(),
             "refused": self.refused,
         }  # fmt: skip
 
     def __str__(self) -> str:
-        shown = ", ".join(map(str, ranges(self.jobs)[:5]))
-        more = "" if len(ranges(self.jobs)) <= 5 else ", …"
-        jobs = f"{len(self.jobs):,} jobs ({shown}{more})"
+        spans = [*map(str, ranges(self.jobs))]
+        shown = ", ".join(spans if len(spans) <= 5 else [*spans[:5], "…"])
+        jobs = f"{len(self.jobs):,} jobs ({shown})"
         if self.said is None:
             return f"take back: {jobs}: {self.refused}"
         why = f"; the policy may not act: {self.refused}" if self.refused else ""
@@ -202,21 +188,22 @@ class Change(Generic[S]):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Generic[S]):
     """What a round is to do.
 
     Attributes:
         asked_at: seconds since 1970, just before the queue was read.
         changes: edits in order: first what is taken back.
+        counts: jobs held or idle, answered, unchanged; of held ones also marked (that the policy
+            may act on) and by_hand.
         renew: whether the time of the answers to act on is to be renewed.
-        counts: jobs held, answered, unchanged, marked (that the policy may act on), by_hand.
         since: when the hold of each job began, seconds since 1970.
     """
 
     asked_at: int
-    changes: list[Change[Said]]
-    renew: bool
+    changes: list[Change[S]]
     counts: dict[str, int]
+    renew: bool = False
     since: Mapping[Job, int] = field(default_factory=dict)
 
 
@@ -242,29 +229,30 @@ class _Caps:
 
 
 def make_plan(
-    ads: Sequence[Ad], answers: Sequence[Answer], settings: ActingSettings, mode: Mode,
-    *, asked_at: int, schedd: str, marked_lately: int = 0,
-) -> Plan:  # fmt: skip
-    """The plan of a round.
+    ads: Sequence[Ad], answers: Sequence[Answer], settings: ActingSettings, *,
+    asked_at: int, schedd: str, marked_lately: int = 0,
+) -> Plan[Said]:  # fmt: skip
+    """The plan of a round for held jobs.
 
     Args:
         ads: of all held jobs, with the attributes `QUEUE`.
         answers: for held jobs, those first that are worth most.
-        settings: caps, and what may be done.
-        mode: advise, enforce, or observe: as enforce.
+        settings: caps, and what may be done: observe plans as enforce does.
         asked_at: see `Plan`.
         schedd: name of the access point of the ads.
         marked_lately: jobs that were marked for the policy in the last minute.
     """
-    held = {job_of(ad): ad for ad in ads if _asked(ad, asked_at)}
+    by_job = {job_of(ad): ad for ad in ads}
+    held = {job: ad for job, ad in by_job.items() if _asked(ad, asked_at)}
     judged = dict(_matching(held, answers, schedd))
     said = bounded({job: Said.of_answer(answer) for job, answer in judged.items()})
     caps = _Caps(settings, settings.per_minute - marked_lately)
     refused: dict[Job, str | None] = {}
-    if mode != "advise":
+    actable = ("release", "remove") if settings.removal else ("release",)
+    if settings.mode != "advise":
         # Those that are marked already come first: a cap does not take turns.
         for job in sorted(said, key=lambda job: not _marked(held[job])):
-            if not _actable(said[job], settings):
+            if said[job].verb not in actable:
                 continue
             refused[job] = _too_often(held[job], settings, said[job]) or caps.refusal(
                 str(held[job].get("Owner")), marked=_marked(held[job])
@@ -272,7 +260,7 @@ def make_plan(
             said[job] = replace(said[job], act=refused[job] is None)
     groups: dict[tuple[Said | None, str | None], list[Job]] = {}
     unchanged = 0
-    for job, ad in ((job_of(ad), ad) for ad in ads):
+    for job, ad in by_job.items():
         wanted = said.get(job)
         if ad.get("JobsightAct") is True and not (wanted is not None and wanted.act):
             why = refused.get(job) or (
@@ -281,11 +269,11 @@ def make_plan(
             groups.setdefault((None, why), []).append(job)
         if wanted is None:
             continue
-        if is_current(ad) and Said.in_ad(ad).same(wanted):
+        # The counts in a reason are out of date with every outcome.
+        if is_current(ad) and replace(Said.in_ad(ad), reason=wanted.reason) == wanted:
             unchanged += 1
-            continue
-        groups.setdefault((wanted, refused.get(job)), []).append(job)
-    by_job = {job_of(ad): ad for ad in ads}
+        else:
+            groups.setdefault((wanted, refused.get(job)), []).append(job)
     changes = [change_of(*key, jobs, by_job) for key, jobs in groups.items()]
     changes.sort(key=lambda change: (change.said is not None, -len(change.jobs)))
     times = [ad["JobsightAsOf"] for job, ad in held.items() if _marked(ad) and job in said
@@ -293,11 +281,11 @@ def make_plan(
     return Plan(
         asked_at,
         changes,
-        bool(times) and asked_at - min(times) >= settings.renew,
         {
             "held": len(ads), "answered": len(judged), "unchanged": unchanged,
             "marked": caps.users.total(), "by_hand": sum(map(_by_hand, ads)),
         },
+        bool(times) and asked_at - min(times) >= settings.renew,
         {job: ad["EnteredCurrentStatus"] for job, ad in held.items()},
     )  # fmt: skip
 
@@ -352,10 +340,6 @@ def bounded(said: dict[Job, S]) -> dict[Job, S]:
         job: each if each.reason in kept else replace(each, reason=_OTHER)
         for job, each in said.items()
     }
-
-
-def _actable(said: Said, settings: ActingSettings) -> bool:
-    return said.verb == "release" or (said.verb == "remove" and settings.removal)
 
 
 def _too_often(ad: Ad, settings: ActingSettings, said: Said) -> str | None:

@@ -5,27 +5,21 @@ from __future__ import annotations
 import contextlib
 import glob
 import re
-import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from importlib.resources import files
+from collections.abc import Iterator
 from pathlib import Path
 
+from jobsight.acting.filling import filled_files
 from jobsight.acting.slurm.policy import TOKENS, policy_file
 from jobsight.errors import UsageError
 from jobsight.history.slurm.client import SlurmClient, SlurmError
 from jobsight.program.submission.shown import shown_config, shown_records
 from jobsight.settings import Settings
 
-__all__ = ["Cluster", "filled"]
+__all__ = ["Cluster"]
 
-_FILES = files("jobsight.acting").joinpath("files", "slurm")
 _OLDEST = (22, 5)
-_CONSTANT = {
-    ".lua": re.compile(r"^(local )([A-Z_]+)( = ).*$", re.M),
-    ".sh": re.compile(r"^()([A-Z_]+)(=).*$", re.M),
-}
-_OUR_PATH = re.compile(r"/[\w/.\-]+/(?=jobsight-\w+\.)")
+_FOLDER = re.compile(r"/[\w/.\-]+(?=/jobsight-\w+\.)")
 _HOOKS = {
     "jobsight-submit.lua": (
         *("JobSubmitPlugins", "job_submit", 'pcall(dofile, "{}")'),
@@ -79,15 +73,12 @@ class Cluster:
             program: this command, as it is called on the nodes.
         """
         acting = self._settings.acting
-        values = {name.upper(): value for name, value in acting}
-        values["SHARE"] = values.get("PROFILE_SHARE") if values.get("PROFILES") else 0
-        values |= {"JOBSIGHT": program, "SOCKET": self._settings.serve.socket}
-        values |= {"POLICY": policy_file(acting), **self._resources()}
-        texts = {}
-        for file in sorted(_FILES.iterdir(), key=lambda file: file.name):
-            text = _OUR_PATH.sub(lambda _: f"{self.folder}/", file.read_text("utf-8"))
-            texts[file.name] = filled(text, Path(file.name).suffix, values)
-        return texts
+        more = {
+            "JOBSIGHT": program, "SOCKET": self._settings.serve.socket,
+            "POLICY": policy_file(acting), "SHARE": acting.profile_share if acting.profiles else 0,
+            **self._resources(),
+        }  # fmt: skip
+        return filled_files("slurm", _FOLDER, self.folder, acting, **more)
 
     def _resources(self) -> dict[str, str]:
         """Tokens and licences that jobs can get; partitions in which each node has the tokens."""
@@ -179,25 +170,3 @@ class Cluster:
         with contextlib.suppress(SlurmError):
             return self._client.run("sacctmgr", *words).strip() == "Administrator"
         return False
-
-
-def filled(text: str, suffix: str, values: Mapping[str, object]) -> str:
-    """A script's text with these values of the constants at its head; None: as it is."""
-
-    def fill(constant: re.Match[str]) -> str:
-        before, name, equals = constant.groups()
-        value = values.get(name)
-        if value is None:
-            return constant[0]
-        number = isinstance(value, int | float)
-        shown = f"{value:.6f}".rstrip("0").rstrip(".") if number else str(value)
-        if suffix == ".sh":
-            shown = shlex.quote(shown)
-        elif not number:
-            plain = (
-                chr(b) if 31 < b < 127 and b not in b'"\\' else f"\\{b:03}" for b in shown.encode()
-            )
-            shown = f'"{"".join(plain)}"'
-        return f"{before}{name}{equals}{shown}"
-
-    return _CONSTANT[suffix].sub(fill, text) if suffix in _CONSTANT else text

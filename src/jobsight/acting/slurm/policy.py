@@ -22,21 +22,13 @@ from jobsight.files import new_file
 from jobsight.history.past import NUMBERS
 from jobsight.settings import ActingSettings, Mode
 
-__all__ = [
-    "MOST_BYTES",
-    "MOST_RULES",
-    "TOKENS",
-    "Rule",
-    "policy_file",
-    "render",
-    "withdraw",
-    "write",
-]
+__all__ = ["MOST_BYTES", "MOST_RULES", "TOKENS", "Rule", "policy_file", "render", "withdraw",
+           "write"]  # fmt: skip
 
 TOKENS = ("cpu", "membw", "diskbw", "netbw")
 """Count-only resources of a node, of which jobs may get tokens."""
 MOST_RULES, MOST_BYTES = 10_000, 2 << 20
-_MOST_COMMENT = 200
+_COMMENT = re.compile(r"[ -~]{0,200}")
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,64}")
 _PLAIN = bytes(set(range(0x20, 0x7F)) - {ord("%")}).decode()
 
@@ -79,7 +71,7 @@ def render(rules: Mapping[tuple[str, str], Rule], mode: Mode, micros: int) -> st
     lines: dict[str, str] = {}
     size = 100  # the head
     for (user, name), rule in rules.items():
-        if not re.fullmatch(rf"[ -~]{{0,{_MOST_COMMENT}}}", rule.comment):
+        if not _COMMENT.fullmatch(rule.comment):
             raise ValueError(f"not a comment of printable ASCII: {rule.comment!r}")
         pattern = re.sub(NUMBERS, "#", name).encode("utf-8", "surrogateescape")
         key = f"{uids[user]}\t{quote_from_bytes(pattern, safe=_PLAIN)}"

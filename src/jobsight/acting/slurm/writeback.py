@@ -36,7 +36,7 @@ from jobsight.history.slurm.client import FailureKind, SlurmClient, SlurmError
 from jobsight.history.slurm.ids import pack
 from jobsight.history.slurm.sacct import Run
 from jobsight.history.slurm.squeue import Queued
-from jobsight.settings import ActingSettings, Mode, SlurmSettings
+from jobsight.settings import ActingSettings, SlurmSettings
 from jobsight.text import counted
 
 __all__ = ["Judge", "Writeback", "take_back"]
@@ -62,22 +62,19 @@ class Writeback:
     Nothing in Slurm acts on a comment: the mode enforce does what advise does.
     """
 
-    def __init__(
-        self, slurm: SlurmSettings, settings: ActingSettings, mode: Mode, judge: Judge
-    ) -> None:
+    def __init__(self, slurm: SlurmSettings, settings: ActingSettings, judge: Judge) -> None:
         """Nothing is asked or done yet.
 
         Args:
             slurm: how Slurm's tools are run.
-            settings: caps and folder.
-            mode: observe, advise or enforce.
+            settings: mode, caps and folder.
             judge: gives the answers.
         """
         self._client, self._editor = SlurmClient(slurm), _stopped_after(slurm, _CALL_S)
         self._zone, self._accounting = zone_named(slurm.timezone), slurm.accounting is not False
         self._settings = settings
         self._judge = judge
-        self._edits = Edits(settings, mode)
+        self._edits = Edits(settings)
         self._said: dict[str, tuple[int, str]] = {}
         for intent, result in pairwise(reversed(list(self._edits.log.latest()))):
             if intent.get("what") == "intent" and result.get("edited"):
@@ -101,8 +98,7 @@ class Writeback:
         )  # fmt: skip
 
     def _calls_left(self, asked_at: int) -> int:
-        made = self._edits.intended("calls", asked_at - _MINUTE)
-        return self._settings.slurm_per_minute - made
+        return self._settings.slurm_per_minute - self._edits.intended("calls", asked_at - _MINUTE)
 
     def round(self) -> str:
         """Do what is to be done now; what was done, in a line.

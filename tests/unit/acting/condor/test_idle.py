@@ -5,7 +5,7 @@ from typing import Any
 import classad2
 import pytest
 
-from jobsight.acting.condor.idle import Expected, Outlook, idle_changes
+from jobsight.acting.condor.idle import Expected, Outlook, idle_plan
 
 NOW = 1_800_000_000
 
@@ -31,19 +31,19 @@ def written(ad: dict[str, Any], outlook: Outlook, as_of: int = NOW) -> dict[str,
 
 
 def said(ads: list[dict[str, Any]], answers: list[Expected], at: int = NOW) -> list[Outlook | None]:
-    return [change.said for change in idle_changes(ads, answers, at)[0]]
+    return [change.said for change in idle_plan(ads, answers, at).changes]
 
 
 def test_equal_jobs_are_one_edit_and_a_second_plan_has_none() -> None:
     ads, answers = [idle(proc) for proc in range(50)], [expected(proc) for proc in range(50)]
-    changes, counts = idle_changes(ads, answers, NOW)
-    (change,) = changes
+    plan = idle_plan(ads, answers, NOW)
+    (change,) = plan.changes
     assert len(change.jobs) == 50
-    assert counts == {"idle": 50, "answered": 50, "unchanged": 0}
+    assert plan.counts == {"idle": 50, "answered": 50, "unchanged": 0}
     assert change.said is not None
     assert (change.said.failure, change.said.reason) == (0.3, "4 of 12 runs like it failed")
     after = [written(ad, change.said) for ad in ads]
-    assert idle_changes(after, answers, NOW)[1]["unchanged"] == 50
+    assert idle_plan(after, answers, NOW).counts["unchanged"] == 50
 
 
 def test_a_start_is_rounded_up_and_stays_while_it_is_as_likely() -> None:

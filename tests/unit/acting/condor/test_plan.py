@@ -24,14 +24,14 @@ def held(proc: int = 0, *, code: int = 13, ago: int = 100, owner: str = "ann", *
 
 def plan_of(
     ads: list[Any], answers: list[Answer], mode: Mode = "enforce", lately: int = 0, **settings: Any
-) -> Plan:
+) -> Plan[Said]:
     return make_plan(
-        ads, answers, ActingSettings(**settings), mode,
+        ads, answers, ActingSettings(mode=mode, **settings),
         asked_at=NOW, schedd="ap", marked_lately=lately,
     )  # fmt: skip
 
 
-def written(ads: list[Any], plan: Plan) -> list[Any]:
+def written(ads: list[Any], plan: Plan[Said]) -> list[Any]:
     """The ads once the plan is carried out, as the schedd would have them."""
     by_job = {(ad["ClusterId"], ad["ProcId"]): dict(ad) for ad in ads}
     for change in plan.changes:
@@ -54,7 +54,11 @@ def test_equal_answers_are_one_edit_and_a_second_plan_has_none() -> None:
     (change,) = plan.changes
     assert len(change.jobs) == 200
     assert change.said is not None
-    assert (change.said.verb, change.said.probability, change.said.after) == ("release", 0.8, 0)
+    assert (change.said.verb, change.said.probability, change.said.release_after) == (
+        "release",
+        0.8,
+        0,
+    )
     after = written(ads, plan)
     assert marked(after) == list(range(200))
     again = plan_of(after, answers_for(after))
@@ -144,9 +148,9 @@ def test_a_wait_says_until_when_in_steps_of_five_minutes() -> None:
     ads = [held()]
     (change,) = plan_of(ads, [answer_for(ads[0], "wait", wait=1000.0)]).changes
     assert change.said is not None
-    assert change.said.after is not None
-    assert change.said.after % 300 == 0
-    assert 0 <= change.said.after - (NOW - 100 + 60 + 1000) < 300
+    assert change.said.release_after is not None
+    assert change.said.release_after % 300 == 0
+    assert 0 <= change.said.release_after - (NOW - 100 + 60 + 1000) < 300
     assert not change.said.act
 
 

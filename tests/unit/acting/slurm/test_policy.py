@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.limits import examples, limit
 
-from jobsight.acting.slurm.installing import filled
+from jobsight.acting.filling import filled
 from jobsight.acting.slurm.policy import (
     MOST_BYTES,
     MOST_RULES,

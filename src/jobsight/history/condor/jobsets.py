@@ -38,7 +38,7 @@ def ranges(jobs: Iterable[Job]) -> list[Range]:
 
 
 def constraints(jobs: Iterable[Job], most: int = RANGES) -> Iterator[tuple[Sequence[Range], str]]:
-    """Expressions that are true of these jobs alone, each of at most so many ranges, with these.
+    """Expressions in parentheses, true of these jobs alone: at most so many ranges each, and these.
 
     HTCondor 23.9 takes about 3 ns per character of an expression, job of the queue and attribute
     that is set, even where the expression ends early. So equal procs of clusters are written once,
@@ -56,7 +56,7 @@ def constraints(jobs: Iterable[Job], most: int = RANGES) -> Iterator[tuple[Seque
         terms = (
             f"{_among('ClusterId', same)} && ({_within(spans)})" for spans, same in clusters.items()
         )
-        yield part, " || ".join(terms)
+        yield part, f"({' || '.join(terms)})"
 
 
 def _within(spans: Sequence[tuple[int, int]]) -> str:

@@ -4,7 +4,7 @@ import classad2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.acting.condor.jobsets import Job, constraints, ranges
+from jobsight.history.condor.jobsets import Job, constraints, ranges
 
 JOBS = st.sets(st.tuples(st.integers(1, 6), st.integers(0, 9)))
 
@@ -22,3 +22,4 @@ def test_constraints_are_true_of_these_jobs_alone(jobs: set[Job], most: int) -> 
     for job in ((cluster, proc) for cluster in range(1, 7) for proc in range(10)):
         ad = classad2.ClassAd({"ClusterId": job[0], "ProcId": job[1]})
         assert [tree.eval(ad) for tree in trees].count(True) == (job in jobs)
+        assert not any(classad2.ExprTree(f"false && {text}").eval(ad) for _, text in parts)

@@ -19,10 +19,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobsight.acting.slurm.profiles import job_on_node, pick_up
 from jobsight.documents import JobDocument, Submission, Usage, slurm_id
 from jobsight.program.examples import example_of
 from jobsight.program.profile import Window, measured
+from jobsight.service.profiles import job_on_node, pick_up
 from jobsight.store import Store, open_store
 
 SCRIPT = Submission(script="#!/bin/sh\ntrue\n")
