@@ -25,7 +25,7 @@ from jobsight.acting.slurm.writeback import take_back as take_back_comments
 from jobsight.cli.common import AnswerModelOption, ConfigOption, LogOption, StoreOption
 from jobsight.cli.common import load_settings as load
 from jobsight.cli.output import say
-from jobsight.errors import SourceError, UsageError
+from jobsight.errors import JobsightError, SourceError, UsageError
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.questions.fail.question import FAIL
@@ -159,7 +159,8 @@ def off(config: ConfigOption = None) -> None:
             failed.append("an edit is still under way")
     if failed:
         raise SourceError(
-            f"{'; '.join(failed)}; what is marked expires within {settings.acting.valid} s; run "
+            f"{'; '.join(failed)}; what is marked for a policy expires within {settings.acting.valid} s, a placement policy "
+            "within a day; run "
             "`jobsight acting off` again"
         )
 
@@ -169,7 +170,7 @@ def _take_back(take: Callable[[Settings, DecisionLog], str], settings: Settings)
     try:
         if done := take(settings, DecisionLog(settings.acting.folder)):
             say(f"taken back: {done}")
-    except SourceError as error:
+    except JobsightError as error:
         return str(error)
     return None
 
@@ -208,7 +209,8 @@ def _of_profiles(settings: Settings, log: DecisionLog) -> str:
     return "samplers of Slurm's prologs, which end within 5 s"
 
 
-_TAKERS = (_of_sharing, _of_profiles, _of_condor, _of_slurm)
+_TAKERS = (_of_condor, _of_slurm, _of_profiles, _of_sharing)
+"""Those first on which a policy acts within seconds."""
 
 
 def on(config: ConfigOption = None) -> None:

@@ -108,6 +108,12 @@ def htcondor(
         for name, text in texts.items():
             say(f"#### {name}\n{text}")
     elif remove is not None:
+        for name in ("SYSTEM_PERIODIC_RELEASE_NAMES", "JOB_TRANSFORM_NAMES"):
+            if "Jobsight" in (client.setting(name) or ""):
+                raise UsageError(
+                    f"HTCondor's {name} has Jobsight still: delete the include lines, and run "
+                    "condor_reconfig first; a missing file is an error of its configuration"
+                )
         for name in texts:
             (folder / name).unlink(missing_ok=True)
             say(f"removed {folder / name}")
@@ -145,6 +151,7 @@ def slurm(
     callers = list(cluster.callers())
     ours = [name for name in texts if name.startswith("jobsight-")]
     if remove:
+        cluster.require_config()  # else it is not known whether slurmd calls them
         for name, place in callers:
             if name.endswith(".sh"):  # a program of Prolog that is missing drains the node
                 raise UsageError(

@@ -173,7 +173,7 @@ def act(
                 try:
                     log("round", done=round_())
                     failed[number].resolve()
-                except JobsightError as error:
+                except Exception as error:  # one job's strange ad must not stop all that acts
                     failed[number].record("round failed", error)
             stop.wait(settings.every)
 
@@ -225,6 +225,8 @@ def _held(follower: Follower, settings: Settings) -> list[Answer]:
     ready = _ready(follower)
     queue = HeldQueue(settings, here(settings))
     pool = queue.pool(partial(log_files, settings))
+    # Asked now, and kept: while tools are waited for, nothing else would be answered.
+    pool.largest(), pool.logs()
     with ready.lock:
         session = ready.session("hold", step=1000).adapted(lambda answerer: answerer.within(pool))
         return queue.answers(session, pool)

@@ -118,7 +118,12 @@ def idle_plan(ads: Sequence[Ad], expected: Sequence[Expected], asked_at: int) ->
         expected: of these.
         asked_at: see `Plan`.
     """
-    idle = {job_of(ad): ad for ad in ads if ad.get("EnteredCurrentStatus", asked_at) < asked_at}
+    # Users may edit both times: what is no number is of no job.
+    idle = {
+        job_of(ad): ad
+        for ad in ads
+        if type(since := ad.get("EnteredCurrentStatus")) is int and since < asked_at
+    }
     known = {
         each.job: each
         for each in expected
@@ -142,7 +147,9 @@ def idle_plan(ads: Sequence[Ad], expected: Sequence[Expected], asked_at: int) ->
 
 def _same_job(ad: Ad, expected: Expected) -> bool:
     submitted, queued = expected.submitted, ad.get("QDate")
-    return submitted is None or queued is None or abs(queued - submitted) <= _SAME_JOB_S
+    if submitted is None or queued is None:
+        return True
+    return type(queued) is int and abs(queued - submitted) <= _SAME_JOB_S
 
 
 class IdleWriteback(Rounds[Outlook]):

@@ -9,6 +9,7 @@ after 24 hours. Only enforce gives tokens.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -123,8 +124,10 @@ def publish(found: Found, settings: Settings, mode: Mode, log: DecisionLog) -> s
         condor = CondorClient(settings.condor)
         if mode == "enforce" and condor.has("condor_reconfig"):
             if _write_map(map_file(acting), map_text(found, time.time())):
-                condor.reconfigure()
+                _reconfigure(condor, map_file(acting))
             done.append("HTCondor")
+        elif map_file(acting).exists():
+            _withdraw_map(condor, map_file(acting))
         log.write("result", sharing={"published": done})
     names = " and ".join(done) or "no scheduler"
     return f"{mode}: tokens for {len(tokens):,} kinds of job, written for {names}"
@@ -155,9 +158,27 @@ def withdraw(settings: Settings) -> bool:
     path = map_file(settings.acting)
     slurm, condor = slurm_policy.withdraw(settings.acting), path.exists()
     if condor:
-        try:
-            path.unlink()
-        except OSError as error:
-            raise OutputError(f"cannot remove {path}: {error.strerror}") from None
-        CondorClient(settings.condor).reconfigure()
+        _withdraw_map(CondorClient(settings.condor), path)
     return slurm or condor
+
+
+def _withdraw_map(client: CondorClient, path: Path) -> None:
+    """Remove the map once the schedd follows one without tokens."""
+    try:
+        path.write_text("* date 0\n", "utf-8")
+        # A schedd reads a map again only if it is of another second.
+        os.utime(path, (0, time.time() - 1 - _RECONFIG_S))
+        client.reconfigure()
+        path.unlink()
+    except OSError as error:
+        raise OutputError(f"cannot remove {path}: {error.strerror}") from None
+
+
+def _reconfigure(client: CondorClient, path: Path) -> None:
+    """Have the schedd read the map; where that fails, the map is written again next time."""
+    try:
+        client.reconfigure()
+    except SourceError:
+        path.write_text("", "utf-8")
+        os.utime(path, (0, 0))
+        raise

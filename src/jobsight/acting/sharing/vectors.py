@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -207,23 +207,27 @@ def vectors(
         judge: the shares of time that the script of a job will have, by class, with what said
             so; None: unsure, or there is no script.
     """
-    by_key: dict[Key, list[JobDocument]] = defaultdict(list)
+    newest: dict[Key, JobDocument] = {}
+    ended: dict[Key, list[JobDocument]] = defaultdict(list)
+    counts: Counter[Key] = Counter()
     for document in documents:
-        user, name = (
-            document.submission.user,
-            document.submission.name or document.submission.command,
-        )
-        if user and name:
-            by_key[key_of(user, name)].append(document)
+        job = document.submission
+        name = job.name or job.command
+        if not (job.user and name):
+            continue
+        key = key_of(job.user, name)
+        counts[key] += 1
+        newest.setdefault(key, document)
+        if document.state is not None and document.state.ended and len(ended[key]) < _RUNS:
+            ended[key].append(document)
     found = {}
-    for key, group in by_key.items():
-        why = unfit(group[0])
+    for key, first in newest.items():
+        why = unfit(first)
         vector = None
         if why is None:
-            ended = [one for one in group if one.state is not None and one.state.ended]
-            vector = _joined(of_runs(ended, node), _of_script(group[0], node, judge))
+            vector = _joined(of_runs(ended[key], node), _of_script(first, node, judge))
             why = "nothing was measured, and its script says too little"
-        found[key] = Kind(vector, why if vector is None else vector.source, len(group))
+        found[key] = Kind(vector, why if vector is None else vector.source, counts[key])
     return dict(sorted(found.items(), key=lambda pair: -pair[1].jobs))
 
 

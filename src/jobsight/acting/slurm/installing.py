@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jobsight.acting.filling import filled_files
 from jobsight.acting.slurm.policy import TOKENS, policy_file
-from jobsight.errors import UsageError
+from jobsight.errors import SourceError, UsageError
 from jobsight.history.slurm.client import SlurmClient, SlurmError
 from jobsight.program.submission.shown import shown_config, shown_records
 from jobsight.settings import Settings
@@ -136,6 +136,15 @@ class Cluster:
             place = f"{plugin}.lua next to slurm.conf" if plugin else f"{setting} of slurm.conf"
             place = f"{next(iter(self._scripts(name)), place)}, {where}"
             yield place, line.format(self.folder / name)
+
+    def require_config(self) -> None:
+        """Refuse to go on where the cluster's configuration is not known.
+
+        Raises:
+            SourceError: it is not.
+        """
+        if self._silent:
+            raise SourceError(f"the cluster's configuration is not known: {self._silent}")
 
     def missing(self, user: str) -> Iterator[str]:
         """What keeps the files from being used, or this user from writing, and what to do."""

@@ -7,6 +7,7 @@ all pending tasks of an array; `scontrol update` of some of these would split th
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import math
 import re
@@ -30,7 +31,7 @@ __all__ = ["TAG", "Answers", "Change", "Plan", "is_ours", "is_over", "is_waiting
 TAG = "jobsight: "
 """What our texts begin with."""
 
-_OURS = re.compile(re.escape(TAG) + r"(.*); until (\d\d):(\d\d)", re.DOTALL | re.ASCII)
+_OURS = re.compile(re.escape(TAG) + r"(.*); until (\d\d-\d\d \d\d:\d\d)", re.DOTALL | re.ASCII)
 _WIDTH = 200
 _RISK, _STEPS, _MOST = 0.2, 20, 0.95
 """The least risk of failure that is said, in steps of 1 / 20, and the most."""
@@ -175,7 +176,7 @@ def make_plan(
         most: calls that may be made now.
     """
     counts = Counter(waiting=0, answered=0, unchanged=0, others=0, left=0)
-    until = f"{dt.datetime.fromtimestamp(asked_at + settings.valid, zone):%H:%M}"
+    until = f"{dt.datetime.fromtimestamp(asked_at + settings.valid, zone):%m-%d %H:%M}"
     soon = max(2 * settings.every, settings.valid / 5)
     started, stale, write = dict[str, Change](), list[Change](), list[Change]()
     for line in queue:
@@ -212,9 +213,13 @@ def _read(comment: str, now: int, zone: dt.tzinfo) -> tuple[str | None, float]:
     if parts is None:
         return None, 0.0
     at = dt.datetime.fromtimestamp(now, zone)
-    minutes = int(parts[2]) * 60 + int(parts[3]) - at.hour * 60 - at.minute
-    # What is more than half a day away was of yesterday, or is of tomorrow.
-    return parts[1], max(((minutes + 720) % 1440 - 720) * 60 - at.second, 0.0)
+    with contextlib.suppress(ValueError):
+        for year in (at.year, at.year + 1):  # of the next one, in the last minutes of this
+            named = dt.datetime.strptime(f"{year}-{parts[2]}", "%Y-%m-%d %H:%M")
+            left = (named.replace(tzinfo=zone) - at).total_seconds()
+            if 0 < left <= 86_400:
+                return parts[1], left
+    return parts[1], 0.0
 
 
 def _words(first: Answers, last: Answers, now: int, zone: dt.tzinfo) -> tuple[str, float] | None:

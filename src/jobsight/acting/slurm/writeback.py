@@ -152,7 +152,8 @@ class Writeback:
         """Write into ended jobs what was said and what came, where SystemComment is empty."""
         live = {line.id.base for line in queue if not is_over(line)}
         bases, asked_at = [base for base in self._said if base not in live], int(time.time())
-        most = min(self._settings.slurm_per_minute // _SHARE, self._calls_left(asked_at))
+        share = max(self._settings.slurm_per_minute // _SHARE, 1)
+        most = min(share, self._calls_left(asked_at))
         if not bases or most <= 0 or not self._accounting:
             return
         runs = self._client.accounts(bases[:_ENDED])
@@ -163,9 +164,14 @@ class Writeback:
                 self._said[base] = self._said.pop(base)  # others come first in the next round
                 continue
             if text:
+                if most <= 0:
+                    return
+                # If this one is refused, others come first in the next round.
+                self._said[base] = self._said.pop(base)
                 fields = {"jobs": [base], "base": base, "came": text, "calls": 1}
-                edit = partial(self._end, base, text)
-                if most <= 0 or isinstance(self._edits.make(edit, fields, asked_at), str):
+                if isinstance(
+                    self._edits.make(partial(self._end, base, text), fields, asked_at), str
+                ):
                     return
                 most -= 1
             del self._said[base]

@@ -26,7 +26,8 @@ Ad = dict[str, Any]
 _MOST_OUTPUT = 256 << 20
 _MOST_AD = 1 << 20
 _IDLE, _HELD, _MOST_HELD = 1, 5, 2000
-_STOPPED = f"JobStatus == {_HELD} || (JobStatus == {_IDLE} && VacateReasonCode > 1)"
+_STOPPED = (f"JobStatus == {_HELD}", f"JobStatus == {_IDLE} && VacateReasonCode > 1")
+"""Apart, so that those vacated, for whatever reason, leave no held one out."""
 _NAME = re.compile(rb'^Name = "([^"\\\r\n]{1,255})"\s*$', re.MULTILINE)
 _EDITED = re.compile(rb"^Set attribute .* for (\d+) matching jobs", re.MULTILINE)
 _SLOT = ("Memory", "Disk", "Cpus", "GPUs")
@@ -78,8 +79,13 @@ class CondorClient:
 
         And of idle ones that were vacated, for whatever reason.
         """
-        asked = sorted(jobs) or ["-constraint", _STOPPED, "-limit", str(_MOST_HELD)]
-        ads = self._ads("condor_q", ["-allusers", *self._where, "-json", *asked])
+        named = [sorted(jobs)] if jobs else []
+        which = named or [["-constraint", each, "-limit", str(_MOST_HELD)] for each in _STOPPED]
+        ads = [
+            ad
+            for words in which
+            for ad in self._ads("condor_q", ["-allusers", *self._where, "-json", *words])
+        ]
         return [
             ad
             for ad in ads

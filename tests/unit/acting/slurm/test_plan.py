@@ -20,7 +20,7 @@ from jobsight.settings import ActingSettings
 
 ZONE = dt.timezone(dt.timedelta(hours=2))
 NOW = int(dt.datetime(2026, 11, 28, 14, 7, 30, tzinfo=ZONE).timestamp())
-UNTIL = "; until 14:22"
+UNTIL = "; until 11-28 14:22"
 HOURS = 3600.0
 
 
@@ -124,7 +124,7 @@ def test_what_is_no_whole_record_is_left_alone(other: Queued) -> None:
 
 
 def test_what_started_is_cleared_by_one_call_for_an_array() -> None:
-    ours = f"{TAG}starts by 14:00; until 14:10"
+    ours = f"{TAG}starts by 14:00; until 11-28 14:10"
     tasks = [line(f"7_{k}", ours, state="RUNNING", raw_id=str(70 + k)) for k in range(3)]
     others = line("7_9", "another", state="RUNNING", raw_id="79")
     (change,) = plan_of([*tasks, others], {}).changes
@@ -150,10 +150,10 @@ def test_words_are_written_again_when_they_change_or_expire() -> None:
     ("14:22", True), ("14:09", False), ("14:00", False), ("23:59", True), ("03:00", False),
 ])  # fmt: skip
 def test_what_has_no_answer_any_more_is_cleared_when_it_expires(until: str, left: bool) -> None:
-    comment = f"{TAG}starts by 15:00; until {until}"
+    comment = f"{TAG}starts by 15:00; until 11-28 {until}"
     changes = plan_of([line(comment=comment)], {}).changes
     assert [change.why for change in changes] == ([] if left else ["out of date"])
-    for broken in (TAG, f"{TAG}x; until 99:99 ", f"{TAG}x"):
+    for broken in (TAG, f"{TAG}x; until 11-28 99:99 ", f"{TAG}x"):
         assert len(plan_of([line(comment=broken)], {}).changes) == 1
 
 
@@ -182,7 +182,9 @@ def test_a_change_is_made_of_what_it_was_planned_for_alone() -> None:
 
 
 STATES = st.sampled_from(["PENDING", "RUNNING", "SUSPENDED", "COMPLETED", "REQUEUE_HOLD"])
-COMMENTS = st.sampled_from(["", "theirs", f"{TAG}x; until 14:15", f"{TAG}x; until 14:00", TAG])
+COMMENTS = st.sampled_from(
+    ["", "theirs", f"{TAG}x; until 11-28 14:15", f"{TAG}x; until 11-28 14:00", TAG]
+)
 LINES = st.tuples(STATES, COMMENTS, st.booleans(), st.booleans())
 
 

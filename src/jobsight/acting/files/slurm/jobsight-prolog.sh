@@ -59,7 +59,8 @@ refuse() {
 start() {
     owner=$(stat -Lc '%u %g' -- "$PROFILES") || refuse "$PROFILES is missing"
     account=${owner% *} group=${owner#* }
-    [ "$account" -ne 0 ] || refuse "$PROFILES belongs to root: give it to an account of its own"
+    [ "$account" -ne 0 ] && [ "$group" -ne 0 ] ||
+        refuse "$PROFILES belongs to root: give it to an account and a group of its own"
     [ -x "$JOBSIGHT" ] || refuse "$JOBSIGHT is missing"
     drop="setpriv --reuid $account --regid $group --clear-groups --no-new-privs"
     # shellcheck disable=SC2086,SC2016 # numbers; expanded there
