@@ -159,9 +159,9 @@ def off(config: ConfigOption = None) -> None:
             failed.append("an edit is still under way")
     if failed:
         raise SourceError(
-            f"{'; '.join(failed)}; what is marked for a policy expires within {settings.acting.valid} s, a placement policy "
-            "within a day; run "
-            "`jobsight acting off` again"
+            f"{'; '.join(failed)}; what is marked for a policy expires within "
+            f"{settings.acting.valid} s, a placement policy within a day; run `jobsight acting "
+            "off` again"
         )
 
 

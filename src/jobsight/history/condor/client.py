@@ -81,14 +81,14 @@ class CondorClient:
         """
         named = [sorted(jobs)] if jobs else []
         which = named or [["-constraint", each, "-limit", str(_MOST_HELD)] for each in _STOPPED]
-        ads = [
-            ad
+        ads = {
+            (ad.get("ClusterId"), ad.get("ProcId")): ad
             for words in which
             for ad in self._ads("condor_q", ["-allusers", *self._where, "-json", *words])
-        ]
+        }
         return [
             ad
-            for ad in ads
+            for ad in ads.values()
             if (status := ad.get("JobStatus")) == _HELD
             or (status == _IDLE and ad.get("VacateReasonCode"))
         ]

@@ -32,15 +32,18 @@ def test_queue_and_history_are_asked_in_one_call_each(tools: Tools) -> None:
 
 
 def test_held_jobs_and_those_that_wait_after_a_vacate(tools: Tools) -> None:
-    vacated = {"ClusterId": 2, "JobStatus": 1, "VacateReasonCode": 13}
-    ads = [{"ClusterId": 1, "JobStatus": 5}, vacated, vacated | {"JobStatus": 2}]
-    tools.answer("condor_q", [*ads, {"ClusterId": 3, "JobStatus": 1, "VacateReasonCode": 0}])
-    assert client(tools).held([]) == ads[:2]
-    assert client(tools).held(["2.0"]) == ads[:2]
-    (everything, named) = tools.calls()
-    assert everything[everything.index("-constraint") + 1] == (
-        "JobStatus == 5 || (JobStatus == 1 && VacateReasonCode > 1)"
+    held, vacated = (
+        {"ClusterId": 1, "ProcId": 0, "JobStatus": 5},
+        {"ClusterId": 2, "ProcId": 0, "JobStatus": 1, "VacateReasonCode": 13},
     )
+    running = {**vacated, "ProcId": 1, "JobStatus": 2}
+    idle = {"ClusterId": 3, "ProcId": 0, "JobStatus": 1, "VacateReasonCode": 0}
+    tools.answer("condor_q", [held, vacated, running, idle])
+    assert client(tools).held([]) == [held, vacated]
+    assert client(tools).held(["2.0"]) == [held, vacated]
+    everything, vacates, named = tools.calls()
+    constraints = [words[words.index("-constraint") + 1] for words in (everything, vacates)]
+    assert constraints == ["JobStatus == 5", "JobStatus == 1 && VacateReasonCode > 1"]
     assert "-constraint" not in named
 
 
