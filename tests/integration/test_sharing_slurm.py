@@ -23,6 +23,7 @@ from tests.testbed.fixtures import python_folders
 from tests.testbed.namespace import until
 from tests.testbed.slurm import SlurmCluster
 
+from jobsight.acting.sharing.policy import said_by
 from jobsight.acting.sharing.vectors import Node, Vector, of_node, of_time
 from jobsight.answering.session import AnswerSession
 from jobsight.documents import JobDocument, Submission
@@ -181,10 +182,8 @@ def _by_script(sharing: Sharing, kind: str) -> dict[str, int]:
     session = AnswerSession(BOUND_ANSWERS, None, 0, Settings(), champions=False)
     submission = Submission(script=f"#!/bin/sh\n{sharing.script(kind)}", directory="/")
     document = JobDocument(id="slurm:c:1", updated=0, submission=submission)
-    answer = session.answerer(None).of_document(document)
-    if answer.kind == "unsure":
-        return {}
-    return Vector(of_node(of_time(answer.shares), 1, NODE), "").tokens()
+    shares = said_by(session.answerer(None).of_document(document))
+    return {} if shares is None else Vector(of_node(of_time(shares), 1, NODE), "").tokens()
 
 
 def test_tokens_let_unlike_jobs_share(

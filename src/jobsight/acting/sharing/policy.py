@@ -20,7 +20,7 @@ from jobsight.acting.condor.installing import SHARING_MAP
 from jobsight.acting.control import Switch
 from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.sharing.slowdown import Matrix
-from jobsight.acting.sharing.vectors import Key, Kind, Node, vectors
+from jobsight.acting.sharing.vectors import RESOURCES, Key, Kind, Node, vectors
 from jobsight.acting.slurm import policy as slurm_policy
 from jobsight.answering.session import AnswerSession
 from jobsight.clock import now_micros
@@ -29,12 +29,21 @@ from jobsight.errors import OutputError, SourceError
 from jobsight.files import new_file
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
-from jobsight.questions.bound.answering import BOUND_ANSWERS
+from jobsight.questions.bound.answering import BOUND_ANSWERS, Answer
 from jobsight.settings import ActingSettings, Mode, Settings
 from jobsight.store import Store
 from jobsight.store.packing import cluster_of
 
-__all__ = ["Found", "found_in", "map_file", "map_text", "matrix_of", "publish", "withdraw"]
+__all__ = [
+    "Found",
+    "found_in",
+    "map_file",
+    "map_text",
+    "matrix_of",
+    "publish",
+    "said_by",
+    "withdraw",
+]
 
 Found = Mapping[Key, Kind]
 _NEWEST = 100_000
@@ -43,7 +52,8 @@ _RECONFIG_S = 3600
 """Between two reconfigurations of a schedd."""
 _OLD_S = 86400 / 2
 """A policy of that age is written again though nothing has changed."""
-_PLAIN = re.compile(r"[^\s\"\\/*#][^\s\"\\]*/[^\s\"\\]+", re.ASCII)
+_PLAIN = re.compile(r"(?![*#/])[!#-\[\]-~]+/[!#-\[\]-~]+")
+"""Printable, without quotes and backslashes."""
 _CONDOR = ("membw", "diskbw", "netbw")
 
 
@@ -70,10 +80,22 @@ def found_in(store: Store, node: Node, settings: Settings) -> dict[Key, Kind]:
         if document.submission.script is None:
             return None
         answer = session.answerer(cluster_of(document.id)).of_document(document)
-        sure = answer.is_job and answer.kind not in ("unsure", "gpu")
-        return (answer.shares, answer.model) if sure else None
+        shares = said_by(answer)
+        return None if shares is None else (shares, answer.model)
 
     return vectors(store.scan(newest_first=True, limit=_NEWEST), node, judge)
+
+
+def said_by(answer: Answer) -> dict[str, float] | None:
+    """The shares of time, by class, for which a program gets tokens; None: it gets none.
+
+    Only what binds it, for as much as that is sure: the shares that a model predicts are means over
+    programs like it, and those of a program that writes all the time have half of it on a CPU.
+    """
+    if not answer.is_job or answer.kind not in RESOURCES.values():
+        return None
+    most = max(answer.shares[answer.kind], answer.confidence)
+    return {"cpu": 0.0, answer.kind: most}
 
 
 def map_file(settings: ActingSettings) -> Path:
