@@ -103,7 +103,7 @@ def shown_in(pages: list[Path]) -> set[str]:
 
 def test_every_verb_is_shown() -> None:
     # The rest runs until it is stopped, needs answers that became old, or an access point.
-    running = {"acting", "mcp", "review", "serve"}
+    running = {"acting", "mcp", "review", "serve", "share"}
     assert shown_in(PAGES) == {verb for verb in VERBS if " " not in verb} - running
     assert {"bound", "check", "fail", "hold", "start"} <= shown_in(PAGES[:1])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -27,7 +28,7 @@ from jobsight.acting.decisions import DecisionLog
 from jobsight.errors import OutputError, SourceError
 from jobsight.history.condor.client import CondorClient
 from jobsight.questions.hold.answering.answer import Answer
-from jobsight.settings import Mode
+from jobsight.settings import CondorSettings, Mode
 
 pytestmark = pytest.mark.slow
 
@@ -247,9 +248,20 @@ def test_nothing_is_released_after_the_loop_died(pool: HtcondorPool) -> None:
     assert (pool.job(cluster)["JobStatus"], pool.job(cluster)["NumHolds"]) == (5, holds)
 
 
+def slow_edits(pool: HtcondorPool, condor: CondorSettings) -> CondorSettings:
+    """The same tools, of which an edit takes a while."""
+    assert condor.bin is not None
+    folder = pool.folder / "slow-tools"
+    shutil.copytree(condor.bin, folder)
+    tool = folder / "condor_qedit"
+    tool.write_text(tool.read_text().replace("#!/bin/sh\n", "#!/bin/sh\nsleep 0.2\n", 1))
+    return CondorSettings(bin=folder)
+
+
 def test_off_stops_in_the_middle_of_a_batch(pool: HtcondorPool) -> None:
     held(pool, 60)
     acting = Acting(pool, removal=True)  # the policy of the pool removes none
+    acting.condor = slow_edits(pool, acting.condor)
     acting.judged = lambda ads: [
         answer_for(ad, "remove", ad["ProcId"] % 20 / 20, reason=f"group {ad['ProcId'] % 30}")
         for ad in ads

@@ -243,7 +243,7 @@ def test_equal_words_are_written_again_before_they_expire_alone(cluster: SlurmCl
     acting.round()
     acting.round()
     assert len(acting.records("intent")) == 2
-    soon = time.strftime("%H:%M", time.localtime(time.time() + 90))
+    soon = time.strftime("%m-%d %H:%M", time.localtime(time.time() + 90))
     words = comments(cluster)[first].partition("; until ")[0]
     comment_on(cluster, first, f"{words}; until {soon}")
     comment_on(cluster, second, f"{TAG}what is gone; until {soon}")

@@ -87,10 +87,10 @@ def test_removing_leaves_nothing_and_touches_nothing_else(tmp_path: Path) -> Non
     assert f"include : {target}/90-jobsight.conf" in done.stdout
     assert sorted(path.name for path in target.iterdir()) == [
         "90-jobsight.conf", "92-jobsight-sharing.conf", "held-jobs.cpf", "idle-jobs.cpf",
-        "jobsight-dag.sh", "jobsight.sh", "site.conf",
+        "jobsight-aliases.sh", "jobsight-dag.sh", "site.conf",
     ]  # fmt: skip
     assert os.access(target / "jobsight-dag.sh", os.X_OK)
-    assert f"-print-format {target}/idle-jobs.cpf" in (target / "jobsight.sh").read_text()
+    assert f"-print-format {target}/idle-jobs.cpf" in (target / "jobsight-aliases.sh").read_text()
     (target / "91-jobsight-warnings.conf").touch()
     assert jobsight("setup", "htcondor", "--remove", target).returncode == 0
     assert [path.name for path in target.iterdir()] == ["site.conf"]

@@ -20,7 +20,7 @@ FOLDER = Path("/etc/jobsight/htcondor")
 POLICY, WARNINGS = "90-jobsight.conf", "91-jobsight-warnings.conf"
 SHARING, SHARING_MAP = "92-jobsight-sharing.conf", "htcondor-sharing.map"
 """What follows the map of tokens, and the name of that in the folder of what acts."""
-PROFILE = "jobsight.sh"
+PROFILE = "jobsight-aliases.sh"
 _WARNINGS_HEAD = """\
 # Jobsight: what condor_submit warns of, as no slot of this pool had it on {}; nothing is rejected.
 # Written by `jobsight setup htcondor --warnings`; include it on the access point, then run

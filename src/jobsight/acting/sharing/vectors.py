@@ -21,6 +21,7 @@ from jobsight.program.profile import LEAST_SECONDS
 __all__ = [
     "RESOURCES",
     "Key",
+    "Kind",
     "Node",
     "Vector",
     "key_of",
