@@ -225,8 +225,9 @@ def _held(follower: Follower, settings: Settings) -> list[Answer]:
     ready = _ready(follower)
     queue = HeldQueue(settings, here(settings))
     pool = queue.pool(partial(log_files, settings))
-    # Asked now, and kept: while tools are waited for, nothing else would be answered.
-    pool.largest(), pool.logs()
+    # Asked before the lock is taken, and kept: tools may be slow, and all questions would wait.
+    pool.largest()
+    pool.logs()
     with ready.lock:
         session = ready.session("hold", step=1000).adapted(lambda answerer: answerer.within(pool))
         return queue.answers(session, pool)
