@@ -60,10 +60,14 @@ def measure(
 
     own = []
     for text in program or []:
-        name, equals, command = text.partition("=")
-        if not (name and equals and command.strip()):
+        name, _, command = text.partition("=")
+        try:
+            words = tuple(shlex.split(command))
+        except ValueError as error:
+            raise UsageError(f"{printable(text, 60)!r} cannot be read: {error}") from None
+        if not (name and words):
             raise UsageError(f"{printable(text, 60)!r} is not NAME=COMMAND")
-        own.append(measuring.Program(name, tuple(shlex.split(command))))
+        own.append(measuring.Program(name, words))
     require_replaceable(output, Kind.MATRIX)
     with progress_bar("measuring") as show:
         programs = [*measuring.probes(folder, shared=one_cpu), *own]
