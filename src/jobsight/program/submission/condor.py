@@ -35,9 +35,11 @@ _COMMAND_OF = {one.replace("_", ""): one for one in COMMANDS if one.replace("_",
 
 _ASSIGN = re.compile(r"([+\w][\w.$()]*)\s*=(?!=)\s*(.*)$", re.ASCII)
 _MACRO = re.compile(r"\$\(([\w.]+)(?::([^()]*))?\)")
+# Nothing is tried in two ways: the text is hostile, and its lines are of any length.
 _QUEUE = re.compile(
-    r"queue\b\s*(?P<count>\d+|\$\([^)]*\))?\s*"
-    r"(?:(?P<names>[A-Za-z_][\w.]*(?:\s*,?\s*[A-Za-z_][\w.]*)*?)??\s*\b(?P<how>in|from|matching)\b\s*(?P<rest>.*))?$",
+    r"queue\b\s*+(?P<count>\d++|\$\([^)]*\))?\s*+"
+    r"(?:(?P<names>[A-Za-z_][\w.]*+(?:(?:\s*+,\s*+|\s++)[A-Za-z_][\w.]*+)*?)??"
+    r"\s*+\b(?P<how>in|from|matching)\b\s*+(?P<rest>.*))?$",
     re.IGNORECASE | re.DOTALL,
 )
 _MOST_LINES, _DEEPEST = 20_000, 10
