@@ -13,5 +13,5 @@ from jobsight.program.submission.condor import read_condor
 ])  # fmt: skip
 def test_a_line_that_is_no_queue_statement_is_read_in_time(line: str) -> None:
     begun = time.process_time()
-    read_condor(f"executable = a\n{line}\n")
+    read_condor(f"executable = a\n{line}\n", lambda _path: None)
     assert time.process_time() - begun < 1
