@@ -31,6 +31,7 @@ __all__ = [
     "unfinished",
     "without_nan",
     "write_json",
+    "write_shared",
 ]
 
 MANIFEST = "manifest.json"
@@ -322,6 +323,17 @@ def without_nan(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
+
+
+def write_shared(path: Path, text: str, mode: int = 0o644) -> None:
+    """Write a text that others read, whole or not at all; a new file has these permissions.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    with new_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.chmod(mode)
 
 
 def write_json(path: Path, value: Any, kind: Kind | None = None) -> None:

@@ -99,7 +99,7 @@ def comment_on(cluster: SlurmCluster, job: str, text: str) -> None:
 
 
 def system_comments(cluster: SlurmCluster, job: str) -> list[str]:
-    """In small letters, as sacctmgr of 22.05 writes them."""
+    """In lower case, as sacctmgr of 22.05 writes them."""
     rows = cluster.accounted("-j", job, "--delimiter=|", fields="SystemComment")
     return [row["SystemComment"].lower() for row in rows]
 

@@ -13,7 +13,6 @@ from tests.testbed.condor import HtcondorPool
 from tests.testbed.namespace import until
 
 from jobsight.acting.condor.installing import SHARING, file_texts
-from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.sharing.policy import Found, map_file, publish, withdraw
 from jobsight.acting.sharing.vectors import Kind, Vector, key_of
 from jobsight.settings import ActingSettings, CondorSettings, Mode, Settings
@@ -46,12 +45,14 @@ def acting(pool: HtcondorPool) -> ActingSettings:
     return ActingSettings(folder=folder, mode="enforce")
 
 
-def settings_of(pool: HtcondorPool) -> Settings:
+def settings_of(pool: HtcondorPool, mode: Mode = "enforce") -> Settings:
     tool = pool.bin / "condor_reconfig"
     if not tool.exists():
         tool.write_text((pool.bin / "condor_q").read_text().replace("condor_q", "condor_reconfig"))
         tool.chmod(0o755)
-    return Settings(condor=CondorSettings(bin=pool.bin), acting=acting(pool))
+    return Settings(
+        condor=CondorSettings(bin=pool.bin), acting=acting(pool).model_copy(update={"mode": mode})
+    )
 
 
 def published(pool: HtcondorPool, tokens: Mapping[str, float], mode: Mode = "enforce") -> str:
@@ -60,7 +61,7 @@ def published(pool: HtcondorPool, tokens: Mapping[str, float], mode: Mode = "enf
         key_of("alice", name): Kind(Vector({"membw": share}, "measured, 3 runs"), "measured", 3)
         for name, share in tokens.items()
     }
-    return publish(found, settings_of(pool), mode, DecisionLog(acting(pool).folder))
+    return publish(found, settings_of(pool, mode))
 
 
 def asked(ad: Mapping[str, Any]) -> int | None:

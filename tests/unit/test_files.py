@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jobsight.errors import OutputError
-from jobsight.files import Kind, new_file, new_folder, read_json, sha256, write_json
+from jobsight.files import Kind, new_file, new_folder, read_json, sha256, write_json, write_shared
 from jobsight.modes import set_group_access
 
 
@@ -358,3 +358,14 @@ def test_json_is_strict_and_stable(tmp_path: Path) -> None:
     write_json(path, {"a": [1, None], "b": None})
     assert sha256(path) == first
     assert read_json(path)["b"] is None
+
+
+def test_a_new_file_that_others_read_has_its_permissions_and_hands_them_on(tmp_path: Path) -> None:
+    path, tool = tmp_path / "policy", tmp_path / "tool"
+    write_shared(path, "ä\n")
+    assert (path.read_text("utf-8"), path.stat().st_mode & 0o777) == ("ä\n", 0o644)
+    path.chmod(0o640)
+    write_shared(path, "x")
+    assert (path.read_text("utf-8"), path.stat().st_mode & 0o777) == ("x", 0o640)
+    write_shared(tool, "#!/bin/sh\n", 0o755)
+    assert tool.stat().st_mode & 0o777 == 0o755

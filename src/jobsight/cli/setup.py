@@ -27,7 +27,7 @@ from jobsight.acting.slurm.installing import Cluster
 from jobsight.cli.common import ConfigOption, caller, load_settings
 from jobsight.cli.output import note, say
 from jobsight.errors import OutputError, UsageError
-from jobsight.files import new_file
+from jobsight.files import write_shared
 from jobsight.history.condor.client import CondorClient
 from jobsight.kernelcache import cache_directory, lock_file, note_compiled
 from jobsight.locks import take
@@ -178,9 +178,7 @@ def slurm(
 
 
 def _write(path: Path, text: str, mode: int = 0o644) -> None:
-    with new_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.chmod(mode)
+    write_shared(path, text, mode)
     say(f"wrote {path}")
 
 

@@ -11,7 +11,6 @@ import polars as pl
 import typer
 
 from jobsight.acting.control import Switch
-from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.sharing.policy import found_in, map_file, matrix_of, publish
 from jobsight.acting.sharing.vectors import RESOURCES
 from jobsight.acting.slurm.policy import policy_file
@@ -132,7 +131,7 @@ def policy(
     answer([_row(key, kind) for key, kind in found.items()], lambda: _lines(found), as_json=as_json)
     if not dry_run:
         Switch(acting.folder).prepare()
-        done = publish(found, settings, acting.mode, DecisionLog(acting.folder))
+        done = publish(found, settings)
         if not as_json:
             say(done)
 

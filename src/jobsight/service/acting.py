@@ -14,7 +14,6 @@ import polars as pl
 from jobsight.acting.condor.idle import Expected, IdleWriteback
 from jobsight.acting.condor.writeback import Writeback as CondorWriteback
 from jobsight.acting.control import Switch
-from jobsight.acting.decisions import DecisionLog
 from jobsight.acting.sharing.policy import found_in, matrix_of, publish
 from jobsight.acting.slurm.plan import Answers
 from jobsight.acting.slurm.writeback import Writeback as SlurmWriteback
@@ -255,6 +254,5 @@ def _idle(follower: Follower, schedd: str) -> list[Expected]:
 
 def _share(store: Store, settings: Settings) -> str:
     """Publish the placement policy; what was done."""
-    acting = settings.acting
-    found = found_in(store, matrix_of(acting).node(), settings)
-    return publish(found, settings, acting.mode, DecisionLog(acting.folder))
+    found = found_in(store, matrix_of(settings.acting).node(), settings)
+    return publish(found, settings)

@@ -14,11 +14,9 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from jobsight.acting.condor.installing import SHARING_MAP
-from jobsight.acting.control import Switch
-from jobsight.acting.decisions import DecisionLog
+from jobsight.acting.edits import Edits
 from jobsight.acting.sharing.slowdown import Matrix
 from jobsight.acting.sharing.vectors import RESOURCES, Key, Kind, Node, vectors
 from jobsight.acting.slurm import policy as slurm_policy
@@ -26,11 +24,11 @@ from jobsight.answering.session import AnswerSession
 from jobsight.clock import now_micros
 from jobsight.documents import JobDocument
 from jobsight.errors import OutputError, SourceError
-from jobsight.files import new_file
+from jobsight.files import write_shared
 from jobsight.history.condor.client import CondorClient
 from jobsight.history.slurm.client import SlurmClient
 from jobsight.questions.bound.answering import BOUND_ANSWERS, Answer
-from jobsight.settings import ActingSettings, Mode, Settings
+from jobsight.settings import ActingSettings, Settings
 from jobsight.store import Store
 from jobsight.store.packing import cluster_of
 
@@ -55,6 +53,8 @@ _OLD_S = 86400 / 2
 _PLAIN = re.compile(r"(?![*#/])[!#-\[\]-~]+/[!#-\[\]-~]+")
 """Printable, without quotes and backslashes."""
 _CONDOR = ("membw", "diskbw", "netbw")
+_SHOWN = 1000
+"""Kinds of job of which the decision log has the tokens."""
 
 
 def matrix_of(settings: ActingSettings) -> Matrix:
@@ -117,7 +117,7 @@ def _lines(found: Found) -> Iterator[str]:
                     yield f"* {token}/{name} {count}\n"
 
 
-def publish(found: Found, settings: Settings, mode: Mode, log: DecisionLog) -> str:
+def publish(found: Found, settings: Settings) -> str:
     """Write the policy of the schedulers that this machine has; what was done, in a line.
 
     Raises:
@@ -126,33 +126,31 @@ def publish(found: Found, settings: Settings, mode: Mode, log: DecisionLog) -> s
     """
     acting = settings.acting
     tokens = {key: given for key, kind in found.items() if (given := kind.tokens())}
-    shown: dict[str, Any] = {
-        "mode": mode, "rules": len(tokens),
-        "tokens": [[*key, given, found[key].why] for key, given in list(tokens.items())[:1000]],
-    }  # fmt: skip
-    switch = Switch(acting.folder)
-    with switch.taken() as refusal:
-        if refusal is not None:
-            log.write("stopped", why=refusal)
-            return f"no policy is written: {refusal}"
-        log.write("intent", sharing=shown)
-        done = []
+    names = list[str]()
+
+    def write() -> int:
         if SlurmClient(settings.slurm).has("scontrol"):
-            rules = {
-                (key.user, key.name): slurm_policy.Rule(given) for key, given in tokens.items()
+            rules: dict[tuple[str, str], slurm_policy.Rule] = {
+                key: slurm_policy.Rule(given) for key, given in tokens.items()
             }
-            slurm_policy.write(acting.model_copy(update={"mode": mode}), rules)
-            done.append("Slurm")
+            slurm_policy.write(acting, rules)
+            names.append("Slurm")
         condor = CondorClient(settings.condor)
-        if mode == "enforce" and condor.has("condor_reconfig"):
+        if acting.mode == "enforce" and condor.has("condor_reconfig"):
             if _write_map(map_file(acting), map_text(found, time.time())):
                 _reconfigure(condor, map_file(acting))
-            done.append("HTCondor")
+            names.append("HTCondor")
         elif map_file(acting).exists():
             _withdraw_map(condor, map_file(acting))
-        log.write("result", sharing={"published": done})
-    names = " and ".join(done) or "no scheduler"
-    return f"{mode}: tokens for {len(tokens):,} kinds of job, written for {names}"
+        return len(names)
+
+    shown = [[*key, given, found[key].why] for key, given in list(tokens.items())[:_SHOWN]]
+    fields = {"sharing": {"rules": len(tokens), "tokens": shown}}
+    refused = Edits(acting).make(write, fields, int(time.time()))
+    if isinstance(refused, str):
+        return f"no policy is written: {refused}"
+    where = " and ".join(names) or "no scheduler"
+    return f"{acting.mode}: tokens for {len(tokens):,} kinds of job, written for {where}"
 
 
 def _write_map(path: Path, text: str) -> bool:
@@ -164,9 +162,7 @@ def _write_map(path: Path, text: str) -> bool:
     same = before.partition("\n")[2] == text.partition("\n")[2]
     if age < (_OLD_S if same else _RECONFIG_S):
         return False
-    with new_file(path) as temporary:
-        temporary.write_text(text, "utf-8")
-        temporary.chmod(0o644)
+    write_shared(path, text)
     return True
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jobsight.documents import JobDocument
+from jobsight.history.past import NUMBERS
 from jobsight.program.profile import LEAST_SECONDS
 
 __all__ = [
@@ -113,7 +114,7 @@ class Kind(NamedTuple):
 
 def key_of(user: str, name: str) -> Key:
     """The key of a job; as the policy's Lua makes it."""
-    return Key(user, re.sub("[0-9]+", "#", name))
+    return Key(user, re.sub(NUMBERS, "#", name))
 
 
 def unfit(document: JobDocument) -> str | None:

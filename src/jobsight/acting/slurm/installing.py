@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jobsight.acting.filling import filled_files
-from jobsight.acting.slurm.policy import TOKENS, policy_file
+from jobsight.acting.sharing.vectors import RESOURCES
+from jobsight.acting.slurm.policy import policy_file
 from jobsight.errors import SourceError, UsageError
 from jobsight.history.slurm.client import SlurmClient, SlurmError
 from jobsight.program.submission.shown import shown_config, shown_records
@@ -90,7 +91,7 @@ class Cluster:
         partitions: defaultdict[str, list[dict[str, int]]] = defaultdict(list)
         for node in shown_records(nodes, "NodeName"):
             counts = re.findall(r"(?:^|,)(\w+):(\d+)", node.get("Gres", ""))
-            tokens = {name: int(count) for name, count in counts if name in TOKENS}
+            tokens = {name: int(count) for name, count in counts if name in RESOURCES}
             for partition in filter(None, node.get("Partitions", "").split(",")):
                 partitions[partition].append(tokens)
         names = {name for each in partitions.values() for tokens in each for name in tokens}
@@ -165,7 +166,7 @@ class Cluster:
             if name not in called:
                 yield f"a call of {name}"
         if not self._resources().get("PARTITIONS"):
-            yield f"a partition whose nodes all have {' or '.join(TOKENS)}: no job gets tokens"
+            yield f"a partition whose nodes all have {' or '.join(RESOURCES)}: no job gets tokens"
         folder = self._settings.acting.folder
         if folder.is_dir() and not folder.stat().st_mode & 0o001:
             yield f"SlurmUser's right to read the policy: chmod o+x {folder}"

@@ -18,15 +18,13 @@ from urllib.parse import quote_from_bytes
 
 from jobsight.clock import now_micros
 from jobsight.errors import OutputError
-from jobsight.files import new_file
+from jobsight.files import write_shared
 from jobsight.history.past import NUMBERS
 from jobsight.settings import ActingSettings, Mode
 
-__all__ = ["MOST_BYTES", "MOST_RULES", "TOKENS", "Rule", "policy_file", "render", "withdraw",
+__all__ = ["MOST_BYTES", "MOST_RULES", "Rule", "policy_file", "render", "withdraw",
            "write"]  # fmt: skip
 
-TOKENS = ("cpu", "membw", "diskbw", "netbw")
-"""Count-only resources of a node, of which jobs may get tokens."""
 MOST_RULES, MOST_BYTES = 10_000, 2 << 20
 _COMMENT = re.compile(r"[ -~]{0,200}")
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,64}")
@@ -38,7 +36,7 @@ class Rule:
     """What jobs of one user and name get at their submission.
 
     Attributes:
-        tokens: how many of each of `TOKENS` on each node.
+        tokens: how many of each of `jobsight.acting.sharing.vectors.RESOURCES` on each node.
         licences: how many of each licence of the cluster.
         comment: of AdminComment where that is empty: printable ASCII, 200 characters at most.
     """
@@ -111,9 +109,7 @@ def write(settings: ActingSettings, rules: Mapping[tuple[str, str], Rule]) -> No
         withdraw(settings)
         return
     text = render(rules, settings.mode, now_micros())
-    with new_file(policy_file(settings)) as temporary:
-        temporary.write_text(text, "ascii")
-        temporary.chmod(0o644)
+    write_shared(policy_file(settings), text)
 
 
 def withdraw(settings: ActingSettings) -> bool:

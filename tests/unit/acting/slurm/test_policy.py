@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from tests.support.limits import examples, limit
 
 from jobsight.acting.filling import filled
+from jobsight.acting.sharing.vectors import RESOURCES
 from jobsight.acting.slurm.policy import (
     MOST_BYTES,
     MOST_RULES,
-    TOKENS,
     Rule,
     policy_file,
     render,
@@ -320,4 +320,4 @@ def test_the_file_is_written_whole_and_withdrawn_when_off(tmp_path: Path) -> Non
 
 
 def test_tokens_are_names_that_slurm_takes() -> None:
-    assert render({(USER, "a"): Rule(dict.fromkeys(TOKENS, 1))}, "enforce", 1).count(":1") == 4
+    assert render({(USER, "a"): Rule(dict.fromkeys(RESOURCES, 1))}, "enforce", 1).count(":1") == 4

@@ -7,7 +7,7 @@
 #     /etc/slurm/jobsight-prolog.sh || true
 #
 # It always exits 0: any other status drains the node. What it refuses, and why, is in the system's
-# log: journalctl -t jobsight-prolog. docs/admin/acting.md has the rest.
+# log: journalctl -t jobsight-prolog. docs/admin/acting-slurm.md has the rest.
 
 # `jobsight setup slurm --install` fills these in from the settings.
 # Share of the jobs, at most six decimals; it is drawn from a hash of SALT and the job's number, so
